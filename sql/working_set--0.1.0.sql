@@ -1,0 +1,222 @@
+/* working_set--0.1.0.sql */
+
+-- complain if script is sourced in psql, rather than via CREATE EXTENSION
+\echo Use "CREATE EXTENSION working_set" to load this file. \quit
+
+--
+-- Size of the working set
+--
+
+CREATE FUNCTION approximate_working_set_size_seconds(duration integer DEFAULT NULL)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'ws_approximate_working_set_size_seconds'
+LANGUAGE C VOLATILE PARALLEL SAFE;
+
+COMMENT ON FUNCTION approximate_working_set_size_seconds(integer) IS
+'Distinct pages that clients used in shared buffers in the last "duration" seconds; NULL: since the last reset, or server start. Unit: pages of block_size bytes. Range of duration: 0 (no time, no page) and up; a window longer than what is known counts what is known, see working_set_info.since. NULL result: not tracking, see working_set_info.reason. Errors: 22023 if duration is negative, 55000 if the library is not preloaded. Standard error: 0.589 / sqrt(working_set.registers). Rests on probabilistic counting (Flajolet and Martin 1985) over sliding windows (Chabchoub and Hebrail 2010) with the martingale estimator (Ting 2014, Cohen 2015). Same call as the function of this name that Neon users know.';
+
+REVOKE ALL ON FUNCTION approximate_working_set_size_seconds(integer) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION approximate_working_set_size_seconds(integer) TO pg_monitor;
+
+CREATE FUNCTION approximate_working_set_size(reset boolean DEFAULT false)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'ws_approximate_working_set_size'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION approximate_working_set_size(boolean) IS
+'Distinct pages that clients used in shared buffers since the last reset, or server start; "reset" true then resets, for which the caller needs EXECUTE on working_set_reset(). Unit: pages of block_size bytes. NULL result: not tracking, and nothing is reset. Errors: 42501 if reset is true without the privilege, 55000 if the library is not preloaded. Estimator: see approximate_working_set_size_seconds.';
+
+REVOKE ALL ON FUNCTION approximate_working_set_size(boolean) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION approximate_working_set_size(boolean) TO pg_monitor;
+
+CREATE FUNCTION working_set_size(period interval DEFAULT NULL)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'ws_working_set_size'
+LANGUAGE C VOLATILE PARALLEL SAFE;
+
+COMMENT ON FUNCTION working_set_size(interval) IS
+'Size of the distinct pages that clients used in shared buffers in the last "period"; NULL: since the last reset, or server start. Unit: bytes. Range of period: 0 and up in steps of 100 ms, a month counting as 30 days. NULL result: not tracking. Errors: 22023 if period is negative, 55000 if the library is not preloaded. Estimator: see approximate_working_set_size_seconds.';
+
+REVOKE ALL ON FUNCTION working_set_size(interval) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION working_set_size(interval) TO pg_monitor;
+
+CREATE FUNCTION working_set_curve(
+	periods integer[] DEFAULT NULL,
+	kind text DEFAULT 'client',
+	OUT seconds integer,
+	OUT pages bigint,
+	OUT bytes bigint,
+	OUT pages_low bigint,
+	OUT pages_high bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'ws_working_set_curve'
+LANGUAGE C VOLATILE PARALLEL SAFE ROWS 60;
+
+COMMENT ON FUNCTION working_set_curve(integer[], text) IS
+'Size of the working set of many windows, from one consistent pass: distinct pages used in the last "seconds" seconds, the same in bytes, and the 95 % bounds of pages. One row for each element of "periods" (seconds, 0 and up), in their order; NULL: 60 one-minute windows. "kind" is client (default), maintenance (VACUUM and autovacuum) or all. The curve never falls from a shorter window to a longer one, and a window''s size does not depend on which others are asked for. No rows: not tracking. pages_high is NULL if the sketch is full. Errors: 22023 if a period is negative, periods is empty or kind is none of these, 22004 if a period is NULL, 2202E if the array has several dimensions, 54000 above 65536 periods, 55000 if the library is not preloaded. Estimator: see approximate_working_set_size_seconds; bounds are 1.96 of its own standard errors.';
+
+REVOKE ALL ON FUNCTION working_set_curve(integer[], text) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION working_set_curve(integer[], text) TO pg_monitor;
+
+CREATE VIEW working_set_curve AS
+	SELECT * FROM working_set_curve();
+
+COMMENT ON VIEW working_set_curve IS
+'Size of the clients'' working set for windows of 1 to 60 minutes, from one consistent pass; see the function of this name for other windows.';
+COMMENT ON COLUMN working_set_curve.seconds IS 'Length of the window, which ends now, in seconds';
+COMMENT ON COLUMN working_set_curve.pages IS 'Distinct pages used in the window';
+COMMENT ON COLUMN working_set_curve.bytes IS 'The same in bytes';
+COMMENT ON COLUMN working_set_curve.pages_low IS 'Lower 95 % bound of pages';
+COMMENT ON COLUMN working_set_curve.pages_high IS 'Upper 95 % bound of pages; NULL if the sketch is full';
+
+REVOKE ALL ON working_set_curve FROM PUBLIC;
+GRANT SELECT ON working_set_curve TO pg_monitor;
+
+--
+-- Recommendation
+--
+
+CREATE FUNCTION working_set_plateau_end(
+	series double precision[],
+	min_offset integer DEFAULT 5,
+	window_size integer DEFAULT 5,
+	max_increase double precision DEFAULT 3.0,
+	OUT value double precision,
+	OUT index integer)
+RETURNS record
+AS 'MODULE_PATHNAME', 'ws_working_set_plateau_end'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION working_set_plateau_end(double precision[], integer, integer, double precision) IS
+'The plateau_end heuristic on any series of sizes over windows of growing length: the first point, counted from 1 and not before min_offset, after which the series rises over window_size points (both ends counted) by more than max_increase times what it rose before it; the last point if there is none. Returns the value there, in the unit of the series, and the index. NULL if any argument is. Ranges: window_size 2 and up, min_offset from window_size to the length of the series, max_increase 0 and up. Errors: 22023 for an empty series, NaN or infinity in it, or an argument out of range, 22004 for a null in it, 2202E if it has several dimensions, 55000 if the library is not preloaded. Source: the rule of Neon''s autoscaler (EstimateTrueWorkingSetSize).';
+
+REVOKE ALL ON FUNCTION working_set_plateau_end(double precision[], integer, integer, double precision) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION working_set_plateau_end(double precision[], integer, integer, double precision) TO pg_monitor;
+
+CREATE FUNCTION working_set_recommendation(
+	OUT computed_at timestamp with time zone,
+	OUT status text,
+	OUT method text,
+	OUT working_set_bytes bigint,
+	OUT low_bytes bigint,
+	OUT high_bytes bigint,
+	OUT window_seconds integer,
+	OUT plateau_end_bytes bigint,
+	OUT live_bytes bigint,
+	OUT projected_bytes bigint,
+	OUT recommended_cache_bytes bigint,
+	OUT recommended_cache text,
+	OUT peak_cache_bytes bigint,
+	OUT peak_at timestamp with time zone,
+	OUT shared_buffers_bytes bigint,
+	OUT effective_cache_size_bytes bigint,
+	OUT memory_limit_bytes bigint,
+	OUT current_hit_ratio double precision,
+	OUT expected_hit_ratio double precision,
+	OUT suggested_shared_buffers text,
+	OUT suggested_effective_cache_size text,
+	OUT verdict text,
+	OUT reason text)
+RETURNS record
+AS 'MODULE_PATHNAME', 'ws_working_set_recommendation'
+LANGUAGE C VOLATILE PARALLEL SAFE;
+
+COMMENT ON FUNCTION working_set_recommendation() IS
+'What the view working_set_recommendation shows. Error: 55000 if the library is not preloaded.';
+
+REVOKE ALL ON FUNCTION working_set_recommendation() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION working_set_recommendation() TO pg_monitor;
+
+CREATE VIEW working_set_recommendation AS
+	SELECT * FROM working_set_recommendation();
+
+COMMENT ON VIEW working_set_recommendation IS
+'How much cache to give, and why: one row, made by the background worker every working_set.interval. NULL means not known (yet).';
+COMMENT ON COLUMN working_set_recommendation.computed_at IS 'When the recommendation was made';
+COMMENT ON COLUMN working_set_recommendation.status IS 'ok; collecting: less than a minute is known; stale: the worker is late; not tracking: see reason';
+COMMENT ON COLUMN working_set_recommendation.method IS 'Heuristic in use, as set by working_set.method';
+COMMENT ON COLUMN working_set_recommendation.working_set_bytes IS 'Size of the working set of window_seconds';
+COMMENT ON COLUMN working_set_recommendation.low_bytes IS 'Lower 95 % bound of working_set_bytes';
+COMMENT ON COLUMN working_set_recommendation.high_bytes IS 'Upper 95 % bound of working_set_bytes';
+COMMENT ON COLUMN working_set_recommendation.window_seconds IS 'Length of the window that the heuristic chose';
+COMMENT ON COLUMN working_set_recommendation.plateau_end_bytes IS 'What the heuristic plateau_end says';
+COMMENT ON COLUMN working_set_recommendation.live_bytes IS 'What the heuristic live_set says; not yet available, always NULL';
+COMMENT ON COLUMN working_set_recommendation.projected_bytes IS 'Where the working set will be at the next decision if it keeps growing';
+COMMENT ON COLUMN working_set_recommendation.recommended_cache_bytes IS 'Recommended cache for the present workload: projected_bytes and working_set.headroom on top';
+COMMENT ON COLUMN working_set_recommendation.recommended_cache IS 'The same, for people';
+COMMENT ON COLUMN working_set_recommendation.peak_cache_bytes IS 'Largest recommendation of the week; not yet available, always NULL';
+COMMENT ON COLUMN working_set_recommendation.peak_at IS 'When that was; not yet available, always NULL';
+COMMENT ON COLUMN working_set_recommendation.shared_buffers_bytes IS 'The setting shared_buffers';
+COMMENT ON COLUMN working_set_recommendation.effective_cache_size_bytes IS 'The setting effective_cache_size';
+COMMENT ON COLUMN working_set_recommendation.memory_limit_bytes IS 'Memory of the host or its container; not yet available, always NULL';
+COMMENT ON COLUMN working_set_recommendation.current_hit_ratio IS 'Hit ratio now; not yet available, always NULL';
+COMMENT ON COLUMN working_set_recommendation.expected_hit_ratio IS 'Hit ratio with the recommended cache; not yet available, always NULL';
+COMMENT ON COLUMN working_set_recommendation.suggested_shared_buffers IS 'Value for ALTER SYSTEM; not yet available, always NULL';
+COMMENT ON COLUMN working_set_recommendation.suggested_effective_cache_size IS 'Value for ALTER SYSTEM; not yet available, always NULL';
+COMMENT ON COLUMN working_set_recommendation.verdict IS 'grow, shrink, keep or exceeds memory; not yet available, always NULL';
+COMMENT ON COLUMN working_set_recommendation.reason IS 'Why this much, or why nothing can be said, in a sentence';
+
+REVOKE ALL ON working_set_recommendation FROM PUBLIC;
+GRANT SELECT ON working_set_recommendation TO pg_monitor;
+
+--
+-- State
+--
+
+CREATE FUNCTION working_set_info(
+	OUT tracking boolean,
+	OUT reason text,
+	OUT since timestamp with time zone,
+	OUT registers integer,
+	OUT sample_rate double precision,
+	OUT sampled_pages bigint,
+	OUT lookups bigint,
+	OUT hits bigint,
+	OUT evictions bigint,
+	OUT dropped_samples bigint,
+	OUT worker_pid integer,
+	OUT last_saved timestamp with time zone,
+	OUT shared_memory_bytes bigint,
+	OUT version text)
+RETURNS record
+AS 'MODULE_PATHNAME', 'ws_working_set_info'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION working_set_info() IS
+'What the view working_set_info shows. Error: 55000 if the library is not preloaded.';
+
+REVOKE ALL ON FUNCTION working_set_info() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION working_set_info() TO pg_monitor;
+
+CREATE VIEW working_set_info AS
+	SELECT * FROM working_set_info();
+
+COMMENT ON VIEW working_set_info IS
+'State of the extension: one row. NULL means not known (yet).';
+COMMENT ON COLUMN working_set_info.tracking IS 'Are lookups counted?';
+COMMENT ON COLUMN working_set_info.reason IS 'If not, why not';
+COMMENT ON COLUMN working_set_info.since IS 'Everything is known from this time on: server start, last reset, or when tracking was turned on';
+COMMENT ON COLUMN working_set_info.registers IS 'Registers of the sketch; the standard error is 0.589 / sqrt(registers)';
+COMMENT ON COLUMN working_set_info.sample_rate IS 'Share of pages that are sampled; not yet available, always NULL';
+COMMENT ON COLUMN working_set_info.sampled_pages IS 'Pages in the sample; not yet available, always NULL';
+COMMENT ON COLUMN working_set_info.lookups IS 'Lookups of pages by clients since then; a running process may be a tick behind';
+COMMENT ON COLUMN working_set_info.hits IS 'Those of them that found the page in shared buffers';
+COMMENT ON COLUMN working_set_info.evictions IS 'Pages that left shared buffers since then, evicted or dropped, whoever made them';
+COMMENT ON COLUMN working_set_info.dropped_samples IS 'Samples lost because the stream was full; not yet available, always NULL';
+COMMENT ON COLUMN working_set_info.worker_pid IS 'Process ID of the background worker; NULL if there is none';
+COMMENT ON COLUMN working_set_info.last_saved IS 'When the state was last saved; not yet available, always NULL';
+COMMENT ON COLUMN working_set_info.shared_memory_bytes IS 'Shared memory of the extension, all included';
+COMMENT ON COLUMN working_set_info.version IS 'Version of the loaded library';
+
+REVOKE ALL ON working_set_info FROM PUBLIC;
+GRANT SELECT ON working_set_info TO pg_monitor;
+
+CREATE FUNCTION working_set_reset()
+RETURNS timestamp with time zone
+AS 'MODULE_PATHNAME', 'ws_working_set_reset'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION working_set_reset() IS
+'Forget everything that was counted, for all users of the server; returns the time from which on all is known. May be executed by superusers until granted to others. Error: 55000 if the library is not preloaded.';
+
+REVOKE ALL ON FUNCTION working_set_reset() FROM PUBLIC;

@@ -1,0 +1,28 @@
+/*
+ * guc.h
+ *		The settings; guc.c tells what each is for.
+ */
+#ifndef WS_GUC_H
+#define WS_GUC_H
+
+typedef enum WsMethod
+{
+	WS_METHOD_PLATEAU_END
+} WsMethod;
+
+extern bool ws_enabled;
+extern int	ws_registers;
+extern int	ws_interval;		/* seconds */
+extern int	ws_method;			/* a WsMethod */
+extern int	ws_min_wait;		/* minutes */
+extern int	ws_window_size;		/* minutes */
+extern double ws_max_increase;
+extern double ws_headroom;
+
+/* Define all settings, then reserve the prefix.  Once, from _PG_init. */
+extern void ws_guc_define(void);
+
+/* The name of a method, as it is written in the setting. */
+extern const char *ws_guc_method_name(int method);
+
+#endif							/* WS_GUC_H */

@@ -1,0 +1,58 @@
+/*
+ * module.c
+ *		The order in which everything is set up.
+ *
+ * Preloaded, settings come first, then shared memory, the probe and the
+ * worker.  Loaded later, by CREATE EXTENSION or a first call, there is nothing
+ * to set up: the functions then tell what is missing.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/ipc.h"
+
+#include "compat.h"
+#include "guc.h"
+#include "probe.h"
+#include "shmem.h"
+#include "worker.h"
+
+WS_MODULE_MAGIC;
+
+PGDLLEXPORT void _PG_init(void);
+
+static shmem_request_hook_type prev_shmem_request_hook = NULL;
+static shmem_startup_hook_type prev_shmem_startup_hook = NULL;
+
+static void
+request(void)
+{
+	if (prev_shmem_request_hook)
+		prev_shmem_request_hook();
+	ws_shmem_request();
+}
+
+static void
+startup(void)
+{
+	if (prev_shmem_startup_hook)
+		prev_shmem_startup_hook();
+	ws_shmem_startup();
+	ws_probe_attach();
+}
+
+void
+_PG_init(void)
+{
+	if (!process_shared_preload_libraries_in_progress)
+		return;
+
+	ws_guc_define();
+
+	prev_shmem_request_hook = shmem_request_hook;
+	shmem_request_hook = request;
+	prev_shmem_startup_hook = shmem_startup_hook;
+	shmem_startup_hook = startup;
+
+	ws_worker_register();
+}

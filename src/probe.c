@@ -1,0 +1,872 @@
+/*
+ * probe.c
+ *		Seeing every lookup of a page in shared buffers, on a stock server.
+ *
+ * The idea.  The buffer manager has no hook, but every lookup goes through
+ * one hash table, "Shared Buffer Lookup Table" (buf_table.c, dynahash.c).  The
+ * table's header, of which each process has a copy inherited from the
+ * postmaster, holds pointers to the functions that compare and copy keys;
+ * for this table they are memcmp and memcpy.  We put our own in their place:
+ *
+ *	- match() is called when an entry's hash value equals the key's: on every
+ *	  hit.  It is also called when an entry is removed, that is on eviction
+ *	  and invalidation.  A lookup holds the lock of the table's partition in
+ *	  shared mode and a removal in exclusive mode.  Since we hold the lock
+ *	  ourselves in one of the modes, its exclusive bit, if set, is ours.
+ *	- keycopy() is called when an entry is made: on every page that is read
+ *	  in, and on every page by which a relation is extended.
+ *
+ * Both find the hash value of the page in the entry, right before the key.
+ * No code is patched, no protection of memory changed; in a process of its
+ * own, each backend goes through two other pointers.
+ *
+ * What is not seen: temporary tables, which have buffers of their own; a page
+ * that is looked at again while it is pinned; ReadRecentBuffer(), of which
+ * redo alone makes use, after a lookup.  What is seen though it is no use:
+ * dropping a small relation's buffers during recovery.
+ *
+ * Finding the table.  The header is private to dynahash.c and the pointer to
+ * it is private to buf_table.c.  Nothing is assumed about either: offsets are
+ * learnt from a throw-away table of our own, and the pointer is searched for
+ * in the writable data of the main program, knowing the address that it must
+ * lead to.  Whatever is found is verified, and at last tried out, before
+ * anything is recorded.  See attach().
+ *
+ * On the hot path (match, insert and their callees) nothing is allocated,
+ * waited for, reported or read from a file.
+ */
+#include "postgres.h"
+
+#include <link.h>
+#include <stdlib.h>
+
+#include "access/parallel.h"
+#include "common/hashfn.h"
+#include "executor/instrument.h"
+#include "miscadmin.h"
+#include "storage/buf_internals.h"
+#include "storage/fd.h"
+#include "storage/lwlock.h"
+#include "storage/proc.h"
+#include "storage/shmem.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+
+#include "compat.h"
+#include "guc.h"
+#include "probe.h"
+#include "shmem.h"
+
+#define TABLE_NAME "Shared Buffer Lookup Table"
+
+/*
+ * The table's own functions are not meant for modules.  A server that does
+ * not export them must still be able to load this one.
+ */
+#pragma weak BufTableHashCode
+#pragma weak BufTableLookup
+#pragma weak BufTableInsert
+#pragma weak BufTableDelete
+
+/* What marks a process as one that cleans up, not one that uses. */
+#define MAINTENANCE_FLAGS (PROC_IN_VACUUM | PROC_IS_AUTOVACUUM)
+
+/* Word of the private header, by its number */
+typedef struct Layout
+{
+	int			hash;
+	int			match;
+	int			keycopy;
+} Layout;
+
+/* How many words of the header are looked at, and how long a table name makes
+ * sure that so many can be read. */
+#define HEADER_WORDS 16
+
+/*
+ * All that this process knows.  Set in the postmaster and inherited, but for
+ * the second half, in which each process keeps its own books.
+ */
+static struct
+{
+	/* the hot path: where to record, and how to tell a removal */
+	WsSketch   *sketch;			/* of this process's present kind */
+	LWLockPadded *locks;		/* of the table's partitions */
+	uint32		exclusive;		/* bits that may mean "held exclusively" */
+	bool		exclusive_sure; /* do they mean nothing else? */
+	WsKind		kind;			/* what sketch is for */
+	uint32		settled_tick;	/* when settle() was last called, */
+	uint8		settled_flags;	/* and what the process was then */
+	const uint8 *status_flags;	/* of this process, as others see them */
+
+	/* the table */
+	HTAB	   *table;			/* the server's header; NULL: not attached */
+	Layout		layout;
+	bool		ignored;		/* record nothing in this process */
+
+	/* the books of this process */
+	int			pid;			/* whose they are */
+	int64		hits;			/* of pgBufferUsage, already counted */
+	int64		reads;
+} probe;
+
+static const uint8 no_flags = 0;
+static const uint8 launcher_flags = PROC_IS_AUTOVACUUM;
+
+StaticAssertDecl(sizeof(BufferTag) == 20, "keys are compared as 8 + 8 + 4 bytes");
+
+
+/*
+ * ----------------------------------------------------------------
+ * The hot path
+ * ----------------------------------------------------------------
+ */
+
+/* hash value of the entry that a key is in; HASHELEMENT is public */
+static inline uint32
+entry_hash(const void *entry_key)
+{
+	return ((const HASHELEMENT *) ((const char *) entry_key -
+								   MAXALIGN(sizeof(HASHELEMENT))))->hashvalue;
+}
+
+static inline uint64
+word64(const void *p, int offset)
+{
+	uint64		w;
+
+	memcpy(&w, (const char *) p + offset, sizeof(w));
+	return w;
+}
+
+static inline uint32
+word32(const void *p, int offset)
+{
+	uint32		w;
+
+	memcpy(&w, (const char *) p + offset, sizeof(w));
+	return w;
+}
+
+/*
+ * The lock that this process holds, in one mode or the other, while it looks
+ * for an entry with this hash value.
+ */
+static inline LWLock *
+partition_lock(uint32 hash)
+{
+	return &probe.locks[hash % NUM_BUFFER_PARTITIONS].lock;
+}
+
+static inline uint8
+present_flags(void)
+{
+	return *probe.status_flags & MAINTENANCE_FLAGS;
+}
+
+/*
+ * Add what the server has counted since last time.
+ *
+ * The server's own counters cost nothing here, and tell a hit from a removal.
+ * A parallel worker's are added to its leader's at its end.
+ */
+static void
+flush_counters(void)
+{
+	WsCounters *c = &ws_shared->shards[probe.pid % WS_COUNTER_SHARDS].counters;
+	int64		hits = pgBufferUsage.shared_blks_hit;
+	int64		reads = pgBufferUsage.shared_blks_read;
+
+	if (!IsParallelWorker())
+	{
+		if (hits > probe.hits)
+			__atomic_fetch_add(&c->hits[probe.kind], hits - probe.hits, __ATOMIC_RELAXED);
+		if (reads > probe.reads)
+			__atomic_fetch_add(&c->reads[probe.kind], reads - probe.reads, __ATOMIC_RELAXED);
+	}
+	probe.hits = hits;
+	probe.reads = reads;
+}
+
+/*
+ * What has to be done once per tick and process, and when the process turns
+ * from client to maintenance or back: bring everything else up to date.
+ */
+static void
+settle(void)
+{
+	uint32		now;
+
+	if (probe.pid != MyProcPid)
+	{
+		/* first lookup of this process */
+		probe.pid = MyProcPid;
+		probe.hits = 0;
+		probe.reads = 0;
+		if (AmAutoVacuumLauncherProcess())
+			probe.status_flags = &launcher_flags;
+		else
+			probe.status_flags = MyProc ? &MyProc->statusFlags : &no_flags;
+		probe.kind = present_flags() ? WS_MAINTENANCE : WS_CLIENT;
+	}
+
+	flush_counters();
+
+	probe.settled_flags = present_flags();
+	probe.kind = probe.settled_flags ? WS_MAINTENANCE : WS_CLIENT;
+	probe.sketch = ws_shared->sketch[probe.kind];
+	if (ws_load(&probe.sketch->watch_below) != 0)
+		ws_shmem_advance();
+
+	now = ws_load(&probe.sketch->tick);
+	if (ws_load(&ws_shared->active_tick) != now)
+		ws_store(&ws_shared->active_tick, now);
+	probe.settled_tick = now;
+}
+
+static pg_noinline int
+match_settle(uint32 hash)
+{
+	settle();
+	ws_sketch_touch(probe.sketch, hash);
+	return 0;
+}
+
+/*
+ * The lock says that it is held exclusively, or it is not known which bit
+ * would say so.  A removal is no use of the page.
+ */
+static pg_noinline int
+match_removal(uint32 hash)
+{
+	if (probe.exclusive_sure ||
+		LWLockHeldByMeInMode(partition_lock(hash), LW_EXCLUSIVE))
+		return 0;
+	return match_settle(hash);
+}
+
+/*
+ * A match whose cell is not current, or of a page that is watched.  All that
+ * is rarer still is called at the end, so that no frame is needed here.
+ */
+static pg_noinline int
+match_slow(uint32 hash, uint32 cell)
+{
+	WsSketch   *sketch = probe.sketch;
+	uint32		now = ws_load(&sketch->tick);
+
+	if (unlikely(pg_atomic_read_u32(&partition_lock(hash)->state) & probe.exclusive))
+		return match_removal(hash);
+	if (unlikely(now != probe.settled_tick ||
+				 present_flags() != probe.settled_flags ||
+				 ws_load(&sketch->watch_below) != 0))
+		return match_settle(hash);
+	ws_store(&sketch->cells[cell], now);
+	return 0;
+}
+
+/*
+ * In place of memcmp(), as a HashCompareFunc.  The hash values are known to
+ * be equal, so the keys nearly always are.
+ */
+static int
+match(const void *entry_key, const void *key, Size keysize)
+{
+	WsSketch   *sketch;
+	uint32		hash;
+	uint32		cell;
+
+	if (unlikely(word64(entry_key, 0) != word64(key, 0) ||
+				 word64(entry_key, 8) != word64(key, 8) ||
+				 word32(entry_key, 16) != word32(key, 16)))
+		return 1;
+
+	hash = entry_hash(entry_key);
+	sketch = probe.sketch;
+	cell = ws_sketch_cell(sketch, hash);
+	if (likely(ws_load(&sketch->cells[cell]) == ws_load(&sketch->tick) &&
+			   ws_watch_hash(hash) >= ws_load(&sketch->watch_below)))
+		return 0;
+	return match_slow(hash, cell);
+}
+
+/*
+ * In place of memcpy(), as a HashCopyFunc.  A page has to be read, or made:
+ * next to that, anything we do is cheap.
+ */
+static void *
+insert(void *entry_key, const void *key, Size keysize)
+{
+	memcpy(entry_key, key, sizeof(BufferTag));
+
+	ws_shmem_advance();
+	if (ws_load(&probe.sketch->tick) != probe.settled_tick ||
+		present_flags() != probe.settled_flags)
+		settle();
+	ws_sketch_touch(probe.sketch, entry_hash(entry_key));
+	__atomic_fetch_add(&ws_shared->shards[probe.pid % WS_COUNTER_SHARDS].counters.inserts,
+					   1, __ATOMIC_RELAXED);
+	return entry_key;
+}
+
+
+/*
+ * ----------------------------------------------------------------
+ * Finding the table
+ * ----------------------------------------------------------------
+ */
+
+static bool refuse(const char *fmt,...) pg_attribute_printf(1, 2);
+
+/*
+ * Note why there will be no tracking.  The first reason stands.
+ */
+static bool
+refuse(const char *fmt,...)
+{
+	va_list		args;
+
+	if (ws_shared->refusal[0] == '\0')
+	{
+		va_start(args, fmt);
+		vsnprintf(ws_shared->refusal, sizeof(ws_shared->refusal), fmt, args);
+		va_end(args);
+	}
+	return false;
+}
+
+/* a word of a table's private header */
+static inline void **
+header_word(HTAB *table, int i)
+{
+	return (void **) table + i;
+}
+
+/* function pointers as data, as dlsym() has it */
+#define AS_DATA(function) ((void *) (uintptr_t) (function))
+
+/* three functions to be recognized by their addresses, never called */
+static uint32
+marker_hash(const void *key, Size keysize)
+{
+	return 1;
+}
+
+static int
+marker_match(const void *key1, const void *key2, Size keysize)
+{
+	return 2;
+}
+
+static void *
+marker_keycopy(void *dest, const void *src, Size keysize)
+{
+	return dest;
+}
+
+/*
+ * The number of the only word of a header that has this value, or -1.
+ */
+static int
+only_word(HTAB *table, void *value)
+{
+	int			found = -1;
+
+	for (int i = 0; i < HEADER_WORDS; i++)
+	{
+		if (*header_word(table, i) != value)
+			continue;
+		if (found >= 0)
+			return -1;
+		found = i;
+	}
+	return found;
+}
+
+/*
+ * Where does a header keep its functions?  Make a table with functions that
+ * we know, and look.
+ */
+static bool
+learn_layout(Layout *layout)
+{
+	HASHCTL		info;
+	HTAB	   *table;
+
+	/* a copy of the name follows the header: all words looked at are there */
+	static const char name[] =
+		"working_set: a table that is made to learn the layout of its header, "
+		"and whose name is long enough for the words looked at to be readable";
+
+	StaticAssertStmt(sizeof(name) > HEADER_WORDS * sizeof(void *), "name is long enough");
+
+	memset(&info, 0, sizeof(info));
+	info.keysize = sizeof(BufferTag);
+	info.entrysize = sizeof(BufferTag);
+	info.hash = marker_hash;
+	info.match = marker_match;
+	info.keycopy = marker_keycopy;
+	table = hash_create(name, 16, &info,
+						HASH_ELEM | HASH_FUNCTION | HASH_COMPARE | HASH_KEYCOPY);
+
+	layout->hash = only_word(table, AS_DATA(marker_hash));
+	layout->match = only_word(table, AS_DATA(marker_match));
+	layout->keycopy = only_word(table, AS_DATA(marker_keycopy));
+	hash_destroy(table);
+
+	if (layout->hash < 1 || layout->match < 1 || layout->keycopy < 1)
+		return refuse("the layout of hash table headers was not recognized");
+	return true;
+}
+
+/*
+ * Is there a structure of this name in shared memory?  To ask for it with a
+ * size that it cannot have is an error if it exists, and makes a small useless
+ * one if not.
+ */
+static bool
+shmem_name_exists(const char *name)
+{
+	MemoryContext context = CurrentMemoryContext;
+	volatile bool exists = false;
+
+	PG_TRY();
+	{
+		bool		found;
+
+		(void) ShmemInitStruct(name, 1, &found);
+		exists = found;
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		FlushErrorState();
+		LWLockReleaseAll();		/* 19 leaves its own to the end of the process */
+		exists = true;
+	}
+	PG_END_TRY();
+
+	return exists;
+}
+
+/*
+ * Attach to the table by its name, as any process may.  That gives a header
+ * of our own, which leads to the same shared part.
+ */
+static HTAB *
+attach_by_name(void)
+{
+	HASHCTL		info;
+
+	if (!shmem_name_exists(TABLE_NAME))
+	{
+		refuse("there is no shared hash table \"%s\"", TABLE_NAME);
+		return NULL;
+	}
+
+	/* as in InitBufTable() */
+	memset(&info, 0, sizeof(info));
+	info.keysize = sizeof(BufferTag);
+	info.entrysize = MAXALIGN(sizeof(BufferTag) + sizeof(int));
+	info.num_partitions = NUM_BUFFER_PARTITIONS;
+	return ws_shmem_attach_hash(TABLE_NAME, NBuffers + NUM_BUFFER_PARTITIONS, &info,
+								HASH_ELEM | HASH_BLOBS | HASH_PARTITION);
+}
+
+/* a piece of memory, [start, end) */
+typedef struct Range
+{
+	uintptr_t	start;
+	uintptr_t	end;
+} Range;
+
+#define MAX_RANGES 4096
+
+typedef struct Ranges
+{
+	int			n;
+	Range		range[MAX_RANGES];
+} Ranges;
+
+/*
+ * The writable data of the main program, of which the loader tells first.
+ */
+static int
+collect_program_data(struct dl_phdr_info *info, size_t size, void *data)
+{
+	Ranges	   *ranges = data;
+
+	for (int i = 0; i < info->dlpi_phnum; i++)
+	{
+		const		ElfW(Phdr) * ph = &info->dlpi_phdr[i];
+
+		if (ph->p_type == PT_LOAD && (ph->p_flags & PF_W) && ranges->n < MAX_RANGES)
+		{
+			ranges->range[ranges->n].start = info->dlpi_addr + ph->p_vaddr;
+			ranges->range[ranges->n].end = info->dlpi_addr + ph->p_vaddr + ph->p_memsz;
+			ranges->n++;
+		}
+	}
+	return 1;					/* no further objects */
+}
+
+/*
+ * The private, writable memory of this process, in ascending order: what can
+ * be read without a fault, and where a header can be.
+ */
+static bool
+collect_private_memory(Ranges *ranges)
+{
+	FILE	   *maps = AllocateFile("/proc/self/maps", "r");
+	char		line[1024];
+
+	if (!maps)
+		return refuse("could not open file \"%s\": %m", "/proc/self/maps");
+
+	while (fgets(line, sizeof(line), maps))
+	{
+		unsigned long start;
+		unsigned long end;
+		char		mode[5];
+
+		if (sscanf(line, "%lx-%lx %4s", &start, &end, mode) != 3 ||
+			strcmp(mode, "rw-p") != 0 || ranges->n >= MAX_RANGES)
+			continue;
+
+		/* neighbours are one */
+		if (ranges->n > 0 && ranges->range[ranges->n - 1].end == start)
+			ranges->range[ranges->n - 1].end = end;
+		else
+		{
+			ranges->range[ranges->n].start = start;
+			ranges->range[ranges->n].end = end;
+			ranges->n++;
+		}
+	}
+	FreeFile(maps);
+
+	if (ranges->n == 0)
+		return refuse("no private memory is listed in \"%s\"", "/proc/self/maps");
+	return true;
+}
+
+static bool
+readable(const Ranges *ranges, uintptr_t start, size_t size)
+{
+	int			lo = 0;
+	int			hi = ranges->n;
+
+	/* the first range that ends beyond start */
+	while (lo < hi)
+	{
+		int			mid = lo + (hi - lo) / 2;
+
+		if (ranges->range[mid].end <= start)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < ranges->n && ranges->range[lo].start <= start &&
+		size <= ranges->range[lo].end - start;
+}
+
+/*
+ * Find the server's own header of the table that "ours" is a header of.
+ *
+ * The server keeps a pointer to its header in a variable.  So look at all
+ * words of the program's data for one that leads to a structure whose first
+ * word leads to the shared part of the table.
+ */
+static HTAB *
+find_header(HTAB *ours)
+{
+	Ranges	   *data = palloc0(sizeof(Ranges));
+	Ranges	   *memory = palloc0(sizeof(Ranges));
+	void	   *shared_part = *header_word(ours, 0);
+	HTAB	   *found = NULL;
+	int			nfound = 0;
+
+	if (!ShmemAddrIsValid(shared_part))
+		refuse("the header of \"%s\" does not begin with the address of its shared part", TABLE_NAME);
+	else if (collect_private_memory(memory))
+	{
+		dl_iterate_phdr(collect_program_data, data);
+		for (int i = 0; i < data->n; i++)
+		{
+			uintptr_t	at = TYPEALIGN(sizeof(void *), data->range[i].start);
+
+			for (; at + sizeof(void *) <= data->range[i].end; at += sizeof(void *))
+			{
+				uintptr_t	candidate;
+
+				if (!readable(memory, at, sizeof(void *)))
+				{
+					/* nothing more in this page */
+					at = TYPEALIGN_DOWN(4096, at) + 4096 - sizeof(void *);
+					continue;
+				}
+				candidate = *(uintptr_t *) at;
+				if (candidate == 0 || candidate % sizeof(void *) != 0 ||
+					(HTAB *) candidate == ours || (HTAB *) candidate == found ||
+					!readable(memory, candidate, HEADER_WORDS * sizeof(void *)) ||
+					*header_word((HTAB *) candidate, 0) != shared_part)
+					continue;
+				found = (HTAB *) candidate;
+				nfound++;
+			}
+		}
+		if (nfound != 1)
+		{
+			refuse("found %d candidates for the header of \"%s\", not one",
+				   nfound, TABLE_NAME);
+			found = NULL;
+		}
+	}
+
+	pfree(data);
+	pfree(memory);
+	return found;
+}
+
+/*
+ * Are the functions of a header those that we are going to stand in for?
+ */
+static bool
+verify_functions(HTAB *table, const Layout *layout, const char *whose)
+{
+	if (*header_word(table, layout->hash) != AS_DATA(tag_hash))
+		return refuse("%s header of \"%s\" does not hash with tag_hash()", whose, TABLE_NAME);
+	if (*header_word(table, layout->match) != AS_DATA(memcmp))
+		return refuse("%s header of \"%s\" does not compare with memcmp()", whose, TABLE_NAME);
+	if (*header_word(table, layout->keycopy) != AS_DATA(memcpy))
+		return refuse("%s header of \"%s\" does not copy with memcpy()", whose, TABLE_NAME);
+	return true;
+}
+
+/*
+ * Which bit of a lock says that it is held exclusively?  Take one both ways.
+ * If the answer is not clear, any bit may say so, and the server is asked.
+ */
+static void
+learn_exclusive_bit(void)
+{
+	LWLock	   *lock = &probe.locks[0].lock;
+	uint32		shared;
+	uint32		exclusive;
+	uint32		bits;
+
+	LWLockAcquire(lock, LW_SHARED);
+	shared = pg_atomic_read_u32(&lock->state);
+	LWLockRelease(lock);
+	LWLockAcquire(lock, LW_EXCLUSIVE);
+	exclusive = pg_atomic_read_u32(&lock->state);
+	LWLockRelease(lock);
+
+	bits = exclusive & ~shared & ~pg_atomic_read_u32(&lock->state);
+	probe.exclusive_sure = bits != 0 && (bits & (bits - 1)) == 0;
+	probe.exclusive = probe.exclusive_sure ? bits : ~(uint32) 0;
+}
+
+static void
+set_functions(bool ours)
+{
+	*header_word(probe.table, probe.layout.match) =
+		ours ? AS_DATA(match) : AS_DATA(memcmp);
+	*header_word(probe.table, probe.layout.keycopy) =
+		ours ? AS_DATA(insert) : AS_DATA(memcpy);
+}
+
+/*
+ * Try out, with the server's own functions and its own table, that all works
+ * as it is thought to.  A page that cannot exist is looked up in vain, entered,
+ * found and removed, and each time the sketch must show what it should.  No
+ * other process is alive, and all is left as it was.
+ */
+static bool
+try_out(void)
+{
+	WsSketch   *sketch = ws_shared->sketch[WS_CLIENT];
+	uint32		start = ws_load(&sketch->tick);
+	BufferTag	tag;
+	uint32		hash;
+	uint32	   *cell;
+	LWLock	   *lock;
+	uint32		after_miss;
+	uint32		after_insert;
+	uint32		after_hit;
+	uint32		after_removal;
+	int			missed;
+	int			inserted;
+	int			hit;
+	int64		entries = ws_probe_entries();
+
+	memset(&tag, 0xFF, sizeof(tag));
+	tag.forkNum = MAIN_FORKNUM;
+	tag.blockNum = 0;
+	hash = BufTableHashCode(&tag);
+	cell = &sketch->cells[ws_sketch_cell(sketch, hash)];
+	lock = BufMappingPartitionLock(hash);
+
+	/* each step in a tick of its own; none is behind the clock */
+	ws_store(&sketch->tick, ws_shmem_advance() + 100);
+	LWLockAcquire(lock, LW_SHARED);
+	missed = BufTableLookup(&tag, hash);
+	LWLockRelease(lock);
+	after_miss = *cell;
+
+	LWLockAcquire(lock, LW_EXCLUSIVE);
+	inserted = BufTableInsert(&tag, hash, 0);
+	LWLockRelease(lock);
+	after_insert = *cell;
+
+	sketch->tick++;
+	LWLockAcquire(lock, LW_SHARED);
+	hit = BufTableLookup(&tag, hash);
+	LWLockRelease(lock);
+	after_hit = *cell;
+
+	sketch->tick++;
+	LWLockAcquire(lock, LW_EXCLUSIVE);
+	if (inserted < 0)
+		BufTableDelete(&tag, hash);
+	LWLockRelease(lock);
+	after_removal = *cell;
+
+	sketch->tick -= 2;
+	if (missed != -1 || inserted != -1 || hit != 0 || ws_probe_entries() != entries)
+		refuse("a page entered on trial was not found in the buffer lookup table");
+	else if (after_miss != 0)
+		refuse("looking up a page that is not there was recorded");
+	else if (after_insert != sketch->tick)
+		refuse("entering a page was not recorded");
+	else if (after_hit != sketch->tick + 1)
+		refuse("finding a page was not recorded");
+	else if (after_removal != after_hit)
+		refuse("removing a page was recorded as a use");
+
+	/* as if nothing had happened */
+	*cell = 0;
+	ws_store(&sketch->tick, start);
+	ws_store(&ws_shared->active_tick, 0);
+	memset(ws_shared->shards, 0, sizeof(ws_shared->shards));
+	probe.settled_tick = 0;
+	probe.pid = 0;
+	probe.status_flags = &no_flags;
+
+	return ws_shared->refusal[0] == '\0';
+}
+
+/*
+ * All the steps, any of which may refuse.
+ */
+static bool
+attach(void)
+{
+	HTAB	   *ours;
+	HTAB	   *table;
+
+	if (!BufTableHashCode || !BufTableLookup || !BufTableInsert || !BufTableDelete)
+		return refuse("the server does not export the functions of its buffer lookup table");
+	if (!learn_layout(&probe.layout))
+		return false;
+	ours = attach_by_name();
+	if (!ours || !verify_functions(ours, &probe.layout, "our own"))
+		return false;
+	table = find_header(ours);
+	if (!table || !verify_functions(table, &probe.layout, "the server's"))
+		return false;
+
+	probe.locks = &MainLWLockArray[BUFFER_MAPPING_LWLOCK_OFFSET];
+	learn_exclusive_bit();
+
+	probe.table = table;
+	set_functions(true);
+	if (try_out())
+		return true;
+
+	set_functions(false);
+	return false;
+}
+
+/*
+ * The last hits of a process are counted when it ends.  Neither a callback
+ * of the server can be registered from the hot path, nor one in the
+ * postmaster survive the fork; this one does.
+ */
+static void
+at_exit(void)
+{
+	if (IsUnderPostmaster && probe.pid == MyProcPid && probe.table != NULL)
+		flush_counters();
+}
+
+void
+ws_probe_attach(void)
+{
+	static bool exit_registered = false;
+	MemoryContext context = CurrentMemoryContext;
+
+	memset(&probe, 0, sizeof(probe));
+	probe.sketch = ws_shared->sketch[WS_CLIENT];
+	probe.kind = WS_CLIENT;
+	probe.status_flags = &no_flags;
+
+	PG_TRY();
+	{
+		ws_shared->attached = attach();
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		LWLockReleaseAll();
+		if (probe.table)
+			set_functions(false);
+		refuse("%s", error->message);
+		FreeErrorData(error);
+		ws_shared->attached = false;
+	}
+	PG_END_TRY();
+
+	if (!ws_shared->attached)
+	{
+		probe.table = NULL;
+		ereport(LOG,
+				(errmsg("working_set is not tracking: %s", ws_shared->refusal)));
+		return;
+	}
+
+	if (!exit_registered)
+		exit_registered = atexit(at_exit) == 0;
+	ws_probe_switch(ws_enabled);
+}
+
+void
+ws_probe_switch(bool on)
+{
+	if (probe.table)
+		set_functions(on && !probe.ignored);
+}
+
+void
+ws_probe_ignore_self(void)
+{
+	probe.ignored = true;
+	ws_probe_switch(false);
+}
+
+void
+ws_probe_flush_counters(void)
+{
+	if (probe.table && !probe.ignored)
+		settle();
+}
+
+int64
+ws_probe_entries(void)
+{
+	return probe.table ? hash_get_num_entries(probe.table) : 0;
+}

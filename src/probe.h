@@ -1,0 +1,41 @@
+/*
+ * probe.h
+ *		Seeing every lookup of a page in shared buffers.
+ *
+ * The probe is the only room that knows how the buffer manager finds a page.
+ * It records into the sketches of shmem.h and counts.  When anything about
+ * the server is not exactly what it expects, it stays off and says why in
+ * WsShared.refusal; it never raises an error.
+ */
+#ifndef WS_PROBE_H
+#define WS_PROBE_H
+
+/*
+ * Find the server's buffer lookup table, verify it, and start to record.  To
+ * be called in the postmaster (or a single-user backend) after
+ * ws_shmem_startup(), each time that shared memory is made.
+ */
+extern void ws_probe_attach(void);
+
+/*
+ * Record lookups in this process, and in those it forks, or leave them
+ * alone.  Anytime, also before ws_probe_attach().
+ */
+extern void ws_probe_switch(bool on);
+
+/*
+ * The lookups of this process are of no interest.  For our own worker.
+ */
+extern void ws_probe_ignore_self(void);
+
+/*
+ * Bring the shared counters up to date with this process.
+ */
+extern void ws_probe_flush_counters(void);
+
+/*
+ * Pages that are in shared buffers now; 0 when not attached.
+ */
+extern int64 ws_probe_entries(void);
+
+#endif							/* WS_PROBE_H */

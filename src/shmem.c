@@ -1,0 +1,183 @@
+/*
+ * shmem.c
+ *		Request, start up, and the few operations on shared memory that more
+ *		than one room needs.  The rules are in shmem.h.
+ */
+#include "postgres.h"
+
+#include <time.h>
+
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "storage/shmem.h"
+#include "utils/timestamp.h"
+
+#include "guc.h"
+#include "probe.h"
+#include "shmem.h"
+
+/*
+ * One page in 256 is watched when no worker ticks: enough that a busy server
+ * meets one many times a second, few enough not to be felt.
+ */
+#define WATCHED_SHARE (UINT32_C(1) << 24)
+
+#define TRANCHE_NAME "working_set"
+
+WsShared   *ws_shared = NULL;
+
+static Size
+aligned(Size size)
+{
+	return TYPEALIGN(64, size);
+}
+
+Size
+ws_shmem_size(void)
+{
+	/* 64 more, to align the beginning */
+	return 64 + aligned(sizeof(WsShared)) + WS_NKINDS * ws_sketch_size(ws_registers);
+}
+
+void
+ws_shmem_request(void)
+{
+	RequestAddinShmemSpace(ws_shmem_size());
+	RequestNamedLWLockTranche(TRANCHE_NAME, 1);
+}
+
+static int64
+monotonic_ms(void)
+{
+	struct timespec ts;
+
+	/* 3 ns, and steps of a few ms are fine enough for ticks of 100 */
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	return (int64) ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+void
+ws_shmem_startup(void)
+{
+	char	   *memory;
+	char	   *p;
+	WsShared   *shared;
+	bool		found;
+
+	ws_shared = NULL;
+
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	memory = ShmemInitStruct("working_set", ws_shmem_size(), &found);
+	p = (char *) TYPEALIGN(64, memory);
+	shared = (WsShared *) p;
+	if (!found)
+	{
+		memset(shared, 0, sizeof(WsShared));
+		shared->lock = &GetNamedLWLockTranche(TRANCHE_NAME)->lock;
+		shared->memory = ws_shmem_size();
+		shared->clock_origin = monotonic_ms();
+		shared->since = GetCurrentTimestamp();
+		p += aligned(sizeof(WsShared));
+		for (int kind = 0; kind < WS_NKINDS; kind++)
+		{
+			shared->sketch[kind] = (WsSketch *) p;
+			ws_sketch_init(shared->sketch[kind], ws_registers, WS_TICK_ORIGIN);
+			p += ws_sketch_size(ws_registers);
+		}
+	}
+	LWLockRelease(AddinShmemInitLock);
+
+	ws_shared = shared;
+	if (!found)
+		ws_shmem_worker_ticks(false);
+}
+
+uint32
+ws_shmem_advance(void)
+{
+	WsShared   *shared = ws_shared;
+	uint32		tick;
+
+	tick = WS_TICK_ORIGIN +
+		(uint32) ((monotonic_ms() - shared->clock_origin) / WS_TICK_MS) +
+		ws_load(&shared->clock_ahead);
+
+	ws_sketch_advance(shared->sketch[WS_MAINTENANCE], tick);
+	return ws_sketch_advance(shared->sketch[WS_CLIENT], tick);
+}
+
+void
+ws_shmem_worker_ticks(bool ticks)
+{
+	for (int kind = 0; kind < WS_NKINDS; kind++)
+		ws_store(&ws_shared->sketch[kind]->watch_below, ticks ? 0 : WATCHED_SHARE);
+}
+
+static void
+sum_counters(WsCounters *sum, int64 *removed)
+{
+	memset(sum, 0, sizeof(WsCounters));
+	for (int i = 0; i < WS_COUNTER_SHARDS; i++)
+	{
+		WsCounters *c = &ws_shared->shards[i].counters;
+
+		for (int kind = 0; kind < WS_NKINDS; kind++)
+		{
+			sum->hits[kind] += __atomic_load_n(&c->hits[kind], __ATOMIC_RELAXED);
+			sum->reads[kind] += __atomic_load_n(&c->reads[kind], __ATOMIC_RELAXED);
+		}
+		sum->inserts += __atomic_load_n(&c->inserts, __ATOMIC_RELAXED);
+	}
+
+	/* what came and is not there any more has left */
+	*removed = (int64) sum->inserts - ws_probe_entries();
+}
+
+TimestampTz
+ws_shmem_reset(void)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	WsCounters	sum;
+	int64		removed;
+	uint32		tick;
+
+	/*
+	 * The present may already hold lookups from before.  Move on to a tick
+	 * that nothing was recorded in; the clock is moved with it, or time would
+	 * stand still until it has caught up.
+	 */
+	__atomic_fetch_add(&ws_shared->clock_ahead, 1, __ATOMIC_RELAXED);
+	tick = ws_shmem_advance();
+	for (int kind = 0; kind < WS_NKINDS; kind++)
+		ws_sketch_raise_floor(ws_shared->sketch[kind], tick);
+
+	sum_counters(&sum, &removed);
+	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
+	ws_shared->at_reset = sum;
+	ws_shared->removed_at_reset = removed;
+	__atomic_store_n(&ws_shared->since, now, __ATOMIC_RELAXED);
+	LWLockRelease(ws_shared->lock);
+
+	return now;
+}
+
+void
+ws_shmem_read_counters(WsCounters *sum, int64 *removed)
+{
+	WsCounters	base;
+	int64		removed_base;
+
+	LWLockAcquire(ws_shared->lock, LW_SHARED);
+	sum_counters(sum, removed);
+	base = ws_shared->at_reset;
+	removed_base = ws_shared->removed_at_reset;
+	LWLockRelease(ws_shared->lock);
+
+	for (int kind = 0; kind < WS_NKINDS; kind++)
+	{
+		sum->hits[kind] -= base.hits[kind];
+		sum->reads[kind] -= base.reads[kind];
+	}
+	sum->inserts -= base.inserts;
+	*removed = Max(*removed - removed_base, 0);
+}

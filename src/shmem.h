@@ -1,0 +1,128 @@
+/*
+ * shmem.h
+ *		What the processes share: the sketches, the clock, counters, and what
+ *		the worker has published.
+ *
+ * Who may touch what:
+ *	- fixed: written once in the postmaster before any other process lives.
+ *	- atomic: single words, relaxed, from anywhere and without order.
+ *	- under lock: WsShared.lock, shared to read and exclusive to write.  Only
+ *	  the worker writes what is published; it computes first and holds the
+ *	  lock for one copy.  The lock is never taken on the buffer path.
+ */
+#ifndef WS_SHMEM_H
+#define WS_SHMEM_H
+
+#include "datatype/timestamp.h"
+#include "storage/lwlock.h"
+
+#include "sketch.h"
+
+/* Whose lookups: one sketch each. */
+typedef enum WsKind
+{
+	WS_CLIENT,					/* clients, their parallel workers, other
+								 * background workers, redo */
+	WS_MAINTENANCE				/* VACUUM and autovacuum */
+} WsKind;
+
+#define WS_NKINDS 2
+
+/* The windows of the default curve: 60 of one minute. */
+#define WS_CURVE_WINDOWS	60
+#define WS_CURVE_STEP		60	/* seconds */
+
+/* A recommendation needs to have seen this much. */
+#define WS_COLLECTING_SECONDS	60
+
+/*
+ * Counters are spread over lines of cache by process, and summed to be read.
+ * Atomic.
+ */
+#define WS_COUNTER_SHARDS 64
+
+typedef struct WsCounters
+{
+	uint64		hits[WS_NKINDS];	/* found in shared buffers */
+	uint64		reads[WS_NKINDS];	/* had to be read */
+	uint64		inserts;		/* pages that entered shared buffers */
+} WsCounters;
+
+typedef union WsCounterShard
+{
+	WsCounters	counters;
+	char		pad[64];
+} WsCounterShard;
+
+/*
+ * The worker's last word.
+ */
+typedef struct WsPublished
+{
+	TimestampTz computed_at;	/* 0: never */
+	TimestampTz since;			/* value of WsShared.since it is about */
+	int			interval;		/* seconds to the next, at most */
+	int			method;			/* a WsMethod */
+	int			window_seconds;
+	double		pages;			/* working set of the window, with bounds */
+	double		low;
+	double		high;
+	double		plateau_end;	/* pages */
+	double		projected;		/* pages */
+	double		recommended;	/* pages */
+	int64		effective_cache_size;	/* pages */
+	char		reason[256];
+} WsPublished;
+
+typedef struct WsShared
+{
+	/* fixed */
+	LWLock	   *lock;
+	size_t		memory;			/* bytes of shared memory, all included */
+	int64		clock_origin;	/* monotonic ms of the tick WS_TICK_ORIGIN */
+	WsSketch   *sketch[WS_NKINDS];
+	bool		attached;		/* does the probe see the lookups? */
+	char		refusal[256];	/* if not, why */
+
+	/* atomic */
+	uint32		clock_ahead;	/* ticks by which resets moved the clock on */
+	uint32		active_tick;	/* when a lookup was last recorded, roughly */
+	int32		worker_pid;		/* 0: none */
+	int64		since;			/* TimestampTz of reset, start or re-enabling */
+	WsCounterShard shards[WS_COUNTER_SHARDS];
+
+	/* under lock */
+	WsCounters	at_reset;		/* counters as they were at since */
+	int64		removed_at_reset;	/* pages that had left by then */
+	WsPublished published;
+} WsShared;
+
+/* NULL until the library has been preloaded and shared memory exists. */
+extern WsShared *ws_shared;
+
+/* Bytes of shared memory for everything, from the settings. */
+extern Size ws_shmem_size(void);
+
+/* Ask for the memory and the lock; from shmem_request_hook. */
+extern void ws_shmem_request(void);
+
+/* Make everything anew; from shmem_startup_hook. */
+extern void ws_shmem_startup(void);
+
+/* Let the present catch up with the coarse clock; returns it. */
+extern uint32 ws_shmem_advance(void);
+
+/*
+ * Who reads the clock?  With a worker that ticks, nobody else has to.
+ * Without, every recorded lookup does, and some pages make sure that there
+ * are recorded lookups.
+ */
+extern void ws_shmem_worker_ticks(bool ticks);
+
+/* Forget everything; returns the time from which on all is counted. */
+extern TimestampTz ws_shmem_reset(void);
+
+/* Counters since reset; pages that left shared buffers in *removed. */
+extern void ws_shmem_read_counters(WsCounters *sum, int64 *removed);
+
+#endif							/* WS_SHMEM_H */

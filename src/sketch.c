@@ -1,0 +1,120 @@
+/*
+ * sketch.c
+ *		Making, merging and checking sketches; see sketch.h for the idea.
+ */
+#include "sketch.h"
+
+#include <string.h>
+
+#define SKETCH_ALIGN 64
+
+bool
+ws_registers_valid(long m)
+{
+	return m >= WS_REGISTERS_MIN && m <= WS_REGISTERS_MAX && (m & (m - 1)) == 0;
+}
+
+static uint32_t
+log2_of(uint32_t m)
+{
+	return 31 - (uint32_t) __builtin_clz(m);
+}
+
+size_t
+ws_sketch_size(uint32_t m)
+{
+	size_t		cells = (size_t) m * (33 - log2_of(m));
+
+	/* m is a multiple of 16, so this is one of the alignment too */
+	return offsetof(WsSketch, cells) + cells * sizeof(uint32_t);
+}
+
+void
+ws_sketch_init(WsSketch *sk, uint32_t m, uint32_t tick)
+{
+	/* the cells begin a cache line of their own */
+	_Static_assert(offsetof(WsSketch, cells) == SKETCH_ALIGN,
+				   "header of WsSketch is one cache line");
+
+	memset(sk, 0, ws_sketch_size(m));
+	sk->log2m = log2_of(m);
+	sk->shift = 32 - sk->log2m;
+	sk->levels = sk->shift + 1;
+	sk->sentinel = UINT32_C(1) << sk->shift;
+	sk->tick = tick;
+	sk->floor = tick;
+}
+
+/*
+ * Raise a word to a value, unless it is there already.
+ */
+static uint32_t
+raise(uint32_t *word, uint32_t value)
+{
+	uint32_t	old = ws_load(word);
+
+	while (old < value)
+	{
+		if (__atomic_compare_exchange_n(word, &old, value, true,
+										__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			return value;
+	}
+	return old;
+}
+
+uint32_t
+ws_sketch_advance(WsSketch *sk, uint32_t tick)
+{
+	return raise(&sk->tick, tick);
+}
+
+void
+ws_sketch_raise_floor(WsSketch *sk, uint32_t tick)
+{
+	raise(&sk->floor, tick);
+}
+
+bool
+ws_sketch_merge(WsSketch *dst, const WsSketch *src)
+{
+	size_t		ncells = ws_sketch_ncells(dst);
+
+	if (dst->log2m != src->log2m)
+		return false;
+
+	/* the present first: no cell may be seen ahead of it */
+	raise(&dst->tick, ws_load(&src->tick));
+	for (size_t i = 0; i < ncells; i++)
+		raise(&dst->cells[i], ws_load(&src->cells[i]));
+	return true;
+}
+
+const char *
+ws_sketch_check(const WsSketch *sk)
+{
+	size_t		ncells;
+	uint32_t	tick;
+
+	if (sk->log2m >= 32 || !ws_registers_valid((long) ws_sketch_m(sk)))
+		return "number of registers is out of range";
+	if (sk->shift != 32 - sk->log2m || sk->levels != 33 - sk->log2m)
+		return "number of levels does not belong to the number of registers";
+	if (sk->sentinel != UINT32_C(1) << sk->shift)
+		return "sentinel bit does not belong to the number of registers";
+	if (ws_load(&sk->floor) == 0)
+		return "floor is zero, so untouched cells would count";
+
+	ncells = ws_sketch_ncells(sk);
+	for (size_t i = 0; i < ncells; i++)
+	{
+		uint32_t	cell = ws_load(&sk->cells[i]);
+
+		/* the present is read after the cell: it may move on meanwhile */
+		tick = ws_load(&sk->tick);
+		if (cell > tick)
+			return "a cell is ahead of the present";
+	}
+	if (ws_load(&sk->floor) > ws_load(&sk->tick))
+		return "floor is ahead of the present";
+	return NULL;
+}

@@ -1,0 +1,172 @@
+/*
+ * sketch.h
+ *		The timestamped sketch: when was each cell last touched?
+ *
+ * The idea.  A page's identity is hashed to 32 bits.  The top log2(m) bits
+ * choose one of m registers; the number of trailing zeros of the other bits
+ * chooses a level, so that level k receives one page in 2^(k+1).  Register and
+ * level name one cell of a matrix, and every use of the page writes the
+ * current time into its cell.  Looking back d seconds, the cells younger than
+ * d form exactly the bitmap of Flajolet and Martin's probabilistic counting
+ * (PCSA, 1985) for the distinct pages of these d seconds, for any d.  Keeping
+ * times instead of bits is the sliding HyperLogLog of Chabchoub and Hebrail
+ * (2010); we keep all levels where they keep the largest.  How a bitmap with
+ * ages becomes a number of pages is curve.h's business.
+ *
+ * Level-major layout: half of all updates touch the one row of level 0.
+ *
+ * Time is counted in ticks of 100 ms, an unsigned 32-bit number that only
+ * grows.  A cell of 0 was never touched.  Cells older than the floor are
+ * ignored: a reset raises the floor and wipes nothing under the writers.
+ *
+ * Concurrency.  tick, floor, watch_below and the cells are aligned words, read
+ * and written with relaxed atomics by any number of processes.  Nobody locks
+ * and nothing is ordered: a lost race costs one tick in one cell.  Everything
+ * else is fixed when the sketch is made.  tick is raised by
+ * compare-and-swap, so it never falls.
+ *
+ * This room knows nothing of PostgreSQL.
+ */
+#ifndef WS_SKETCH_H
+#define WS_SKETCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Registers are a power of two between these. */
+#define WS_REGISTERS_MIN		1024
+#define WS_REGISTERS_DEFAULT	16384
+#define WS_REGISTERS_MAX		65536
+
+/* Levels of the smallest geometry, the most there can be. */
+#define WS_LEVELS_MAX			23
+
+#define WS_TICKS_PER_SECOND		10
+#define WS_TICK_MS				(1000 / WS_TICKS_PER_SECOND)
+
+/*
+ * The first tick of a new sketch.  Not 0, so that ages from before the start
+ * (a saved file's, 77 days back) have ticks of their own below it.
+ */
+#define WS_TICK_ORIGIN			((uint32_t) 1 << 26)
+
+typedef struct WsSketch
+{
+	/* atomic */
+	uint32_t	tick;			/* the present, in ticks */
+	uint32_t	watch_below;	/* pages whose ws_watch_hash() is below this
+								 * always take the slow path; 0: none do */
+	uint32_t	floor;			/* cells older than this tick do not count */
+
+	/* fixed when made */
+	uint32_t	sentinel;		/* bit that ends the count of trailing zeros */
+	uint32_t	log2m;			/* log2 of the number of registers */
+	uint32_t	shift;			/* 32 - log2m */
+	uint32_t	levels;			/* 33 - log2m */
+	uint32_t	reserved[9];	/* to the end of the cache line */
+
+	/* atomic */
+	uint32_t	cells[];		/* [level][register]: tick of the last use */
+} WsSketch;
+
+/*
+ * Is m a number of registers that a sketch can have?
+ */
+extern bool ws_registers_valid(long m);
+
+/*
+ * Bytes of a sketch of m registers, a multiple of 64.  m must be valid.
+ */
+extern size_t ws_sketch_size(uint32_t m);
+
+/*
+ * Make an empty sketch of m registers in memory of ws_sketch_size(m) bytes,
+ * aligned to 64.  Its present, and its floor, is the given tick (above 0).
+ */
+extern void ws_sketch_init(WsSketch *sk, uint32_t m, uint32_t tick);
+
+/*
+ * Let time pass: raise the present to the tick; a tick already past is
+ * ignored.  Returns the present.
+ */
+extern uint32_t ws_sketch_advance(WsSketch *sk, uint32_t tick);
+
+/*
+ * Forget everything older than the tick.  The floor only rises.
+ */
+extern void ws_sketch_raise_floor(WsSketch *sk, uint32_t tick);
+
+/*
+ * Let every cell of dst be the younger of dst's and src's: the sketch of the
+ * union.  False, and nothing done, when the geometries differ.  Both must
+ * count ticks from the same clock.
+ */
+extern bool ws_sketch_merge(WsSketch *dst, const WsSketch *src);
+
+/*
+ * NULL when all invariants hold, else what is wrong.  For tests and for
+ * memory whose contents came from outside.
+ */
+extern const char *ws_sketch_check(const WsSketch *sk);
+
+static inline uint32_t
+ws_sketch_m(const WsSketch *sk)
+{
+	return (uint32_t) 1 << sk->log2m;
+}
+
+static inline size_t
+ws_sketch_ncells(const WsSketch *sk)
+{
+	return (size_t) sk->levels << sk->log2m;
+}
+
+static inline uint32_t
+ws_load(const uint32_t *word)
+{
+	return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+static inline void
+ws_store(uint32_t *word, uint32_t value)
+{
+	__atomic_store_n(word, value, __ATOMIC_RELAXED);
+}
+
+/*
+ * Index of the cell of a page with this hash.  On the hot path.
+ */
+static inline uint32_t
+ws_sketch_cell(const WsSketch *sk, uint32_t hash)
+{
+	return ((uint32_t) __builtin_ctz(hash | sk->sentinel) << sk->log2m) +
+		(hash >> sk->shift);
+}
+
+/*
+ * The bits that choose watched pages must not be the ones that choose cells,
+ * or the two would err together: a multiplicative mix of the whole hash, of
+ * which the high bits count (Knuth, TAOCP 3, 6.4).
+ */
+static inline uint32_t
+ws_watch_hash(uint32_t hash)
+{
+	return hash * UINT32_C(0x9E3779B1);
+}
+
+/*
+ * Record a use, now, of the page with this hash.  The probe writes out the
+ * same steps, so that the common case ends early.
+ */
+static inline void
+ws_sketch_touch(WsSketch *sk, uint32_t hash)
+{
+	uint32_t	cell = ws_sketch_cell(sk, hash);
+	uint32_t	now = ws_load(&sk->tick);
+
+	if (ws_load(&sk->cells[cell]) != now)
+		ws_store(&sk->cells[cell], now);
+}
+
+#endif							/* WS_SKETCH_H */

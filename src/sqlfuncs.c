@@ -1,0 +1,660 @@
+/*
+ * sqlfuncs.c
+ *		What SQL can call: check the arguments, ask the room that knows,
+ *		hand out the answer.
+ *
+ * NULL means "not known", or not yet.  When the library was not preloaded,
+ * every function raises object_not_in_prerequisite_state.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "optimizer/optimizer.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+#include "utils/tuplestore.h"
+
+#include "compat.h"
+#include "curve.h"
+#include "guc.h"
+#include "heuristic.h"
+#include "probe.h"
+#include "shmem.h"
+
+#define MAX_PERIODS 65536
+
+#define WS_FUNCTION(name) \
+	PGDLLEXPORT Datum name(PG_FUNCTION_ARGS); \
+	PG_FUNCTION_INFO_V1(name)
+
+WS_FUNCTION(ws_approximate_working_set_size_seconds);
+WS_FUNCTION(ws_approximate_working_set_size);
+WS_FUNCTION(ws_working_set_size);
+WS_FUNCTION(ws_working_set_curve);
+WS_FUNCTION(ws_working_set_plateau_end);
+WS_FUNCTION(ws_working_set_recommendation);
+WS_FUNCTION(ws_working_set_info);
+WS_FUNCTION(ws_working_set_reset);
+
+/*
+ * Everything but the error for a library that is not preloaded comes after
+ * this.
+ */
+static void
+require_preloaded(void)
+{
+	if (ws_shared == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("working_set must be loaded via shared_preload_libraries"),
+				 errhint("Add \"working_set\" to shared_preload_libraries in postgresql.conf and restart the server.")));
+}
+
+static bool
+tracking(void)
+{
+	return ws_shared->attached && ws_enabled;
+}
+
+static TimestampTz
+since(void)
+{
+	return __atomic_load_n(&ws_shared->since, __ATOMIC_RELAXED);
+}
+
+/* seconds to ticks; what is longer than all time is all time */
+static uint32
+seconds_to_ticks(double seconds)
+{
+	double		ticks = ceil(seconds * WS_TICKS_PER_SECOND);
+
+	return ticks < (double) (UINT32_MAX / 2) ? (uint32) ticks : UINT32_MAX / 2;
+}
+
+/* the window from the last reset, or from start */
+#define ALL_TICKS (UINT32_MAX / 2)
+
+static void
+estimate(const WsSketch *const *sketches, int nsketches,
+		 const uint32 *ages, int n, WsEstimate *out)
+{
+	void	   *workspace = palloc(ws_curve_workspace_size(n));
+
+	ws_curve_estimate(sketches, nsketches, ws_shmem_advance(), ages, n, out, workspace);
+	pfree(workspace);
+}
+
+/*
+ * Distinct pages that clients used in one window.  No time at all holds no
+ * page.
+ */
+static double
+client_pages(uint32 ticks)
+{
+	const WsSketch *sketch = ws_shared->sketch[WS_CLIENT];
+	WsEstimate	e;
+
+	if (ticks == 0)
+		return 0;
+	estimate(&sketch, 1, &ticks, 1, &e);
+	return rint(e.pages);
+}
+
+static void
+reject_negative_seconds(int64 seconds)
+{
+	if (seconds < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("duration must not be negative"),
+				 errdetail("The duration is %lld seconds.", (long long) seconds),
+				 errhint("Give the length of the window in seconds, or NULL for everything since the last reset.")));
+}
+
+Datum
+ws_approximate_working_set_size_seconds(PG_FUNCTION_ARGS)
+{
+	uint32		ticks = ALL_TICKS;
+
+	require_preloaded();
+	if (!PG_ARGISNULL(0))
+	{
+		reject_negative_seconds(PG_GETARG_INT32(0));
+		ticks = seconds_to_ticks(PG_GETARG_INT32(0));
+	}
+	if (!tracking())
+		PG_RETURN_NULL();
+	PG_RETURN_INT64((int64) client_pages(ticks));
+}
+
+/*
+ * May the current user reset?  He may if he may call working_set_reset() of
+ * this function's extension, that is of its schema.
+ */
+static void
+require_reset_privilege(Oid this_function)
+{
+	Oid			namespace = InvalidOid;
+	Oid			reset;
+	HeapTuple	tuple;
+	oidvector  *no_arguments = buildoidvector(NULL, 0);
+
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(this_function));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", this_function);
+	namespace = ((Form_pg_proc) GETSTRUCT(tuple))->pronamespace;
+	ReleaseSysCache(tuple);
+
+	reset = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
+							CStringGetDatum("working_set_reset"),
+							PointerGetDatum(no_arguments),
+							ObjectIdGetDatum(namespace));
+	if (!OidIsValid(reset) ||
+		object_aclcheck(ProcedureRelationId, reset, GetUserId(), ACL_EXECUTE) != ACLCHECK_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied to reset the working set"),
+				 errhint("Grant EXECUTE on function working_set_reset() to the role that should be able to do this.")));
+}
+
+Datum
+ws_approximate_working_set_size(PG_FUNCTION_ARGS)
+{
+	bool		reset = !PG_ARGISNULL(0) && PG_GETARG_BOOL(0);
+	double		pages;
+
+	require_preloaded();
+	if (reset)
+		require_reset_privilege(fcinfo->flinfo->fn_oid);
+	if (!tracking())
+		PG_RETURN_NULL();
+
+	pages = client_pages(ALL_TICKS);
+	if (reset)
+		ws_shmem_reset();
+	PG_RETURN_INT64((int64) pages);
+}
+
+Datum
+ws_working_set_size(PG_FUNCTION_ARGS)
+{
+	uint32		ticks = ALL_TICKS;
+
+	require_preloaded();
+	if (!PG_ARGISNULL(0))
+	{
+		Interval   *period = PG_GETARG_INTERVAL_P(0);
+		double		seconds;
+
+		/* an infinite interval, which is one of extreme fields, is all time */
+		seconds = period->time / (double) USECS_PER_SEC +
+			(period->day + (double) DAYS_PER_MONTH * period->month) * SECS_PER_DAY;
+		if (seconds < 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("period must not be negative"),
+					 errdetail("The period is %.0f seconds, a month counting as 30 days.", seconds),
+					 errhint("Give the length of the window, or NULL for everything since the last reset.")));
+		ticks = seconds_to_ticks(seconds);
+	}
+	if (!tracking())
+		PG_RETURN_NULL();
+	PG_RETURN_INT64((int64) client_pages(ticks) * BLCKSZ);
+}
+
+/*
+ * The windows to answer, in seconds: those of an array, or the default ones.
+ */
+static int32 *
+get_periods(ArrayType *array, int *n)
+{
+	int32	   *seconds;
+
+	if (array == NULL)
+	{
+		*n = WS_CURVE_WINDOWS;
+		seconds = palloc(*n * sizeof(int32));
+		for (int i = 0; i < *n; i++)
+			seconds[i] = (i + 1) * WS_CURVE_STEP;
+		return seconds;
+	}
+
+	if (ARR_NDIM(array) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("array of periods must be one-dimensional"),
+				 errdetail("The array has %d dimensions.", ARR_NDIM(array)),
+				 errhint("Give a plain list of seconds, such as '{60,300,3600}'.")));
+	if (array_contains_nulls(array))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("array of periods must not contain nulls"),
+				 errdetail("A null does not name a window."),
+				 errhint("Pass NULL instead of the array for 60 one-minute windows.")));
+	*n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	if (*n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("array of periods must not be empty"),
+				 errdetail("Without a window there is no curve."),
+				 errhint("Pass NULL instead of the array for 60 one-minute windows.")));
+	if (*n > MAX_PERIODS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many periods"),
+				 errdetail("The array has %d elements, the limit is %d.", *n, MAX_PERIODS),
+				 errhint("Ask in several calls: answers do not depend on what else is asked.")));
+
+	seconds = (int32 *) ARR_DATA_PTR(array);
+	for (int i = 0; i < *n; i++)
+		reject_negative_seconds(seconds[i]);
+	return seconds;
+}
+
+/*
+ * The sketches that a kind means.
+ */
+static int
+get_sketches(const char *kind, const WsSketch **sketches)
+{
+	if (strcmp(kind, "client") == 0)
+	{
+		sketches[0] = ws_shared->sketch[WS_CLIENT];
+		return 1;
+	}
+	if (strcmp(kind, "maintenance") == 0)
+	{
+		sketches[0] = ws_shared->sketch[WS_MAINTENANCE];
+		return 1;
+	}
+	if (strcmp(kind, "all") == 0)
+	{
+		sketches[0] = ws_shared->sketch[WS_CLIENT];
+		sketches[1] = ws_shared->sketch[WS_MAINTENANCE];
+		return 2;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unrecognized kind of lookups: \"%s\"", kind),
+			 errdetail("Lookups are those of clients, or of maintenance such as VACUUM."),
+			 errhint("Valid kinds are \"client\", \"maintenance\" and \"all\".")));
+	return 0;					/* keep compiler quiet */
+}
+
+static int
+compare_uint32(const void *a, const void *b)
+{
+	uint32		x = *(const uint32 *) a;
+	uint32		y = *(const uint32 *) b;
+
+	return (x > y) - (x < y);
+}
+
+Datum
+ws_working_set_curve(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	const WsSketch *sketches[WS_NKINDS];
+	int			nsketches;
+	int			n;
+	int			nages = 0;
+	int32	   *seconds;
+	uint32	   *ages;
+	WsEstimate *estimates;
+	char	   *kind;
+
+	require_preloaded();
+	seconds = get_periods(PG_ARGISNULL(0) ? NULL : PG_GETARG_ARRAYTYPE_P(0), &n);
+	kind = PG_ARGISNULL(1) ? "client" : text_to_cstring(PG_GETARG_TEXT_PP(1));
+	nsketches = get_sketches(kind, sketches);
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (!tracking())
+		return (Datum) 0;
+
+	/* each window once, in ascending order */
+	ages = palloc(n * sizeof(uint32));
+	for (int i = 0; i < n; i++)
+		ages[i] = seconds_to_ticks(seconds[i]);
+	qsort(ages, n, sizeof(uint32), compare_uint32);
+	for (int i = 0; i < n; i++)
+		if (nages == 0 || ages[i] != ages[nages - 1])
+			ages[nages++] = ages[i];
+
+	estimates = palloc(nages * sizeof(WsEstimate));
+	estimate(sketches, nsketches, ages, nages, estimates);
+
+	/* the answers in the order of the questions */
+	for (int i = 0; i < n; i++)
+	{
+		uint32		age = seconds_to_ticks(seconds[i]);
+		uint32	   *found = bsearch(&age, ages, nages, sizeof(uint32), compare_uint32);
+		WsEstimate	e = estimates[found - ages];
+		double		low;
+		double		high;
+		Datum		values[5];
+		bool		nulls[5] = {false};
+
+		/* no time at all holds no page */
+		if (seconds[i] == 0)
+			e = (WsEstimate) {0};
+		ws_estimate_bounds(&e, &low, &high);
+
+		values[0] = Int32GetDatum(seconds[i]);
+		values[1] = Int64GetDatum((int64) rint(e.pages));
+		values[2] = Int64GetDatum((int64) rint(e.pages) * BLCKSZ);
+		values[3] = Int64GetDatum((int64) low);
+		nulls[4] = e.saturated;
+		values[4] = e.saturated ? (Datum) 0 : Int64GetDatum((int64) high);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+/*
+ * A series of finite numbers.
+ */
+static double *
+get_series(ArrayType *array, int *n)
+{
+	double	   *series;
+
+	if (ARR_NDIM(array) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("series must be one-dimensional"),
+				 errdetail("The array has %d dimensions.", ARR_NDIM(array)),
+				 errhint("Give a plain list of sizes, one for each window.")));
+	if (array_contains_nulls(array))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("series must not contain nulls"),
+				 errdetail("Slopes cannot be computed across a null."),
+				 errhint("Leave out windows whose size is not known.")));
+	*n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	if (*n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("series must not be empty"),
+				 errdetail("Without a point there is no plateau."),
+				 errhint("Give a list of sizes, one for each window.")));
+
+	series = (double *) ARR_DATA_PTR(array);
+	for (int i = 0; i < *n; i++)
+		if (isnan(series[i]) || isinf(series[i]))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("series must be of finite numbers"),
+					 errdetail("Element %d is %s.", i + 1,
+							   isnan(series[i]) ? "NaN" : series[i] > 0 ? "Infinity" : "-Infinity"),
+					 errhint("Leave out windows whose size is not known.")));
+	return series;
+}
+
+Datum
+ws_working_set_plateau_end(PG_FUNCTION_ARGS)
+{
+	int32		min_offset;
+	int32		window_size;
+	double		max_increase;
+	double	   *series;
+	int			n;
+	int			index;
+	TupleDesc	desc;
+	Datum		values[2];
+	bool		nulls[2] = {false};
+
+	require_preloaded();
+	series = get_series(PG_GETARG_ARRAYTYPE_P(0), &n);
+	min_offset = PG_GETARG_INT32(1);
+	window_size = PG_GETARG_INT32(2);
+	max_increase = PG_GETARG_FLOAT8(3);
+
+	if (window_size < 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("window size must be at least 2"),
+				 errdetail("The window size is %d, and a slope needs two points.", window_size),
+				 errhint("The default is %d.", WS_PLATEAU_WINDOW_SIZE)));
+	if (min_offset < window_size || min_offset > n)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("minimal offset is outside the series"),
+				 errdetail("The offset is %d; with a window size of %d and %d points it must be from %d to %d.",
+						   min_offset, window_size, n, window_size, n),
+				 errhint("Offsets count points from 1, and there must be a whole window before the first one considered.")));
+	if (isnan(max_increase) || isinf(max_increase) || max_increase < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("maximal increase must be a finite number and not negative"),
+				 errdetail("It says how many times steeper the series must become to end the plateau."),
+				 errhint("The default is %.1f.", WS_PLATEAU_MAX_INCREASE)));
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	index = ws_plateau_end(series, n, min_offset, window_size, max_increase);
+	values[0] = Float8GetDatum(series[index - 1]);
+	values[1] = Int32GetDatum(index);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+/*
+ * A row of which most columns may be NULL: all are, until set.
+ */
+#define MAX_COLUMNS 32
+
+typedef struct Row
+{
+	TupleDesc	desc;
+	Datum		values[MAX_COLUMNS];
+	bool		nulls[MAX_COLUMNS];
+	int			n;
+} Row;
+
+static void
+row_begin(Row *row, FunctionCallInfo fcinfo)
+{
+	if (get_call_result_type(fcinfo, NULL, &row->desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	Assert(row->desc->natts <= MAX_COLUMNS);
+	row->n = 0;
+}
+
+static void
+row_add(Row *row, bool known, Datum value)
+{
+	row->values[row->n] = known ? value : (Datum) 0;
+	row->nulls[row->n] = !known;
+	row->n++;
+}
+
+static void
+row_add_pages(Row *row, bool known, double pages)
+{
+	row_add(row, known, Int64GetDatum((int64) rint(pages) * BLCKSZ));
+}
+
+static void
+row_add_unknown(Row *row)
+{
+	row_add(row, false, (Datum) 0);
+}
+
+static Datum
+row_end(Row *row)
+{
+	if (row->n != row->desc->natts)
+		elog(ERROR, "row has %d columns, not %d", row->n, row->desc->natts);
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row->desc), row->values, row->nulls));
+}
+
+/*
+ * Why there is no tracking, or that there is.
+ */
+static const char *
+tracking_reason(void)
+{
+	if (!ws_shared->attached)
+		return ws_shared->refusal;
+	if (!ws_enabled)
+		return "working_set.enabled is off";
+	return "every lookup of shared buffers is seen";
+}
+
+typedef enum Status
+{
+	WS_STATUS_OK,
+	WS_STATUS_COLLECTING,
+	WS_STATUS_STALE,
+	WS_STATUS_NOT_TRACKING
+} Status;
+
+static const char *const status_names[] = {"ok", "collecting", "stale", "not tracking"};
+
+/* how long after it was due a recommendation counts as late */
+static TimestampTz
+late_after(int interval)
+{
+	return (TimestampTz) Max(3 * interval, interval + 5) * USECS_PER_SEC;
+}
+
+/*
+ * What is published worth?
+ */
+static Status
+judge(const WsPublished *p, TimestampTz now)
+{
+	bool		current = p->computed_at != 0 && p->since == since();
+	TimestampTz expected;
+
+	if (!tracking())
+		return WS_STATUS_NOT_TRACKING;
+
+	/* the first after a reset takes a minute, and its turn */
+	expected = current ? p->computed_at :
+		since() + (TimestampTz) WS_COLLECTING_SECONDS * USECS_PER_SEC;
+	if (now > expected + late_after(current ? p->interval : ws_interval))
+		return WS_STATUS_STALE;
+	return current ? WS_STATUS_OK : WS_STATUS_COLLECTING;
+}
+
+/*
+ * The sentence that goes with the status.
+ */
+static char *
+status_reason(Status status, const WsPublished *p, bool current)
+{
+	switch (status)
+	{
+		case WS_STATUS_OK:
+			return pstrdup(p->reason);
+		case WS_STATUS_COLLECTING:
+			return psprintf("counting since %s; the first recommendation comes after a minute",
+							timestamptz_to_str(since()));
+		case WS_STATUS_STALE:
+			if (!current)
+				return pstrdup("the background worker has made no recommendation; see the server log");
+			return psprintf("the background worker has not reported since %s; then: %s",
+							timestamptz_to_str(p->computed_at), p->reason);
+		case WS_STATUS_NOT_TRACKING:
+			return pstrdup(tracking_reason());
+	}
+	return NULL;
+}
+
+Datum
+ws_working_set_recommendation(PG_FUNCTION_ARGS)
+{
+	WsPublished p;
+	Status		status;
+	bool		known;
+	int64		recommended;
+	Row			row;
+
+	require_preloaded();
+
+	LWLockAcquire(ws_shared->lock, LW_SHARED);
+	p = ws_shared->published;
+	LWLockRelease(ws_shared->lock);
+
+	status = judge(&p, GetCurrentTimestamp());
+	known = (status == WS_STATUS_OK || status == WS_STATUS_STALE) &&
+		p.computed_at != 0 && p.since == since();
+	recommended = (int64) rint(p.recommended) * BLCKSZ;
+
+	row_begin(&row, fcinfo);
+	row_add(&row, known, TimestampTzGetDatum(p.computed_at));
+	row_add(&row, true, CStringGetTextDatum(status_names[status]));
+	row_add(&row, true, CStringGetTextDatum(ws_guc_method_name(known ? p.method : ws_method)));
+	row_add_pages(&row, known, p.pages);
+	row_add_pages(&row, known, p.low);
+	row_add_pages(&row, known && !isinf(p.high), isinf(p.high) ? 0 : p.high);
+	row_add(&row, known, Int32GetDatum(p.window_seconds));
+	row_add_pages(&row, known, p.plateau_end);
+	row_add_unknown(&row);		/* live_bytes */
+	row_add_pages(&row, known, p.projected);
+	row_add_pages(&row, known, p.recommended);
+	row_add(&row, known, known ?
+			DirectFunctionCall1(pg_size_pretty, Int64GetDatum(recommended)) : (Datum) 0);
+	row_add_unknown(&row);		/* peak_cache_bytes */
+	row_add_unknown(&row);		/* peak_at */
+	row_add_pages(&row, true, NBuffers);
+	row_add_pages(&row, true, known ? p.effective_cache_size : effective_cache_size);
+	row_add_unknown(&row);		/* memory_limit_bytes */
+	row_add_unknown(&row);		/* current_hit_ratio */
+	row_add_unknown(&row);		/* expected_hit_ratio */
+	row_add_unknown(&row);		/* suggested_shared_buffers */
+	row_add_unknown(&row);		/* suggested_effective_cache_size */
+	row_add_unknown(&row);		/* verdict */
+	row_add(&row, true, CStringGetTextDatum(status_reason(status, &p, known)));
+	PG_RETURN_DATUM(row_end(&row));
+}
+
+Datum
+ws_working_set_info(PG_FUNCTION_ARGS)
+{
+	WsCounters	counters;
+	int64		removed;
+	int32		worker_pid;
+	bool		attached;
+	Row			row;
+
+	require_preloaded();
+	attached = ws_shared->attached;
+	worker_pid = __atomic_load_n(&ws_shared->worker_pid, __ATOMIC_RELAXED);
+
+	ws_probe_flush_counters();
+	ws_shmem_read_counters(&counters, &removed);
+
+	row_begin(&row, fcinfo);
+	row_add(&row, true, BoolGetDatum(tracking()));
+	row_add(&row, true, CStringGetTextDatum(tracking_reason()));
+	row_add(&row, tracking(), TimestampTzGetDatum(since()));
+	row_add(&row, true, Int32GetDatum(ws_sketch_m(ws_shared->sketch[WS_CLIENT])));
+	row_add_unknown(&row);		/* sample_rate */
+	row_add_unknown(&row);		/* sampled_pages */
+	row_add(&row, attached, Int64GetDatum(counters.hits[WS_CLIENT] + counters.reads[WS_CLIENT]));
+	row_add(&row, attached, Int64GetDatum(counters.hits[WS_CLIENT]));
+	row_add(&row, attached, Int64GetDatum(removed));
+	row_add_unknown(&row);		/* dropped_samples */
+	row_add(&row, worker_pid != 0, Int32GetDatum(worker_pid));
+	row_add_unknown(&row);		/* last_saved */
+	row_add(&row, true, Int64GetDatum(ws_shared->memory));
+	row_add(&row, true, CStringGetTextDatum(WS_VERSION));
+	PG_RETURN_DATUM(row_end(&row));
+}
+
+Datum
+ws_working_set_reset(PG_FUNCTION_ARGS)
+{
+	require_preloaded();
+	PG_RETURN_TIMESTAMPTZ(ws_shmem_reset());
+}
