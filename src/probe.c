@@ -95,8 +95,8 @@ static struct
 	uint32		exclusive;		/* bits that may mean "held exclusively" */
 	bool		exclusive_sure; /* do they mean nothing else? */
 	WsKind		kind;			/* what sketch is for */
-	uint32		settled_tick;	/* when settle() was last called, */
-	uint8		settled_flags;	/* and what the process was then */
+	uint32		settled_tick;	/* settle() has nothing to do in this tick, */
+	uint8		settled_flags;	/* as long as the process is of this kind */
 	const uint8 *status_flags;	/* of this process, as others see them */
 
 	/* the table */
@@ -189,8 +189,9 @@ flush_counters(void)
 }
 
 /*
- * What has to be done once per tick and process, and when the process turns
- * from client to maintenance or back: bring everything else up to date.
+ * What has to be done once per tick and process, when the process turns from
+ * client to maintenance or back, and every time if there is no worker that
+ * ticks: bring everything else up to date.
  */
 static void
 settle(void)
@@ -215,13 +216,15 @@ settle(void)
 	probe.settled_flags = present_flags();
 	probe.kind = probe.settled_flags ? WS_MAINTENANCE : WS_CLIENT;
 	probe.sketch = ws_shared->sketch[probe.kind];
-	if (ws_load(&probe.sketch->watch_below) != 0)
+	if (ws_load(&probe.sketch->watched) != 0)
 		ws_shmem_advance();
 
 	now = ws_load(&probe.sketch->tick);
 	if (ws_load(&ws_shared->active_tick) != now)
 		ws_store(&ws_shared->active_tick, now);
-	probe.settled_tick = now;
+
+	/* without a worker that ticks, look at the clock the next time, too */
+	probe.settled_tick = ws_load(&probe.sketch->watched) == 0 ? now : 0;
 }
 
 static pg_noinline int
@@ -246,23 +249,28 @@ match_removal(uint32 hash)
 }
 
 /*
- * A match whose cell is not current, or of a page that is watched.  All that
- * is rarer still is called at the end, so that no frame is needed here.
+ * A match whose cell is not current.  All that is rarer still is called at
+ * the end, so that no frame is needed here.
  */
 static pg_noinline int
-match_slow(uint32 hash, uint32 cell)
+match_slow(uint32 hash, uint32 *cell)
 {
-	WsSketch   *sketch = probe.sketch;
-	uint32		now = ws_load(&sketch->tick);
+	uint32		now = ws_load(&probe.sketch->tick);
 
 	if (unlikely(pg_atomic_read_u32(&partition_lock(hash)->state) & probe.exclusive))
 		return match_removal(hash);
 	if (unlikely(now != probe.settled_tick ||
-				 present_flags() != probe.settled_flags ||
-				 ws_load(&sketch->watch_below) != 0))
+				 present_flags() != probe.settled_flags))
 		return match_settle(hash);
-	ws_store(&sketch->cells[cell], now);
+	ws_store(cell, now);
 	return 0;
+}
+
+/* out of line, so that equal keys do not pay for the result */
+static pg_noinline int
+match_not(void)
+{
+	return 1;
 }
 
 /*
@@ -274,18 +282,17 @@ match(const void *entry_key, const void *key, Size keysize)
 {
 	WsSketch   *sketch;
 	uint32		hash;
-	uint32		cell;
+	uint32	   *cell;
 
 	if (unlikely(word64(entry_key, 0) != word64(key, 0) ||
 				 word64(entry_key, 8) != word64(key, 8) ||
 				 word32(entry_key, 16) != word32(key, 16)))
-		return 1;
+		return match_not();
 
 	hash = entry_hash(entry_key);
 	sketch = probe.sketch;
-	cell = ws_sketch_cell(sketch, hash);
-	if (likely(ws_load(&sketch->cells[cell]) == ws_load(&sketch->tick) &&
-			   ws_watch_hash(hash) >= ws_load(&sketch->watch_below)))
+	cell = &sketch->cells[ws_sketch_cell(sketch, hash)];
+	if (likely(ws_load(cell) == ws_load(&sketch->tick)))
 		return 0;
 	return match_slow(hash, cell);
 }
@@ -300,9 +307,7 @@ insert(void *entry_key, const void *key, Size keysize)
 	memcpy(entry_key, key, sizeof(BufferTag));
 
 	ws_shmem_advance();
-	if (ws_load(&probe.sketch->tick) != probe.settled_tick ||
-		present_flags() != probe.settled_flags)
-		settle();
+	settle();
 	ws_sketch_touch(probe.sketch, entry_hash(entry_key));
 	__atomic_fetch_add(&ws_shared->shards[probe.pid % WS_COUNTER_SHARDS].counters.inserts,
 					   1, __ATOMIC_RELAXED);
@@ -530,7 +535,8 @@ collect_private_memory(Ranges *ranges)
 		char		mode[5];
 
 		if (sscanf(line, "%lx-%lx %4s", &start, &end, mode) != 3 ||
-			strcmp(mode, "rw-p") != 0 || ranges->n >= MAX_RANGES)
+			mode[0] != 'r' || mode[1] != 'w' || mode[3] != 'p' ||
+			ranges->n >= MAX_RANGES)
 			continue;
 
 		/* neighbours are one */
@@ -707,7 +713,8 @@ try_out(void)
 	cell = &sketch->cells[ws_sketch_cell(sketch, hash)];
 	lock = BufMappingPartitionLock(hash);
 
-	/* each step in a tick of its own; none is behind the clock */
+	/* each step in a tick of its own, none behind the clock, nothing watched */
+	ws_shmem_worker_ticks(true);
 	ws_store(&sketch->tick, ws_shmem_advance() + 100);
 	LWLockAcquire(lock, LW_SHARED);
 	missed = BufTableLookup(&tag, hash);
@@ -747,6 +754,7 @@ try_out(void)
 	/* as if nothing had happened */
 	*cell = 0;
 	ws_store(&sketch->tick, start);
+	ws_shmem_worker_ticks(false);
 	ws_store(&ws_shared->active_tick, 0);
 	memset(ws_shared->shards, 0, sizeof(ws_shared->shards));
 	probe.settled_tick = 0;

@@ -17,10 +17,11 @@
 #include "shmem.h"
 
 /*
- * One page in 256 is watched when no worker ticks: enough that a busy server
- * meets one many times a second, few enough not to be felt.
+ * One register in 256 is watched when no worker ticks: enough that a busy
+ * server meets a page of theirs many times a second, few enough not to be
+ * felt.
  */
-#define WATCHED_SHARE (UINT32_C(1) << 24)
+#define WATCHED_SHARE 256
 
 #define TRANCHE_NAME "working_set"
 
@@ -109,8 +110,21 @@ ws_shmem_advance(void)
 void
 ws_shmem_worker_ticks(bool ticks)
 {
+	bool		ticked = ws_load(&ws_shared->sketch[WS_CLIENT]->watched) == 0;
+
 	for (int kind = 0; kind < WS_NKINDS; kind++)
-		ws_store(&ws_shared->sketch[kind]->watch_below, ticks ? 0 : WATCHED_SHARE);
+	{
+		WsSketch   *sketch = ws_shared->sketch[kind];
+
+		ws_store(&sketch->watched, ticks ? 0 : ws_sketch_m(sketch) / WATCHED_SHARE);
+	}
+
+	/* in a new tick all processes notice */
+	if (ticked && !ticks)
+	{
+		__atomic_fetch_add(&ws_shared->clock_ahead, 1, __ATOMIC_RELAXED);
+		ws_shmem_advance();
+	}
 }
 
 static void
@@ -143,13 +157,14 @@ ws_shmem_reset(void)
 
 	/*
 	 * The present may already hold lookups from before.  Move on to a tick
-	 * that nothing was recorded in; the clock is moved with it, or time would
-	 * stand still until it has caught up.
+	 * that nothing was recorded in, and leave out one for the watched
+	 * registers, which are written a tick late.  The clock is moved with it,
+	 * or time would stand still until it has caught up.
 	 */
-	__atomic_fetch_add(&ws_shared->clock_ahead, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&ws_shared->clock_ahead, 2, __ATOMIC_RELAXED);
 	tick = ws_shmem_advance();
 	for (int kind = 0; kind < WS_NKINDS; kind++)
-		ws_sketch_raise_floor(ws_shared->sketch[kind], tick);
+		ws_sketch_raise_floor(ws_shared->sketch[kind], tick - 1);
 
 	sum_counters(&sum, &removed);
 	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);

@@ -114,7 +114,7 @@ extern uint32 ws_shmem_advance(void);
 
 /*
  * Who reads the clock?  With a worker that ticks, nobody else has to.
- * Without, every recorded lookup does, and some pages make sure that there
+ * Without, every recorded lookup does, and watched pages make sure that there
  * are recorded lookups.
  */
 extern void ws_shmem_worker_ticks(bool ticks);

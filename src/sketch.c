@@ -42,7 +42,7 @@ ws_sketch_init(WsSketch *sk, uint32_t m, uint32_t tick)
 	sk->levels = sk->shift + 1;
 	sk->sentinel = UINT32_C(1) << sk->shift;
 	sk->tick = tick;
-	sk->floor = tick;
+	sk->floor = tick - 1;
 }
 
 /*

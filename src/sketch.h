@@ -19,7 +19,13 @@
  * grows.  A cell of 0 was never touched.  Cells older than the floor are
  * ignored: a reset raises the floor and wipes nothing under the writers.
  *
- * Concurrency.  tick, floor, watch_below and the cells are aligned words, read
+ * Watched registers.  Who records a use may stop early when the cell holds the
+ * present already.  The cells of watched registers, the first few, never do:
+ * they are written one tick late, so that every use of their pages takes the
+ * long way.  That is how to look at a sample of the pages, chosen by their
+ * hash, at no cost for the others.
+ *
+ * Concurrency.  tick, floor, watched and the cells are aligned words, read
  * and written with relaxed atomics by any number of processes.  Nobody locks
  * and nothing is ordered: a lost race costs one tick in one cell.  Everything
  * else is fixed when the sketch is made.  tick is raised by
@@ -55,8 +61,7 @@ typedef struct WsSketch
 {
 	/* atomic */
 	uint32_t	tick;			/* the present, in ticks */
-	uint32_t	watch_below;	/* pages whose ws_watch_hash() is below this
-								 * always take the slow path; 0: none do */
+	uint32_t	watched;		/* registers below this one are watched */
 	uint32_t	floor;			/* cells older than this tick do not count */
 
 	/* fixed when made */
@@ -82,7 +87,8 @@ extern size_t ws_sketch_size(uint32_t m);
 
 /*
  * Make an empty sketch of m registers in memory of ws_sketch_size(m) bytes,
- * aligned to 64.  Its present, and its floor, is the given tick (above 0).
+ * aligned to 64.  Its present is the given tick, above 1; its floor is the one
+ * before, for the sake of watched registers.
  */
 extern void ws_sketch_init(WsSketch *sk, uint32_t m, uint32_t tick);
 
@@ -145,28 +151,19 @@ ws_sketch_cell(const WsSketch *sk, uint32_t hash)
 }
 
 /*
- * The bits that choose watched pages must not be the ones that choose cells,
- * or the two would err together: a multiplicative mix of the whole hash, of
- * which the high bits count (Knuth, TAOCP 3, 6.4).
- */
-static inline uint32_t
-ws_watch_hash(uint32_t hash)
-{
-	return hash * UINT32_C(0x9E3779B1);
-}
-
-/*
  * Record a use, now, of the page with this hash.  The probe writes out the
  * same steps, so that the common case ends early.
  */
 static inline void
 ws_sketch_touch(WsSketch *sk, uint32_t hash)
 {
-	uint32_t	cell = ws_sketch_cell(sk, hash);
-	uint32_t	now = ws_load(&sk->tick);
+	uint32_t   *cell = &sk->cells[ws_sketch_cell(sk, hash)];
+	uint32_t	tick = ws_load(&sk->tick);
 
-	if (ws_load(&sk->cells[cell]) != now)
-		ws_store(&sk->cells[cell], now);
+	if ((hash >> sk->shift) < ws_load(&sk->watched))
+		tick--;
+	if (ws_load(cell) < tick)
+		ws_store(cell, tick);
 }
 
 #endif							/* WS_SKETCH_H */

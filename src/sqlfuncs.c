@@ -424,6 +424,12 @@ ws_working_set_plateau_end(PG_FUNCTION_ARGS)
 				 errmsg("window size must be at least 2"),
 				 errdetail("The window size is %d, and a slope needs two points.", window_size),
 				 errhint("The default is %d.", WS_PLATEAU_WINDOW_SIZE)));
+	if (n < window_size)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("series is too short"),
+				 errdetail("It has %d points, and the window size is %d.", n, window_size),
+				 errhint("Give more points, or a smaller window size and minimal offset.")));
 	if (min_offset < window_size || min_offset > n)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -1,0 +1,81 @@
+# working_set is built the way every PostgreSQL extension is built (PGXS):
+#
+#     make && sudo make install && make installcheck
+#
+# `make demo` and `make test` need no preparation at all; `make help` lists the rest.
+
+MODULE_big = working_set
+OBJS = \
+	src/module.o \
+	src/guc.o \
+	src/shmem.o \
+	src/probe.o \
+	src/worker.o \
+	src/sqlfuncs.o \
+	src/sketch.o \
+	src/curve.o \
+	src/heuristic.o
+
+# Plain C: these see no PostgreSQL header, so that the unit tests can link them alone.
+PURE = src/sketch.o src/curve.o src/heuristic.o
+
+EXTENSION = working_set
+EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" working_set.control)
+DATA = $(wildcard sql/working_set--*.sql)
+# in this order: the first makes the extension, the last drops it
+REGRESS = size curve plateau_end views privileges schema
+
+# Export only what is marked PGDLLEXPORT, a mark that is empty before PostgreSQL 16.
+PG_CFLAGS = -fvisibility=hidden
+PG_CPPFLAGS = -DPGDLLEXPORT='__attribute__((visibility("default")))' \
+	-DWS_VERSION='"$(EXTVERSION)"'
+
+# No bitcode is wanted: nothing here is worth inlining into a query, and so building
+# does not need the clang that the server was built with.
+override with_llvm = no
+
+UNIT = $(patsubst %.c,%,$(wildcard test/unit/*_t.c))
+EXTRA_CLEAN = $(UNIT)
+
+PG_CONFIG ?= pg_config
+PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
+
+ifneq ($(wildcard $(PGXS)),)
+include $(PGXS)
+$(OBJS): $(wildcard src/*.h)
+$(PURE): override CPPFLAGS := $(filter-out -I%,$(CPPFLAGS))
+$(PURE): override CFLAGS += -std=gnu99 -Wextra
+# The functions on the path of every buffer hit call nothing: a frame would be waste.
+src/probe.o: override CFLAGS += -fomit-frame-pointer
+else
+all install installcheck:
+	@echo "Building needs pg_config and the server's headers: install postgresql-server-dev-N"
+	@echo "(Debian, Ubuntu) or postgresqlN-devel (Red Hat), or say make PG_CONFIG=/path/to/pg_config."
+	@exit 1
+clean:
+	rm -f $(OBJS) $(MODULE_big).so $(UNIT)
+.PHONY: all install installcheck clean
+endif
+
+.PHONY: demo test unit check-headers versions help
+
+demo: ## see it work: installs what is missing, runs a private server, cleans up
+	@test/sandbox --demo bench/demo
+
+test: ## run every test in a private server, installing what is missing
+	@test/sandbox test/all
+
+unit: $(UNIT) ## run the C unit tests, which need no PostgreSQL
+	@prove --exec '' $(UNIT)
+
+check-headers: ## check what the headers include and what the library exports
+	@test/sandbox test/all headers
+
+versions: ## test the other PostgreSQL versions, in chroots (root on Debian)
+	@test/versions
+
+help: ## show this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1: \2/p' $(firstword $(MAKEFILE_LIST))
+
+test/unit/%_t: test/unit/%_t.c $(PURE:.o=.c) $(wildcard src/*.h test/unit/*.h)
+	$(CC) -std=gnu99 -O2 -Wall -Wextra -Werror -Isrc -Itest/unit -o $@ $< $(PURE:.o=.c) -lm

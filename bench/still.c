@@ -1,0 +1,48 @@
+/*
+ * still.c
+ *		For bench/instructions only: holds the clock still.
+ *
+ * A single-user backend has no worker, so its lookups look after the clock
+ * themselves.  To count what a lookup costs beside a worker, this module,
+ * preloaded after working_set, tells it that a worker ticks; there is none,
+ * so the tick moves only when SQL asks for it.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "storage/ipc.h"
+#include "storage/shmem.h"
+
+#include "shmem.h"
+
+PG_MODULE_MAGIC;
+
+PGDLLEXPORT void _PG_init(void);
+
+static shmem_startup_hook_type prev_shmem_startup_hook = NULL;
+
+static void
+hold_still(void)
+{
+	Size		size = 64 + TYPEALIGN(64, sizeof(WsShared)) +
+		WS_NKINDS * ws_sketch_size(WS_REGISTERS_DEFAULT);
+	bool		found;
+	WsShared   *shared;
+
+	if (prev_shmem_startup_hook)
+		prev_shmem_startup_hook();
+
+	/* by its name and size, as working_set itself finds it */
+	shared = (WsShared *) TYPEALIGN(64, ShmemInitStruct("working_set", size, &found));
+	if (!found || !shared->attached)
+		elog(FATAL, "working_set is not attached");
+	for (int kind = 0; kind < WS_NKINDS; kind++)
+		ws_store(&shared->sketch[kind]->watched, 0);
+}
+
+void
+_PG_init(void)
+{
+	prev_shmem_startup_hook = shmem_startup_hook;
+	shmem_startup_hook = hold_still;
+}

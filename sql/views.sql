@@ -1,0 +1,52 @@
+-- The views: columns, one row each, and what they say before anything is known
+
+\d working_set_curve
+\d working_set_recommendation
+\d working_set_info
+
+SELECT count(*) FROM working_set_recommendation;
+SELECT count(*) FROM working_set_info;
+
+-- tracking from the start
+SELECT tracking, reason, registers, since <= clock_timestamp() AS since,
+       lookups >= hits AS lookups, hits > 0 AS hits, evictions >= 0 AS evictions,
+       shared_memory_bytes BETWEEN 1000000 AND 8 * 1024 * 1024 AS memory,
+       worker_pid > 0 AS worker,
+       version = extversion AS version
+  FROM working_set_info, pg_extension WHERE extname = 'working_set';
+SELECT sample_rate, sampled_pages, dropped_samples, last_saved FROM working_set_info;
+
+-- for a minute after a reset nothing is recommended
+SELECT working_set_reset() IS NOT NULL AS reset;
+SELECT status, computed_at, working_set_bytes, window_seconds, plateau_end_bytes, projected_bytes,
+       recommended_cache_bytes, recommended_cache
+  FROM working_set_recommendation;
+SELECT reason LIKE 'counting since %; the first recommendation comes after a minute' AS reason,
+       shared_buffers_bytes = pg_size_bytes(current_setting('shared_buffers')) AS shared_buffers,
+       effective_cache_size_bytes = pg_size_bytes(current_setting('effective_cache_size')) AS effective_cache_size
+  FROM working_set_recommendation;
+
+-- lookups are the server's own: a scan of 100 cached pages is 100 hits
+CREATE TABLE hundred AS
+  SELECT g AS id, repeat('x', 1000) AS filler FROM generate_series(1, 700) g;
+VACUUM (FREEZE, ANALYZE) hundred;
+SELECT relpages FROM pg_class WHERE relname = 'hundred';
+SELECT count(filler) FROM hundred;
+SELECT lookups AS lookups_before, hits AS hits_before FROM working_set_info \gset
+SELECT count(filler) FROM hundred;
+SELECT hits - :hits_before BETWEEN 100 AND 200 AS hits,
+       lookups - hits = :lookups_before - :hits_before AS nothing_read
+  FROM working_set_info;
+DROP TABLE hundred;
+-- pages of a dropped table have left
+SELECT evictions >= 100 AS dropped FROM working_set_info;
+
+-- everything is commented
+SELECT classid::regclass, objid, objsubid
+  FROM pg_depend AS d
+ WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
+   AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'working_set')
+   AND obj_description(objid, classid::regclass::text) IS NULL;
+SELECT attrelid::regclass, attname FROM pg_attribute
+ WHERE attrelid IN ('working_set_curve'::regclass, 'working_set_recommendation'::regclass, 'working_set_info'::regclass)
+   AND attnum > 0 AND col_description(attrelid, attnum) IS NULL;
