@@ -160,7 +160,7 @@ count_cells(Workspace *ws, const WsSketch *const *sketches, int nsketches,
 
 	if (nsketches > 1 && ws_load(&sketches[1]->floor) > first)
 		first = ws_load(&sketches[1]->floor);
-	if (now - first > oldest)
+	if (first < now && now - first > oldest)
 		first = now - oldest;
 
 	memset(ws->hist, 0, (size_t) sk->levels * ws->nfine * sizeof(uint32_t));

@@ -1,0 +1,50 @@
+# Without preloading, the extension can be created, and every call says what to do.
+
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('plain');
+$node->init;
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION working_set');
+pass('extension can be created');
+
+for my $query (
+	'SELECT approximate_working_set_size_seconds(60)',
+	'SELECT approximate_working_set_size_seconds()',
+	'SELECT approximate_working_set_size_seconds(-1)',
+	'SELECT approximate_working_set_size()',
+	'SELECT approximate_working_set_size(true)',
+	"SELECT working_set_size('1 minute')",
+	'SELECT * FROM working_set_curve()',
+	"SELECT * FROM working_set_curve('{}')",
+	'SELECT * FROM working_set_curve',
+	"SELECT * FROM working_set_plateau_end('{1,2,3,4,5,6}')",
+	'SELECT * FROM working_set_recommendation',
+	'SELECT * FROM working_set_info',
+	'SELECT working_set_reset()')
+{
+	my ($status, $out, $err) =
+	  $node->psql('postgres', "\\set VERBOSITY verbose\n$query");
+	like(
+		$err,
+		qr/ERROR:  55000: working_set must be loaded via shared_preload_libraries.*HINT:  .*shared_preload_libraries.*restart/s,
+		$query);
+}
+
+# its settings are unknown then, but do no harm
+is( $node->safe_psql('postgres', "SELECT current_setting('working_set.interval', true)"),
+	'', 'no settings');
+
+# loading it into a session, too, only makes the functions callable
+my ($status, $out, $err) = $node->psql('postgres',
+	"LOAD 'working_set'; SELECT approximate_working_set_size()");
+like($err, qr/must be loaded via shared_preload_libraries/, 'LOAD is not enough');
+
+$node->safe_psql('postgres', 'DROP EXTENSION working_set');
+$node->stop;
+
+done_testing();
