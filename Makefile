@@ -78,4 +78,4 @@ help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1: \2/p' $(firstword $(MAKEFILE_LIST))
 
 test/unit/%_t: test/unit/%_t.c $(PURE:.o=.c) $(wildcard src/*.h test/unit/*.h)
-	$(CC) -std=gnu99 -O2 -Wall -Wextra -Werror -Isrc -Itest/unit -o $@ $< $(PURE:.o=.c) -lm
+	$(CC) -std=gnu99 -O2 -Wall -Wextra -Werror -Isrc -Itest/unit -o $@ $< $(PURE:.o=.c) -lm -pthread

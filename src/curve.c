@@ -17,17 +17,6 @@
  */
 #define GRID_STEPS 240
 
-static inline uint32_t
-grid_step(uint32_t age)
-{
-	uint32_t	e;
-
-	if (age < 16)
-		return age;
-	e = 28 - (uint32_t) __builtin_clz(age);
-	return 8 * e + (age >> e);
-}
-
 /* the oldest age of a step */
 static inline uint32_t
 grid_end(uint32_t step)
@@ -44,6 +33,12 @@ grid_end(uint32_t step)
  * Ages below this find their fine step in a table, older ones by search.
  */
 #define TABLE_SIZE 65536
+
+/*
+ * Cells are looked at in groups of this many, a divisor of every number of
+ * registers.
+ */
+#define GROUP 256
 
 typedef struct Fine
 {
@@ -149,6 +144,10 @@ search_fine(const Workspace *ws, uint32_t age)
 /*
  * Count the cells of each level by the fine step in which they turn on.  A
  * cell that is younger than now was touched while we looked: it is of age 0.
+ *
+ * Whether a cell counts at all is a toss-up in the levels that matter, which
+ * no processor can predict.  So the ages of those that do are packed first,
+ * without a branch.
  */
 static void
 count_cells(Workspace *ws, const WsSketch *const *sketches, int nsketches,
@@ -172,25 +171,31 @@ count_cells(Workspace *ws, const WsSketch *const *sketches, int nsketches,
 			sketches[1]->cells + ((size_t) k << sk->log2m) : NULL;
 		uint32_t   *hist = ws->hist + (size_t) k * ws->nfine;
 
-		for (uint32_t j = 0; j < m; j++)
+		for (uint32_t j = 0; j < m; j += GROUP)
 		{
-			uint32_t	tick = ws_load(&row[j]);
-			uint32_t	age;
+			uint32_t	ages[GROUP];
+			uint32_t	n = 0;
 
-			if (other)
+			for (uint32_t i = j; i < j + GROUP; i++)
 			{
-				uint32_t	t2 = ws_load(&other[j]);
+				uint32_t	tick = ws_load(&row[i]);
 
-				if (t2 > tick)
-					tick = t2;
+				if (other)
+				{
+					uint32_t	t2 = ws_load(&other[i]);
+
+					tick = t2 > tick ? t2 : tick;
+				}
+				ages[n] = tick > now ? 0 : now - tick;
+				n += tick >= first;
 			}
-			if (tick < first)
-				continue;
-			age = tick > now ? 0 : now - tick;
-			if (age < ws->table_size)
-				hist[ws->table[age]]++;
-			else
-				hist[search_fine(ws, age)]++;
+			for (uint32_t i = 0; i < n; i++)
+			{
+				if (ages[i] < ws->table_size)
+					hist[ws->table[ages[i]]]++;
+				else
+					hist[search_fine(ws, ages[i])]++;
+			}
 		}
 	}
 }
@@ -199,7 +204,7 @@ count_cells(Workspace *ws, const WsSketch *const *sketches, int nsketches,
 static inline double
 level_share(int k, int K)
 {
-	return ldexp(1.0, k < K - 1 ? -(k + 1) : -(K - 1));
+	return 1.0 / (UINT32_C(1) << (k < K - 1 ? k + 1 : K - 1));
 }
 
 typedef struct Increment

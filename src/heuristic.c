@@ -78,55 +78,76 @@ ws_format_bytes(double bytes, char *buf, size_t size)
 		bytes /= 1024;
 		u++;
 	}
-	snprintf(buf, size, "%.*f %s", u > 0 && bytes < 9.95 ? 1 : 0, bytes, unit[u]);
+	snprintf(buf, size, "%.*f %s", u > 0 && bytes < 9.95 ? 1 : 0, bytes,
+			 u == 0 && bytes == 1 ? "byte" : unit[u]);
+}
+
+/* a window as it is spoken of: how many of what */
+static long
+window_count(double seconds, const char **what)
+{
+	if (seconds < 119.5 && seconds != 60)
+		return *what = "second", (long) rint(seconds);
+	if (seconds < 7200 && seconds != 3600)
+		return *what = "minute", (long) floor(seconds / 60 + 0.5 / 60);
+	if (seconds < 2 * 86400)
+		return *what = "hour", (long) floor(seconds / 3600);
+	return *what = "day", (long) floor(seconds / 86400);
 }
 
 void
 ws_format_window(double seconds, char *buf, size_t size)
 {
-	if (seconds == 3600)
-		snprintf(buf, size, "hour");
-	else if (seconds == 60)
-		snprintf(buf, size, "minute");
-	else if (seconds < 120)
-		snprintf(buf, size, "%.0f seconds", seconds);
-	else if (seconds < 7200)
-		snprintf(buf, size, "%.0f minutes", floor(seconds / 60));
+	const char *what;
+	long		n = window_count(seconds, &what);
+
+	if (n == 1)
+		snprintf(buf, size, "%s", what);
 	else
-		snprintf(buf, size, "%.0f hours", floor(seconds / 3600));
+		snprintf(buf, size, "%ld %ss", n, what);
+}
+
+/* the verb that goes with a window */
+static const char *
+window_needs(double seconds)
+{
+	const char *what;
+
+	return window_count(seconds, &what) == 1 ? "needs" : "need";
 }
 
 void
 ws_plateau_reason(const WsReasonFacts *facts, char *buf, size_t size)
 {
+	/* a window that reaches back beyond the start is as long as we know */
+	bool		all_known = facts->known_seconds < facts->window_seconds;
+	double		seconds = all_known ? facts->known_seconds : facts->window_seconds;
+	const char *what_else = "";
 	char		bytes[32];
 	char		window[32];
 
 	ws_format_bytes(facts->size_bytes, bytes, sizeof(bytes));
+	ws_format_window(seconds, window, sizeof(window));
 
-	/* a window that reaches back beyond the start is as long as we know */
-	if (facts->known_seconds < facts->window_seconds)
+	if (facts->size_bytes <= 0)
 	{
-		ws_format_window(facts->known_seconds, window, sizeof(window));
-		if (facts->size_bytes <= 0)
-			snprintf(buf, size, "no page was used in the %s seen so far", window);
-		else
-			snprintf(buf, size, "the %s seen so far need %s%s", window, bytes,
-					 facts->recent_rise > 0 ?
-					 "; the workload may not have shown all its pages yet" : "");
+		snprintf(buf, size, all_known ? "no page was used in the %s seen so far" :
+				 "no page was used in the last %s", window);
 		return;
 	}
 
-	ws_format_window(facts->window_seconds, window, sizeof(window));
-	if (facts->size_bytes <= 0)
-		snprintf(buf, size, "no page was used in the last %s", window);
+	if (all_known)
+	{
+		if (facts->recent_rise > 0)
+			what_else = "; the workload may not have shown all its pages yet";
+	}
 	else if (facts->stepped)
-		snprintf(buf, size, "the last %s need %s; looking further back includes a workload that ended",
-				 window, bytes);
+		what_else = "; looking further back includes a workload that ended";
 	else if (facts->recent_rise > 0)
-		snprintf(buf, size, "the last %s needs %s, and a longer look would find more pages still",
-				 window, bytes);
+		what_else = ", and a longer look would find more pages still";
 	else
-		snprintf(buf, size, "the last %s needs %s, and the same pages keep coming back",
-				 window, bytes);
+		what_else = ", and the same pages keep coming back";
+
+	snprintf(buf, size, all_known ? "the %s seen so far %s %s%s" : "the last %s %s %s%s",
+			 window, window_needs(seconds), bytes, what_else);
 }

@@ -82,10 +82,15 @@ ws_sketch_merge(WsSketch *dst, const WsSketch *src)
 	if (dst->log2m != src->log2m)
 		return false;
 
-	/* the present first: no cell may be seen ahead of it */
-	raise(&dst->tick, ws_load(&src->tick));
 	for (size_t i = 0; i < ncells; i++)
-		raise(&dst->cells[i], ws_load(&src->cells[i]));
+	{
+		uint32_t	tick = ws_load(&src->cells[i]);
+
+		/* the present first: no cell may be seen ahead of it */
+		raise(&dst->tick, tick);
+		raise(&dst->cells[i], tick);
+	}
+	raise(&dst->tick, ws_load(&src->tick));
 	return true;
 }
 

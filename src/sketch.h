@@ -27,9 +27,10 @@
  *
  * Concurrency.  tick, floor, watched and the cells are aligned words, read
  * and written with relaxed atomics by any number of processes.  Nobody locks
- * and nothing is ordered: a lost race costs one tick in one cell.  Everything
- * else is fixed when the sketch is made.  tick is raised by
- * compare-and-swap, so it never falls.
+ * and nothing is ordered: who loses a race writes the tick that he had read,
+ * so that a cell may be as old as he was slow, as if the other use of the page
+ * had not been.  Everything else is fixed when the sketch is made.  tick is
+ * raised by compare-and-swap, so it never falls.
  *
  * This room knows nothing of PostgreSQL.
  */

@@ -525,6 +525,15 @@ typedef enum Status
 
 static const char *const status_names[] = {"ok", "collecting", "stale", "not tracking"};
 
+/* how long after start a worker may not be there yet, or again */
+#define WORKER_GRACE ((TimestampTz) 10 * USECS_PER_SEC)
+
+static int32
+worker_pid(void)
+{
+	return __atomic_load_n(&ws_shared->worker_pid, __ATOMIC_RELAXED);
+}
+
 /* how long after it was due a recommendation counts as late */
 static TimestampTz
 late_after(int interval)
@@ -543,6 +552,9 @@ judge(const WsPublished *p, TimestampTz now)
 
 	if (!tracking())
 		return WS_STATUS_NOT_TRACKING;
+
+	if (worker_pid() == 0 && now > since() + WORKER_GRACE)
+		return WS_STATUS_STALE;
 
 	/* the first after a reset takes a minute, and its turn */
 	expected = current ? p->computed_at :
@@ -567,7 +579,8 @@ status_reason(Status status, const WsPublished *p, bool current)
 							timestamptz_to_str(since()));
 		case WS_STATUS_STALE:
 			if (!current)
-				return pstrdup("the background worker has made no recommendation; see the server log");
+				return psprintf("the background worker %s; see the server log",
+								worker_pid() == 0 ? "is not running" : "has made no recommendation");
 			return psprintf("the background worker has not reported since %s; then: %s",
 							timestamptz_to_str(p->computed_at), p->reason);
 		case WS_STATUS_NOT_TRACKING:
@@ -629,13 +642,11 @@ ws_working_set_info(PG_FUNCTION_ARGS)
 {
 	WsCounters	counters;
 	int64		removed;
-	int32		worker_pid;
 	bool		attached;
 	Row			row;
 
 	require_preloaded();
 	attached = ws_shared->attached;
-	worker_pid = __atomic_load_n(&ws_shared->worker_pid, __ATOMIC_RELAXED);
 
 	ws_probe_flush_counters();
 	ws_shmem_read_counters(&counters, &removed);
@@ -651,7 +662,7 @@ ws_working_set_info(PG_FUNCTION_ARGS)
 	row_add(&row, attached, Int64GetDatum(counters.hits[WS_CLIENT]));
 	row_add(&row, attached, Int64GetDatum(removed));
 	row_add_unknown(&row);		/* dropped_samples */
-	row_add(&row, worker_pid != 0, Int32GetDatum(worker_pid));
+	row_add(&row, worker_pid() != 0, Int32GetDatum(worker_pid()));
 	row_add_unknown(&row);		/* last_saved */
 	row_add(&row, true, Int64GetDatum(ws_shared->memory));
 	row_add(&row, true, CStringGetTextDatum(WS_VERSION));

@@ -181,4 +181,19 @@ for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
 }
 ok($gone, 'the worker does not outlive the postmaster');
 
+# no room for the worker
+$node->append_conf('postgresql.conf', 'max_worker_processes = 0');
+$node->start;
+is($node->safe_psql('postgres', 'SELECT tracking, worker_pid IS NULL FROM working_set_info'),
+	't|t', 'without a worker, lookups are counted all the same');
+is(recommendation('status'), 'collecting', 'for a moment it might still come');
+$node->poll_query_until('postgres', "SELECT status = 'stale' FROM working_set_recommendation")
+  or die 'a missing worker is not noticed';
+is(recommendation('reason, recommended_cache_bytes IS NULL'),
+	'the background worker is not running; see the server log|t', 'then it is missed');
+cmp_ok($node->safe_psql('postgres', "SELECT count(filler) FROM pages \\g /dev/null
+	SELECT approximate_working_set_size_seconds(60)"),
+	'>=', 2000 - 46, 'the size of the working set does not depend on it');
+$node->stop;
+
 done_testing();

@@ -1,0 +1,937 @@
+/*
+ * curve_t.c
+ *		Tests of the curve: exact small cases, an independent solution of the
+ *		same equations, and the statistics that the estimator promises.
+ *
+ * The independent solution follows the text of curve.h and shares no code
+ * with curve.c: it counts cells by looking at each one's age, cuts the grid
+ * by stepping through octaves, and finds roots by bisection.
+ *
+ * Seeds are fixed, so a run either always passes or always fails.  Of N
+ * trials, a bias has standard error rms/sqrt(N), an rms error has relative
+ * standard error 1/sqrt(2 N), and a coverage c has standard error
+ * sqrt(c (1 - c) / N).  Statistical assertions allow K_SIGMA of these: a
+ * correct estimator at the very edge of its promise would fail one with a
+ * fresh seed once in 3.5 million times (an rms error once in 100,000, its
+ * distribution being a little skewed).
+ */
+#include "tap.h"
+#include "yardstick.h"
+
+#define K_SIGMA		5
+
+#define START		WS_TICK_ORIGIN
+#define MINUTE		(60 * WS_TICKS_PER_SECOND)
+#define HOUR		(60 * MINUTE)
+
+/* the promises: rms error times sqrt(m), bias, coverage of the 95 % bounds */
+#define PROMISED_ERROR			0.62
+#define PROMISED_BIAS			0.001
+#define PROMISED_COVERAGE_LOW	0.93
+#define PROMISED_COVERAGE_HIGH	0.98
+
+static void
+estimate2(const WsSketch *a, const WsSketch *b, uint32_t now,
+		  const uint32_t *ages, int n, WsEstimate *out)
+{
+	const WsSketch *sketches[2] = {a, b};
+	void	   *workspace = malloc(ws_curve_workspace_size(n));
+
+	if (!workspace)
+		abort();
+	ws_curve_estimate(sketches, b ? 2 : 1, now, ages, n, out, workspace);
+	free(workspace);
+}
+
+static void
+estimate(const WsSketch *sk, uint32_t now, const uint32_t *ages, int n,
+		 WsEstimate *out)
+{
+	estimate2(sk, NULL, now, ages, n, out);
+}
+
+static WsEstimate
+estimate_one(const WsSketch *sk, uint32_t now, uint32_t age)
+{
+	WsEstimate	e;
+
+	estimate(sk, now, &age, 1, &e);
+	return e;
+}
+
+/* bit for bit */
+static bool
+same(const WsEstimate *a, const WsEstimate *b)
+{
+	return memcmp(&a->pages, &b->pages, sizeof(double)) == 0 &&
+		memcmp(&a->variance, &b->variance, sizeof(double)) == 0 &&
+		a->saturated == b->saturated;
+}
+
+static bool
+is_nothing(const WsEstimate *e)
+{
+	return e->pages == 0 && e->variance == 0 && !e->saturated;
+}
+
+/*
+ * The independent solution of one step.
+ */
+static void
+reference_step(const long *s, const long *z, int K, double m,
+			   long double *pages, long double *variance)
+{
+	long double q[WS_LEVELS_MAX];
+	long double off = 0;
+	long double on = 0;
+	long double lo = 0;
+	long double hi = 1;
+	long double information = 0;
+	long double x;
+
+	for (int k = 0; k < K; k++)
+	{
+		q[k] = 1.0L / (1L << (k < K - 1 ? k + 1 : K - 1));
+		off += z[k] * q[k];
+		on += s[k];
+	}
+	*pages = *variance = 0;
+	if (on == 0 || off == 0)
+		return;
+
+	/* the left side falls from infinity to 0 */
+	for (bool found = false; !found;)
+	{
+		long double left = 0;
+
+		for (int k = 0; k < K; k++)
+			left += s[k] * q[k] / expm1l(hi * q[k]);
+		found = left < off;
+		if (!found)
+			hi *= 2;
+	}
+	while (hi - lo > 1e-16L * hi)
+	{
+		long double mid = (lo + hi) / 2;
+		long double left = 0;
+
+		if (mid <= lo || mid >= hi)
+			break;
+		for (int k = 0; k < K; k++)
+			if (s[k] > 0)
+				left += s[k] * q[k] / expm1l(mid * q[k]);
+		if (left > off)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	x = (lo + hi) / 2;
+	for (int k = 0; k < K; k++)
+	{
+		long double y = x * q[k];
+
+		information += (s[k] + z[k]) * y * y / expm1l(y);
+	}
+	*pages = m * x;
+	*variance = *pages * *pages / information - *pages;
+	if (*variance < 0)
+		*variance = 0;
+}
+
+/*
+ * The independent solution of a curve.  Pages and variances of the windows
+ * are sums over the steps before them and one part step.
+ */
+static void
+reference_curve(const WsSketch *sk, uint32_t now, const uint32_t *ages, int n,
+				long double *pages, long double *variance)
+{
+	int			K = (int) sk->levels;
+	uint32_t	m = ws_sketch_m(sk);
+	size_t		ncells = (size_t) K * m;
+	int64_t    *age = malloc(ncells * sizeof(int64_t));
+	int64_t		from = -1;		/* the last grid point */
+	int64_t		octave = 16;
+	int64_t		to = 0;
+	int			w = 0;
+	long double p = 0;
+	long double v = 0;
+
+	if (!age)
+		abort();
+	for (size_t c = 0; c < ncells; c++)
+	{
+		uint32_t	t = sk->cells[c];
+
+		age[c] = t < sk->floor ? INT64_MAX : t > now ? 0 : (int64_t) now - t;
+	}
+
+	while (w < n)
+	{
+		/* the windows of this step, then the step itself */
+		for (;;)
+		{
+			bool		part = w < n && ages[w] <= to;
+			int64_t		end = part ? ages[w] : to;
+			long		s[WS_LEVELS_MAX] = {0};
+			long		z[WS_LEVELS_MAX] = {0};
+			long double dp;
+			long double dv;
+
+			for (size_t c = 0; c < ncells; c++)
+			{
+				s[c / m] += (age[c] > from && age[c] <= end);
+				z[c / m] += (age[c] > end);
+			}
+			reference_step(s, z, K, m, &dp, &dv);
+			if (part)
+			{
+				pages[w] = p + dp;
+				variance[w] = v + dv;
+				w++;
+				continue;
+			}
+			p += dp;
+			v += dv;
+			break;
+		}
+		from = to;
+		if (to < 15)
+			to++;
+		else
+		{
+			to += octave / 8;
+			if (to + 1 == 2 * octave)
+				octave *= 2;
+		}
+	}
+	free(age);
+}
+
+/*
+ * Small cases, whose answers are known.
+ */
+static void
+test_small(void)
+{
+	static const uint32_t ages[] = {0, 1, 15, 16, 17, 100, HOUR, 10 * HOUR};
+	enum
+	{
+		N = sizeof(ages) / sizeof(ages[0]), M = 1024
+	};
+	WsSketch   *sk = new_sketch(M, START);
+	WsEstimate	out[N + 1];
+	WsEstimate	e;
+	WsEstimate	mark = {-7, -7, true};
+	uint32_t	now = START + HOUR;
+	bool		good;
+
+	estimate(sk, START, ages, N, out);
+	good = true;
+	for (int i = 0; i < N; i++)
+		good &= is_nothing(&out[i]);
+	ok(good, "an empty sketch has no pages in any window");
+	e = estimate_one(sk, START, 0);
+	ok(is_nothing(&e), "nor at age 0");
+
+	out[0] = mark;
+	estimate(sk, START, ages, 0, out);
+	ok(same(&out[0], &mark), "no window asked for, none answered");
+	out[1] = mark;
+	estimate(sk, START, ages, 1, out);
+	ok(same(&out[1], &mark), "nothing is written behind the last window");
+
+	/*
+	 * One page at level k: S = 1, A = m - q and B = q, and since phi lies
+	 * between 1 - y/2 and 1 the answer lies between m/(m - q/2) and m/(m - q).
+	 */
+	good = true;
+	for (int k = 0; k < (int) sk->levels; k++)
+	{
+		double		q = ldexp(1.0, k < (int) sk->levels - 1 ? -(k + 1) : -k);
+
+		ws_sketch_init(sk, M, START);
+		ws_sketch_touch(sk, k < 22 ? (UINT32_C(5) << 22) | (UINT32_C(1) << k) : 0);
+		e = estimate_one(sk, START, 0);
+		good &= e.pages >= M / (M - q / 2) - 1e-9 &&
+			e.pages <= M / (M - q) + 1e-9 && !e.saturated;
+		good &= e.variance >= 0 && e.variance < 0.01;
+	}
+	ok(good, "one page is one page, at whichever level");
+
+	/* the same page at other times */
+	ws_sketch_init(sk, M, START);
+	ws_sketch_touch(sk, 12345);
+	ws_sketch_advance(sk, now);
+	estimate(sk, now, ages, N, out);
+	good = true;
+	for (int i = 0; i < N; i++)
+		good &= ages[i] < HOUR ? is_nothing(&out[i]) : fabs(out[i].pages - 1) < 0.001;
+	ok(good, "a page of an hour ago counts in windows of an hour and more");
+	e = estimate_one(sk, now, HOUR - 1);
+	ok(is_nothing(&e), "and not in one a tick shorter");
+	estimate(sk, now, ages, 4, out);
+	ok(is_nothing(&out[0]) && is_nothing(&out[1]) && is_nothing(&out[2]) &&
+	   is_nothing(&out[3]), "when all windows asked for are empty, all say so");
+
+	/* every age is the edge of some window */
+	good = true;
+	for (uint32_t a = 1; a < 3000; a++)
+	{
+		uint32_t	pair[2] = {a - 1, a};
+
+		estimate(sk, START + a, pair, 2, out);
+		good &= is_nothing(&out[0]) && fabs(out[1].pages - 1) < 0.001;
+	}
+	ok(good, "so for every age: its own window counts the page, the one before does not");
+	{
+		uint64_t	seed = 30;
+
+		good = true;
+		for (int trial = 0; trial < 2000; trial++)
+		{
+			uint32_t	a = 1 + (uint32_t) exp(random_unit(&seed) * log(4e9));
+			uint32_t	three[3] = {a - 1, a, UINT32_MAX};
+
+			ws_sketch_init(sk, M, 2);
+			ws_sketch_touch(sk, 12345);
+			estimate(sk, 2 + a, three, 3, out);
+			good &= is_nothing(&out[0]) && fabs(out[1].pages - 1) < 0.001 &&
+				same(&out[1], &out[2]);
+		}
+		ok(good, "and for ages of up to thirteen years");
+		ws_sketch_init(sk, M, START);
+		ws_sketch_touch(sk, 12345);
+		ws_sketch_advance(sk, now);
+	}
+
+	ws_sketch_touch(sk, 0xC0000002);	/* another cell */
+	e = estimate_one(sk, now, 0);
+	ok(fabs(e.pages - 1) < 0.001, "a window of age 0 counts the present tick");
+	e = estimate_one(sk, now, HOUR);
+	ok(fabs(e.pages - 2) < 0.002, "two pages are two");
+
+	/* the reader's now may lag behind the writers' */
+	{
+		uint32_t	three[3] = {0, HOUR - 4, HOUR - 3};
+
+		estimate(sk, now - 3, three, 3, out);
+		ok(fabs(out[0].pages - 1) < 0.001, "a cell ahead of now is of age 0");
+		ok(same(&out[0], &out[1]) && fabs(out[2].pages - 2) < 0.002,
+		   "and other ages count from now");
+	}
+
+	ws_sketch_raise_floor(sk, START + 1);
+	e = estimate_one(sk, now, 2 * HOUR);
+	ok(fabs(e.pages - 1) < 0.001, "a cell older than the floor does not count");
+	ws_sketch_init(sk, M, START);
+	ws_sketch_touch(sk, 12345);
+	ws_sketch_advance(sk, now);
+	ws_sketch_raise_floor(sk, START);
+	e = estimate_one(sk, now, 2 * HOUR);
+	ok(fabs(e.pages - 1) < 0.001, "a cell at the floor does");
+
+	/* a reset may come between reading the present and reading the floor */
+	ws_sketch_raise_floor(sk, now);
+	e = estimate_one(sk, now - 1, 2 * HOUR);
+	ok(is_nothing(&e), "a floor ahead of now hides what is older than it");
+	sk->cells[0] = now - 5;
+	e = estimate_one(sk, now - 1, 10);
+	ok(is_nothing(&e), "in short windows as well");
+	sk->cells[0] = now;
+	e = estimate_one(sk, now - 1, 10);
+	ok(fabs(e.pages - 1) < 0.001, "and not what came after it");
+
+	/* windows that reach beyond the beginning of time */
+	ws_sketch_init(sk, M, 10);
+	ws_sketch_touch(sk, 12345);
+	e = estimate_one(sk, 10, UINT32_MAX);
+	ok(fabs(e.pages - 1) < 0.001, "the longest window there can be");
+	e = estimate_one(sk, 10, 11);
+	ok(fabs(e.pages - 1) < 0.001, "a window that begins before tick 0");
+	free(sk);
+}
+
+static void
+test_saturation(void)
+{
+	enum
+	{
+		M = 1024
+	};
+	WsSketch   *sk = new_sketch(M, START);
+	size_t		ncells = ws_sketch_ncells(sk);
+	uint32_t	now = START + 1000;
+	uint32_t	ages[4] = {499, 500, 501, 5000};
+	WsEstimate	out[4];
+	double		low;
+	double		high;
+	bool		good = true;
+
+	/* all cells on, half of them 500 ticks ago and half just now */
+	ws_sketch_advance(sk, now);
+	for (size_t c = 0; c < ncells; c++)
+		sk->cells[c] = c % 2 ? now - 500 : now;
+	estimate(sk, now, ages, 4, out);
+	ok(!out[0].saturated, "half of the cells on is no saturation");
+	ok(out[1].saturated && out[2].saturated && out[3].saturated,
+	   "all cells on is, from the window that has them all");
+	for (int i = 1; i < 4; i++)
+	{
+		ws_estimate_bounds(&out[i], &low, &high);
+		good &= out[i].pages >= out[i - 1].pages && isfinite(out[i].pages) &&
+			isfinite(out[i].variance) && isfinite(low) && high == INFINITY;
+	}
+	ok(good, "a saturated estimate is a lower bound, and its high is infinite");
+
+	for (size_t c = 0; c < ncells; c++)
+		sk->cells[c] = now;
+	estimate(sk, now, ages, 4, out);
+	ok(out[0].saturated && out[3].saturated && out[3].pages >= 0,
+	   "all cells on in one tick");
+
+	/* the rarest cell off: as many pages as the sketch can tell, but it can */
+	sk->cells[ncells - 1] = 0;
+	estimate(sk, now, ages, 4, out);
+	ws_estimate_bounds(&out[3], &low, &high);
+	ok(!out[3].saturated && isfinite(out[3].pages) && out[3].pages > 1e9 &&
+	   out[3].variance > 0 && isfinite(high) && high > out[3].pages,
+	   "one cell short of saturation the estimate is finite");
+	free(sk);
+}
+
+static void
+test_bounds(void)
+{
+	static const struct
+	{
+		WsEstimate	e;
+		double		low;
+		double		high;
+	}			table[] = {
+		{{0, 0, false}, 0, 0},
+		{{1.0002, 0, false}, 1, 2},
+		{{100, 25, false}, 90, 110},
+		{{100.5, 25, false}, 90, 111},
+		{{10, 100, false}, 0, 30},
+		{{1000, 0, true}, 1000, INFINITY},
+		{{1e9, 1e12, false}, 998040000, 1001960000},
+	};
+	bool		good = true;
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	{
+		double		low;
+		double		high;
+
+		ws_estimate_bounds(&table[i].e, &low, &high);
+		good &= low == table[i].low && high == table[i].high;
+	}
+	ok(good, "bounds are 1.96 standard errors, rounded outward, low from 0");
+}
+
+/*
+ * Fill a sketch with pages whose ages are spread in octaves: as many between
+ * one age and its double as between the next, which gives each step of the
+ * grid something to do.
+ */
+static void
+fill_octaves(WsSketch *sk, uint64_t *seed, int pages, uint32_t now,
+			 uint32_t oldest)
+{
+	for (int i = 0; i < pages; i++)
+	{
+		uint32_t	age = (uint32_t) (exp(random_unit(seed) * log(oldest + 2.0)) - 1);
+		uint32_t	cell = ws_sketch_cell(sk, random32(seed));
+
+		if (sk->cells[cell] < now - age)
+			sk->cells[cell] = now - age;
+	}
+	ws_sketch_advance(sk, now);
+}
+
+static void
+test_union(void)
+{
+	static const uint32_t ages[] = {0, 3, 20, 77, 1000, 12345, HOUR, 5 * HOUR};
+	enum
+	{
+		N = sizeof(ages) / sizeof(ages[0]), M = 2048
+	};
+	WsSketch   *a = new_sketch(M, START);
+	WsSketch   *b = new_sketch(M, START);
+	WsEstimate	two[N];
+	WsEstimate	swapped[N];
+	WsEstimate	merged[N];
+	uint32_t	now = START + 10 * HOUR;
+	uint64_t	seed = 31;
+	bool		good = true;
+
+	for (int round = 0; round < 4; round++)
+	{
+		if (round == 1)
+			ws_sketch_raise_floor(a, now - 2 * HOUR);
+		if (round == 2)
+			ws_sketch_raise_floor(b, now - 900);
+		fill_octaves(a, &seed, 3000, now, 6 * HOUR);
+		fill_octaves(b, &seed, 300, now, 6 * HOUR);
+		estimate2(a, b, now, ages, N, two);
+		estimate2(b, a, now, ages, N, swapped);
+		if (round == 3)
+		{
+			ws_sketch_raise_floor(a, b->floor);
+			ws_sketch_merge(a, b);
+			estimate(a, now, ages, N, merged);
+			for (int i = 0; i < N; i++)
+				good &= same(&two[i], &merged[i]);
+		}
+		for (int i = 0; i < N; i++)
+			good &= same(&two[i], &swapped[i]);
+	}
+	ok(good, "the union of two sketches is the merged sketch, either way around");
+
+	estimate2(a, a, now, ages, N, two);
+	good = true;
+	for (int i = 0; i < N; i++)
+		good &= same(&two[i], &merged[i]);
+	ok(good, "the union with itself is itself");
+	free(a);
+	free(b);
+}
+
+/*
+ * The solver against bisection in long double, over whole curves: every step
+ * of every fill is a pair of (s, z) that occurs.  Sums are compared window by
+ * window, so a wrong step shows in all windows behind it.
+ */
+static void
+test_reference(void)
+{
+	static const struct
+	{
+		uint32_t	m;
+		int			pages;
+		uint32_t	oldest;		/* in ticks */
+		int			fills;
+		const char *name;
+	}			table[] = {
+		{1024, 3, 100, 20, "a few pages"},
+		{1024, 1000, HOUR, 10, "an hour, 1000 pages"},
+		{1024, 30000, HOUR, 10, "an hour, 30,000 pages"},
+		{1024, 1000000, HOUR, 3, "an hour, 1,000,000 pages"},
+		{1024, 300000, 3, 10, "four ticks, 300,000 pages"},
+		{4096, 50000, HOUR, 2, "an hour, 4096 registers"},
+		{16384, 200000, HOUR, 1, "an hour, 16384 registers"},
+		{1024, 30000, 50000000, 6, "two months, far beyond the table of ages"},
+	};
+	enum
+	{
+		N = 40
+	};
+
+	for (size_t c = 0; c < sizeof(table) / sizeof(table[0]); c++)
+	{
+		uint64_t	seed = 40 + c;
+		double		worst_pages = 0;
+		double		worst_variance = 0;
+		bool		saturated = false;
+
+		for (int fill = 0; fill < table[c].fills; fill++)
+		{
+			uint32_t	now = START - 1000 + random_below(&seed, 2000);
+			WsSketch   *sk = new_sketch(table[c].m, 2);
+			uint32_t	ages[N];
+			int			n = 0;
+			WsEstimate	out[N];
+			long double pages[N];
+			long double variance[N];
+
+			fill_octaves(sk, &seed, table[c].pages, now, table[c].oldest);
+
+			/* ascending windows, spread in octaves like the pages */
+			for (int i = 0; i < N; i++)
+			{
+				uint32_t	a = (uint32_t) (pow(table[c].oldest + 2.0,
+												(i + random_unit(&seed)) / N) - 1);
+
+				if (n == 0 || a > ages[n - 1])
+					ages[n++] = a;
+			}
+			estimate(sk, now, ages, n, out);
+			reference_curve(sk, now, ages, n, pages, variance);
+			for (int i = 0; i < n; i++)
+			{
+				double		dp = fabs((double) (out[i].pages - pages[i]));
+				double		dv = fabs((double) (out[i].variance - variance[i]));
+
+				saturated |= out[i].saturated;
+				if (pages[i] == 0 ? dp > 0 : dp / pages[i] > worst_pages)
+					worst_pages = pages[i] == 0 ? INFINITY : (double) (dp / pages[i]);
+
+				/*
+				 * The variance is a difference of two numbers that agree in
+				 * their first digits when sets are small: its rounding is
+				 * relative to the pages.
+				 */
+				if (dv / (variance[i] + 1e-6 * pages[i]) > worst_variance)
+					worst_variance = (double) (dv / (variance[i] + 1e-6 * pages[i]));
+			}
+			free(sk);
+		}
+		ok(worst_pages < 1e-6 && worst_variance < 1e-6 && !saturated,
+		   "%s: pages agree with bisection to %.0e, variances to %.0e",
+		   table[c].name, worst_pages, worst_variance);
+	}
+}
+
+/*
+ * What is asked for together does not matter, and curves rise.
+ */
+static void
+test_windows(void)
+{
+	enum
+	{
+		M = 4096, SECONDS = 3600
+	};
+	static uint32_t ages[SECONDS];
+	static WsEstimate all[SECONDS];
+	static WsEstimate some[SECONDS];
+	WsSketch   *sk = new_sketch(M, START);
+	uint32_t	now = START + 2 * HOUR;
+	uint64_t	seed = 50;
+	bool		good;
+	int			n;
+
+	fill_octaves(sk, &seed, 60000, now, 2 * HOUR);
+	for (int i = 0; i < SECONDS; i++)
+		ages[i] = (uint32_t) (i + 1) * WS_TICKS_PER_SECOND;
+	estimate(sk, now, ages, SECONDS, all);
+
+	good = true;
+	for (int i = 1; i < SECONDS; i++)
+		good &= all[i].pages >= all[i - 1].pages &&
+			all[i].variance >= 0;
+	ok(good, "3600 windows in one call rise");
+
+	good = true;
+	for (int i = 0; i < SECONDS; i += 7)
+	{
+		WsEstimate	e = estimate_one(sk, now, ages[i]);
+
+		good &= same(&e, &all[i]);
+	}
+	ok(good, "each of them alone is the same, bit for bit");
+
+	good = true;
+	for (int trial = 0; trial < 100; trial++)
+	{
+		uint32_t	chosen[SECONDS];
+		int			which[SECONDS];
+
+		n = 0;
+		for (int i = 0; i < SECONDS; i++)
+			if (random_below(&seed, 60) == 0)
+			{
+				chosen[n] = ages[i];
+				which[n++] = i;
+			}
+		estimate(sk, now, chosen, n, some);
+		for (int i = 0; i < n; i++)
+			good &= same(&some[i], &all[which[i]]);
+	}
+	ok(good, "and in any company");
+
+	/* among them, between them, at grid points and next to them */
+	good = true;
+	{
+		double		last = 0;
+
+		for (uint32_t a = 0; a < 2 * HOUR; a += a < 3000 ? 1 : 97)
+		{
+			WsEstimate	e = estimate_one(sk, now, a);
+
+			good &= e.pages >= last;
+			last = e.pages;
+		}
+	}
+	ok(good, "windows asked for one by one rise, too");
+
+	good = true;
+	for (int trial = 0; trial < 300; trial++)
+	{
+		uint32_t	a = random_below(&seed, 2 * HOUR);
+		WsEstimate	one = estimate_one(sk, now, a);
+		WsEstimate	next = estimate_one(sk, now, a + 1);
+		uint32_t	pair[2] = {a, a + 1};
+
+		estimate(sk, now, pair, 2, some);
+		good &= same(&one, &some[0]) && same(&next, &some[1]) &&
+			next.pages >= one.pages;
+	}
+	ok(good, "so do windows that differ by one tick");
+
+	/* more windows than ages in the table, from 0 and one by one */
+	{
+		enum
+		{
+			MANY = 70000
+		};
+		uint32_t   *many = malloc(MANY * sizeof(uint32_t));
+		WsEstimate *out = malloc(MANY * sizeof(WsEstimate));
+
+		for (uint32_t i = 0; i < MANY; i++)
+			many[i] = i;
+		estimate(sk, now, many, MANY, out);
+		good = true;
+		for (int i = 0; i < SECONDS; i++)
+			good &= same(&out[ages[i]], &all[i]);
+		for (int i = 60000; i < MANY; i += 501)
+		{
+			WsEstimate	e = estimate_one(sk, now, many[i]);
+
+			good &= same(&out[i], &e);
+		}
+		ok(good, "70,000 windows at once give the same answers");
+		free(many);
+		free(out);
+	}
+	free(sk);
+}
+
+/*
+ * Statistics, first part: n distinct pages arrive steadily over an hour, and
+ * 60 windows of a minute each are asked for.  Two of them are judged, the
+ * whole hour and one in the middle; beside them the plain maximum likelihood
+ * estimate, which is what the same cells give when all are of one tick, and
+ * the yardstick.
+ */
+typedef struct Steady
+{
+	Tally		hour;
+	Tally		middle;			/* 17 of 60 minutes */
+	Tally		one_tick;
+	Tally		yardstick;
+} Steady;
+
+static Steady
+run_steady(uint32_t m, int n, int trials, uint64_t seed)
+{
+	Steady		result = {0};
+	WsSketch   *sk = new_sketch(m, START);
+	uint32_t	ages[60];
+	WsEstimate	out[60];
+	uint32_t	now = START + HOUR - 1;
+
+	for (int i = 0; i < 60; i++)
+		ages[i] = (uint32_t) (i + 1) * MINUTE - 1;
+
+	for (int trial = 0; trial < trials; trial++)
+	{
+		int			in_middle = 0;
+		WsEstimate	e;
+
+		ws_sketch_init(sk, m, START);
+		for (int i = 0; i < n; i++)
+		{
+			uint32_t	tick = START + (uint32_t) ((uint64_t) i * HOUR / n);
+
+			ws_store(&sk->tick, tick);
+			ws_sketch_touch(sk, random32(&seed));
+			in_middle += (now - tick <= ages[16]);
+		}
+		ws_sketch_advance(sk, now);
+
+		estimate(sk, now, ages, 60, out);
+		tally_estimate(&result.hour, &out[59], n);
+		tally_estimate(&result.middle, &out[16], in_middle);
+		tally_error(&result.yardstick, yardstick_estimate(sk, now, ages[59]), n);
+
+		for (size_t c = 0; c < ws_sketch_ncells(sk); c++)
+			if (sk->cells[c] > 0)
+				sk->cells[c] = now;
+		e = estimate_one(sk, now, 0);
+		tally_estimate(&result.one_tick, &e, n);
+	}
+	free(sk);
+	return result;
+}
+
+/*
+ * Does a tally keep the promises?  One assertion for each.
+ *
+ * The bounds are rounded outward to whole pages, so when a standard error is
+ * but a few pages they cover more than they need to: up to 5 pages there is
+ * no upper limit to the coverage.
+ */
+static void
+judge(const Tally *t, uint32_t m, double truth, const char *name)
+{
+	double		error = tally_rms(t) * sqrt(m);
+	double		n = t->trials;
+	double		coverage = tally_coverage(t);
+	double		rounding = tally_rms(t) * truth > 5 ? PROMISED_COVERAGE_HIGH : 1;
+	double		calibration = t->variance / t->squares;
+
+	ok(error <= PROMISED_ERROR * (1 + K_SIGMA / sqrt(2 * n)),
+	   "%s: error is %.3f/sqrt(m), at most %.2f", name, error, PROMISED_ERROR);
+	ok(fabs(tally_bias(t)) <= PROMISED_BIAS + K_SIGMA * tally_bias_se(t),
+	   "%s: bias is %.3f %%, standard error %.3f", name, 100 * tally_bias(t),
+	   100 * tally_bias_se(t));
+	ok(coverage >= PROMISED_COVERAGE_LOW -
+	   K_SIGMA * sqrt(PROMISED_COVERAGE_LOW * (1 - PROMISED_COVERAGE_LOW) / n) &&
+	   coverage <= rounding + K_SIGMA * sqrt(rounding * (1 - rounding) / n),
+	   "%s: 95 %% bounds cover %.1f %%", name, 100 * coverage);
+	/* 5 % of variance is 2.5 % of a standard error */
+	ok(fabs(calibration - 1) <= 0.05 + K_SIGMA * sqrt(2 / n),
+	   "%s: the variance stated is %.2f of the real one", name, calibration);
+}
+
+static void
+test_steady(void)
+{
+	static const struct
+	{
+		uint32_t	m;
+		int			n;
+		int			trials;
+	}			table[] = {
+		{1024, 100, 3000},
+		{1024, 1000, 3000},
+		{1024, 10000, 3000},
+		{1024, 100000, 1500},
+		{1024, 1000000, 200},
+		{4096, 30000, 600},
+		{16384, 100, 300},
+		{16384, 100000, 300},
+	};
+
+	for (size_t c = 0; c < sizeof(table) / sizeof(table[0]); c++)
+	{
+		uint32_t	m = table[c].m;
+		int			n = table[c].n;
+		int			trials = table[c].trials;
+		Steady		s = run_steady(m, n, trials, 1000 * c + 60);
+		char		name[100];
+		double		ratio;
+
+		snprintf(name, sizeof(name), "m %u, n %d, an hour", m, n);
+		judge(&s.hour, m, n, name);
+		snprintf(name, sizeof(name), "m %u, n %d, 17 minutes", m, n);
+		judge(&s.middle, m, n * 17 / 60.0, name);
+
+		/* what theory says of large sets, of small ones it has no constant */
+		if (n < 20 * (int) m)
+			continue;
+
+		/*
+		 * The theory of the martingale estimator is for pages one by one; the
+		 * grid's steps, nine percent of the window, add a little.
+		 */
+		is_within(tally_rms(&s.hour) * sqrt(m), THEORY_MARTINGALE,
+				  0.01 + K_SIGMA * THEORY_MARTINGALE / sqrt(2 * trials),
+				  "many steps: the martingale's error constant");
+		is_within(tally_rms(&s.one_tick) * sqrt(m), THEORY_ML,
+				  0.01 + K_SIGMA * THEORY_ML / sqrt(2 * trials),
+				  "all in one tick: the error constant of maximum likelihood");
+		is_within(tally_rms(&s.yardstick) * sqrt(m), THEORY_HLL,
+				  0.01 + K_SIGMA * THEORY_HLL / sqrt(2 * trials),
+				  "the yardstick's error constant");
+
+		/*
+		 * Were the two errors independent, their ratio would have a relative
+		 * standard error of 1/sqrt(N); seeing the same pages they go together
+		 * and it is less.
+		 */
+		ratio = tally_rms(&s.yardstick) / tally_rms(&s.hour);
+		is_within(ratio, THEORY_HLL / THEORY_MARTINGALE,
+				  0.03 + K_SIGMA * THEORY_HLL / THEORY_MARTINGALE / sqrt(trials),
+				  "ours is better than the yardstick by the ratio of theory");
+	}
+}
+
+/*
+ * Statistics, second part: pages are used again and again, so that a page's
+ * last use decides.  Nine accesses in ten go to a hot tenth of the pages; the
+ * hot tenth moves on to other pages every 20 minutes.  Truth comes from the
+ * last use of each page.
+ */
+static void
+test_reuse(void)
+{
+	enum
+	{
+		M = 1024, PAGES = 40000, PER_TICK = 10, TRIALS = 250, N = 60
+	};
+	static const int judged[] = {1, 5, 17, 60};
+	static uint32_t last[PAGES];
+	WsSketch   *sk = new_sketch(M, START);
+	uint32_t	ages[N];
+	WsEstimate	out[N];
+	Tally		tally[4] = {{0}};
+	uint64_t	seed = 70;
+	uint32_t	now = START + HOUR - 1;
+	double		sum[4] = {0};
+	bool		rises = true;
+	char		name[100];
+
+	for (int i = 0; i < N; i++)
+		ages[i] = (uint32_t) (i + 1) * MINUTE - 1;
+
+	for (int trial = 0; trial < TRIALS; trial++)
+	{
+		uint64_t	salt = random64(&seed);
+
+		ws_sketch_init(sk, M, START);
+		memset(last, 0, sizeof(last));
+		for (uint32_t tick = START; tick <= now; tick++)
+		{
+			uint32_t	hot = (tick - START) / (20 * MINUTE) * (PAGES / 10);
+
+			ws_store(&sk->tick, tick);
+			for (int i = 0; i < PER_TICK; i++)
+			{
+				uint32_t	page = i > 0 ? hot + random_below(&seed, PAGES / 10) :
+					random_below(&seed, PAGES);
+
+				last[page] = tick;
+				ws_sketch_touch(sk, (uint32_t) (mix64(salt + page) >> 32));
+			}
+		}
+		estimate(sk, now, ages, N, out);
+		for (int i = 1; i < N; i++)
+			rises &= out[i].pages >= out[i - 1].pages;
+		for (int w = 0; w < 4; w++)
+		{
+			int			truth = 0;
+
+			for (int p = 0; p < PAGES; p++)
+				truth += (last[p] > 0 && now - last[p] <= ages[judged[w] - 1]);
+			tally_estimate(&tally[w], &out[judged[w] - 1], truth);
+			sum[w] += truth;
+		}
+	}
+	ok(rises, "pages in reuse: every curve rises");
+	for (int w = 0; w < 4; w++)
+	{
+		snprintf(name, sizeof(name), "pages in reuse, %.0f in %d minutes",
+				 sum[w] / TRIALS, judged[w]);
+		judge(&tally[w], M, sum[w] / TRIALS, name);
+	}
+	free(sk);
+}
+
+int
+main(void)
+{
+	plan(132);
+	test_small();
+	test_saturation();
+	test_bounds();
+	test_union();
+	test_reference();
+	test_windows();
+	test_steady();
+	test_reuse();
+	return done();
+}

@@ -1,0 +1,571 @@
+/*
+ * sketch_t.c
+ *		Tests of the sketch: geometry, addressing, time, merging, checking, and
+ *		two threads at once.
+ *
+ * Seeds are fixed, so a run either always passes or always fails.  Where an
+ * assertion is about counts of random hashes, its bound is K_SIGMA standard
+ * errors by the formula beside it: a correct sketch and a fresh seed would
+ * fail such an assertion once in 1.7 million times.
+ */
+#include "tap.h"
+#include "yardstick.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+#define K_SIGMA 5
+
+static const uint32_t geometry[] = {1024, 2048, 4096, 8192, 16384, 32768, 65536};
+
+#define NGEOMETRY ((int) (sizeof(geometry) / sizeof(geometry[0])))
+
+/*
+ * The cell of a hash in words of arithmetic: a quotient chooses the register,
+ * and the level is how often the remainder can be halved.  A remainder of 0
+ * is halved for ever and goes to the last level.
+ */
+static uint32_t
+naive_cell(uint32_t m, uint32_t hash)
+{
+	uint32_t	log2m = 0;
+	uint32_t	span;
+	uint32_t	rest;
+	uint32_t	level = 0;
+	uint32_t	last_level;
+
+	for (uint32_t i = m; i > 1; i /= 2)
+		log2m++;
+	last_level = 32 - log2m;
+	span = (uint32_t) (UINT64_C(0x100000000) / m);
+	rest = hash % span;
+	while (level < last_level && rest % 2 == 0)
+	{
+		rest /= 2;
+		level++;
+	}
+	return level * m + hash / span;
+}
+
+static void
+test_registers_valid(void)
+{
+	static const struct
+	{
+		long		m;
+		bool		valid;
+	}			table[] = {
+		{-16384, false}, {-1, false}, {0, false}, {1, false}, {512, false},
+		{1023, false}, {1024, true}, {1025, false}, {1536, false},
+		{2048, true}, {4096, true}, {8192, true}, {16384, true},
+		{16385, false}, {32768, true}, {65535, false}, {65536, true},
+		{65537, false}, {131072, false}, {2147483647, false},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		ok(ws_registers_valid(table[i].m) == table[i].valid,
+		   "%ld registers are %s", table[i].m,
+		   table[i].valid ? "valid" : "not valid");
+}
+
+static void
+test_geometry(void)
+{
+	is_int(offsetof(WsSketch, cells), 64, "the header is one cache line");
+	is_int(WS_LEVELS_MAX, 23, "the smallest geometry has the most levels");
+
+	for (int g = 0; g < NGEOMETRY; g++)
+	{
+		uint32_t	m = geometry[g];
+		WsSketch   *sk = new_sketch(m, 7);
+		uint32_t	log2m = (uint32_t) (log2(m) + 0.5);
+		bool		empty = true;
+
+		for (size_t i = 0; i < ws_sketch_ncells(sk); i++)
+			empty &= (sk->cells[i] == 0);
+		ok(ws_sketch_m(sk) == m && sk->levels == 33 - log2m &&
+		   ws_sketch_ncells(sk) == (size_t) m * (33 - log2m) &&
+		   ws_sketch_size(m) == 64 + ws_sketch_ncells(sk) * sizeof(uint32_t) &&
+		   ws_sketch_size(m) % 64 == 0,
+		   "%u registers: 33 - log2(m) levels, and the size is header and cells", m);
+		ok(empty && sk->tick == 7 && sk->floor == 6 && sk->watched == 0 &&
+		   ws_sketch_check(sk) == NULL,
+		   "%u registers: a new sketch is empty and sound", m);
+		free(sk);
+	}
+}
+
+static void
+test_addressing(void)
+{
+	static const uint32_t edge[] = {
+		0, 1, 2, 3, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFE, 0xFFFFFFFF,
+	};
+	uint64_t	seed = 11;
+
+	for (int g = 0; g < NGEOMETRY; g++)
+	{
+		uint32_t	m = geometry[g];
+		WsSketch   *sk = new_sketch(m, 100);
+		uint32_t	span = (uint32_t) (UINT64_C(0x100000000) / m);
+		uint32_t	K = sk->levels;
+		long		wrong = 0;
+
+		for (size_t i = 0; i < sizeof(edge) / sizeof(edge[0]); i++)
+			wrong += (ws_sketch_cell(sk, edge[i]) != naive_cell(m, edge[i]));
+		/* each single bit, each run of zeros, each register's ends */
+		for (int bit = 0; bit < 32; bit++)
+		{
+			uint32_t	one = UINT32_C(1) << bit;
+
+			wrong += (ws_sketch_cell(sk, one) != naive_cell(m, one));
+			wrong += (ws_sketch_cell(sk, ~one) != naive_cell(m, ~one));
+			wrong += (ws_sketch_cell(sk, -one) != naive_cell(m, -one));
+		}
+		for (uint32_t j = 0; j < m; j++)
+		{
+			uint32_t	first = j * span;
+			uint32_t	last = first + (span - 1);
+
+			wrong += (ws_sketch_cell(sk, first) != naive_cell(m, first));
+			wrong += (ws_sketch_cell(sk, first + span / 2) !=
+					  naive_cell(m, first + span / 2));
+			wrong += (ws_sketch_cell(sk, last) != naive_cell(m, last));
+		}
+		for (int i = 0; i < 200000; i++)
+		{
+			uint32_t	hash = random32(&seed);
+
+			wrong += (ws_sketch_cell(sk, hash) != naive_cell(m, hash));
+		}
+		is_int(wrong, 0, "cells are where plain arithmetic says");
+
+		/*
+		 * The last two levels hold one hash of each register: all zeros, and
+		 * all zeros but the highest bit.
+		 */
+		ok(ws_sketch_cell(sk, 0) == (K - 1) * m &&
+		   ws_sketch_cell(sk, span / 2) == (K - 2) * m &&
+		   ws_sketch_cell(sk, 0xFFFFFFFF) == m - 1 &&
+		   ws_sketch_cell(sk, -span) == (K - 1) * m + (m - 1),
+		   "%u registers: the sentinel ends the count of zeros", m);
+		free(sk);
+	}
+}
+
+/*
+ * Level k gets one page in 2^(k+1); the last gets what is left, as many as
+ * the one before.  Of N hashes the count of a level is binomial, with
+ * standard error sqrt(N q (1 - q)).
+ */
+static void
+test_level_share(void)
+{
+	enum
+	{
+		N = 4000000
+	};
+	uint64_t	seed = 12;
+	WsSketch   *sk = new_sketch(1024, 100);
+	long		count[WS_LEVELS_MAX] = {0};
+	double		worst = 0;
+	double		total = 0;
+
+	for (int i = 0; i < N; i++)
+		count[ws_sketch_cell(sk, random32(&seed)) / 1024]++;
+	for (int k = 0; k < WS_LEVELS_MAX; k++)
+	{
+		double		q = ldexp(1.0, k < WS_LEVELS_MAX - 1 ? -(k + 1) : -k);
+		double		sigma = sqrt(N * q * (1 - q));
+
+		total += q;
+		/* below 10 expected a count is Poisson, not normal: skewed */
+		if (N * q < 10)
+			continue;
+		if (fabs(count[k] - N * q) / sigma > worst)
+			worst = fabs(count[k] - N * q) / sigma;
+	}
+	is_within(total, 1, 0, "the shares of all levels make one");
+	ok(worst < K_SIGMA, "each level has its share, worst is %.1f sigma", worst);
+	free(sk);
+}
+
+static void
+test_time(void)
+{
+	WsSketch   *sk = new_sketch(1024, 100);
+	uint32_t	cell = ws_sketch_cell(sk, 0xDEADBEEF);
+	uint32_t	others = 0;
+
+	is_int(ws_sketch_advance(sk, 105), 105, "time advances");
+	is_int(ws_sketch_advance(sk, 103), 105, "and never falls");
+	is_int(ws_sketch_advance(sk, 105), 105, "nor moves when told the same");
+	is_int(sk->tick, 105, "the present is what was said");
+
+	ws_sketch_touch(sk, 0xDEADBEEF);
+	is_int(sk->cells[cell], 105, "a touch writes the present");
+	for (size_t i = 0; i < ws_sketch_ncells(sk); i++)
+		others += (i != cell && sk->cells[i] != 0);
+	is_int(others, 0, "and nothing else");
+
+	ws_sketch_advance(sk, 106);
+	ws_sketch_touch(sk, 0xDEADBEEF);
+	is_int(sk->cells[cell], 106, "a later touch moves the cell on");
+
+	ws_sketch_raise_floor(sk, 104);
+	is_int(sk->floor, 104, "the floor rises");
+	ws_sketch_raise_floor(sk, 102);
+	is_int(sk->floor, 104, "and only rises");
+	is_int(sk->cells[cell], 106, "a floor wipes nothing");
+	ok(ws_sketch_check(sk) == NULL, "the sketch is sound");
+
+	ws_sketch_advance(sk, UINT32_MAX);
+	is_int(ws_sketch_advance(sk, 0), UINT32_MAX, "time does not wrap");
+	free(sk);
+}
+
+/*
+ * A touch in the tick of the last one does not write, so that a page in use
+ * by many processes does not bounce between their caches.  A sketch in memory
+ * that cannot be written shows it: a store would end the program.
+ */
+static void
+test_no_store_when_equal(void)
+{
+	size_t		size = ws_sketch_size(1024);
+	WsSketch   *sk = mmap(NULL, size, PROT_READ | PROT_WRITE,
+						  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (sk == MAP_FAILED)
+		abort();
+	ws_sketch_init(sk, 1024, 100);
+	ws_sketch_touch(sk, 0xDEADBEEF);
+	if (mprotect(sk, size, PROT_READ) != 0)
+		abort();
+	ws_sketch_touch(sk, 0xDEADBEEF);
+	ok(sk->cells[ws_sketch_cell(sk, 0xDEADBEEF)] == 100,
+	   "a second touch in one tick stores nothing");
+	ws_sketch_advance(sk, 100);
+	ws_sketch_advance(sk, 99);
+	ws_sketch_raise_floor(sk, 99);
+	ok(sk->tick == 100 && sk->floor == 99,
+	   "nor does time that does not pass");
+	munmap(sk, size);
+}
+
+static void
+fill(WsSketch *sk, uint64_t seed, int pages, uint32_t ticks)
+{
+	uint32_t	start = sk->tick;
+
+	for (int i = 0; i < pages; i++)
+	{
+		ws_sketch_advance(sk, start + (uint32_t) ((uint64_t) i * ticks / pages));
+		ws_sketch_touch(sk, random32(&seed));
+	}
+}
+
+static void
+test_merge(void)
+{
+	enum
+	{
+		M = 2048
+	};
+	size_t		size = ws_sketch_size(M);
+	WsSketch   *a = new_sketch(M, 1000);
+	WsSketch   *b = new_sketch(M, 1000);
+	WsSketch   *both = new_sketch(M, 1000);
+	WsSketch   *copy = new_sketch(M, 1000);
+	WsSketch   *small = new_sketch(1024, 1000);
+	uint64_t	seed = 13;
+	long		wrong = 0;
+	bool		result;
+
+	/* one stream of pages; each goes to one of two sketches, and to both */
+	for (uint32_t t = 1000; t < 2000; t++)
+	{
+		for (int i = 0; i < 40; i++)
+		{
+			uint32_t	hash = random32(&seed);
+			WsSketch   *part = random32(&seed) % 3 == 0 ? a : b;
+
+			ws_sketch_advance(part, t);
+			ws_sketch_touch(part, hash);
+			ws_sketch_advance(both, t);
+			ws_sketch_touch(both, hash);
+		}
+	}
+	memcpy(copy, a, size);
+	result = ws_sketch_merge(a, b);
+	for (size_t i = 0; i < ws_sketch_ncells(a); i++)
+	{
+		uint32_t	want = copy->cells[i] > b->cells[i] ? copy->cells[i] :
+			b->cells[i];
+
+		wrong += (a->cells[i] != want);
+	}
+	ok(result && wrong == 0, "merge takes the younger of each two cells");
+	ok(memcmp(a, both, size) == 0, "which is the sketch of the union");
+
+	memcpy(copy, a, size);
+	ok(ws_sketch_merge(a, a) && memcmp(a, copy, size) == 0,
+	   "merge with itself changes nothing");
+	ok(ws_sketch_merge(a, b) && memcmp(a, copy, size) == 0,
+	   "merge again changes nothing");
+
+	/* geometries that differ, both ways around */
+	fill(small, 14, 10000, 3000);
+	memcpy(copy, a, size);
+	ok(!ws_sketch_merge(a, small) && memcmp(a, copy, size) == 0,
+	   "a smaller sketch is refused and nothing done");
+	memcpy(copy, small, ws_sketch_size(1024));
+	ok(!ws_sketch_merge(small, a) &&
+	   memcmp(small, copy, ws_sketch_size(1024)) == 0,
+	   "so is a larger one");
+
+	/* a source whose present is later takes the target's along */
+	ws_sketch_init(b, M, 1000);
+	fill(b, 15, 10000, 5000);
+	ok(ws_sketch_merge(a, b) && a->tick == b->tick && a->floor == 999 &&
+	   ws_sketch_check(a) == NULL,
+	   "merge with a later present brings the present along");
+	ws_sketch_init(b, M, 1000);
+	fill(b, 16, 100, 10);
+	result = ws_sketch_merge(a, b);
+	ok(result && a->tick > b->tick && ws_sketch_check(a) == NULL,
+	   "merge with an earlier one does not turn it back");
+
+	free(a);
+	free(b);
+	free(both);
+	free(copy);
+	free(small);
+}
+
+/*
+ * Break each invariant once, see it reported, and mend it.
+ */
+static void
+test_check(void)
+{
+	WsSketch   *sk = new_sketch(1024, 50);
+	size_t		last = ws_sketch_ncells(sk) - 1;
+
+	fill(sk, 17, 5000, 100);
+	ok(ws_sketch_check(sk) == NULL, "a filled sketch is sound");
+
+	sk->log2m = 9;
+	ok(ws_sketch_check(sk) != NULL, "too few registers are reported");
+	sk->log2m = 17;
+	ok(ws_sketch_check(sk) != NULL, "too many registers are reported");
+	sk->log2m = 32;
+	ok(ws_sketch_check(sk) != NULL, "so is a log2m that no shift can take");
+	sk->log2m = UINT32_MAX;
+	ok(ws_sketch_check(sk) != NULL, "so is the largest");
+	sk->log2m = 10;
+
+	sk->shift++;
+	ok(ws_sketch_check(sk) != NULL, "a shift too far is reported");
+	sk->shift -= 2;
+	ok(ws_sketch_check(sk) != NULL, "a shift too short is reported");
+	sk->shift++;
+
+	sk->levels++;
+	ok(ws_sketch_check(sk) != NULL, "a level too many is reported");
+	sk->levels -= 2;
+	ok(ws_sketch_check(sk) != NULL, "a level too few is reported");
+	sk->levels++;
+
+	sk->sentinel >>= 1;
+	ok(ws_sketch_check(sk) != NULL, "a displaced sentinel is reported");
+	sk->sentinel = 0;
+	ok(ws_sketch_check(sk) != NULL, "a missing sentinel is reported");
+	sk->sentinel = UINT32_C(1) << 22;
+
+	sk->floor = 0;
+	ok(ws_sketch_check(sk) != NULL, "a floor of zero is reported");
+	sk->floor = sk->tick + 1;
+	ok(ws_sketch_check(sk) != NULL, "a floor ahead of the present is reported");
+	sk->floor = 50;
+
+	for (int i = 0; i < 2; i++)
+	{
+		size_t		c = i == 0 ? 0 : last;
+		uint32_t	saved = sk->cells[c];
+
+		sk->cells[c] = sk->tick + 1;
+		ok(ws_sketch_check(sk) != NULL, "the %s cell ahead of the present is reported",
+		   i == 0 ? "first" : "last");
+		sk->cells[c] = saved;
+	}
+	ok(ws_sketch_check(sk) == NULL, "mended, it is sound again");
+	free(sk);
+}
+
+/*
+ * Watched registers are written one tick late, so that none of their cells
+ * ever holds the present, and no other register is.
+ */
+static void
+test_watched(void)
+{
+	enum
+	{
+		M = 2048, WATCHED = 8
+	};
+	WsSketch   *sk = new_sketch(M, 1000);
+	uint32_t   *want = calloc(ws_sketch_ncells(sk), sizeof(uint32_t));
+	uint64_t	seed = 18;
+	uint32_t	first = 3;		/* a hash of register 0 */
+	uint32_t	beyond = ((uint32_t) WATCHED << 21) + 1;
+	uint32_t	cell = ws_sketch_cell(sk, first);
+	long		present = 0;
+	long		wrong = 0;
+
+	sk->watched = WATCHED;
+	ws_sketch_touch(sk, first);
+	is_int(sk->cells[cell], 999, "a watched register is written one tick late");
+	ok(sk->cells[cell] >= sk->floor, "and counts, even in the first tick");
+	ws_sketch_touch(sk, beyond - 2);
+	ws_sketch_touch(sk, beyond);
+	ok(sk->cells[ws_sketch_cell(sk, beyond - 2)] == 999 &&
+	   sk->cells[ws_sketch_cell(sk, beyond)] == 1000,
+	   "the last watched register is late, the one behind it is not");
+
+	ws_sketch_init(sk, M, 1000);
+	sk->watched = WATCHED;
+	for (uint32_t tick = 1000; tick < 3000; tick++)
+	{
+		ws_sketch_advance(sk, tick);
+		for (int i = 0; i < 200; i++)
+		{
+			/* every second hash into a watched register or next to one */
+			uint32_t	hash = random32(&seed) >> (i % 2 ? 0 : 7);
+			uint32_t	c = naive_cell(M, hash);
+
+			ws_sketch_touch(sk, hash);
+			want[c] = c % M < WATCHED ? tick - 1 : tick;
+			present += c % M < WATCHED && sk->cells[c] == tick;
+		}
+	}
+	for (size_t i = 0; i < ws_sketch_ncells(sk); i++)
+		wrong += sk->cells[i] != want[i];
+	is_int(wrong, 0, "so with 400,000 uses of random pages");
+	is_int(present, 0, "no use finds the present in the cell of a watched page");
+
+	/* watching may begin and end at any time */
+	sk->watched = 0;
+	ws_sketch_touch(sk, first);
+	is_int(sk->cells[cell], 2999, "no longer watched, it is written in time");
+	sk->watched = WATCHED;
+	ws_sketch_touch(sk, first);
+	is_int(sk->cells[cell], 2999, "watched again, it does not fall back");
+	ok(ws_sketch_check(sk) == NULL, "the sketch is sound");
+	free(want);
+	free(sk);
+}
+
+/*
+ * Two threads use one sketch at once, each with its own pages and both with
+ * some in common, each moving time on before every round.  In round i a
+ * thread reads a present of at least START + i, so alone it leaves its last
+ * round with a cell in that cell, or a later one.  With two, a store can be
+ * overtaken by one that began earlier, which is the lost race that the sketch
+ * allows; but the thread that overtakes has a last round of its own.  So no
+ * cell is older than what the thread that used it less lately would leave,
+ * and a cell that only one thread uses is not older than this thread leaves.
+ * That holds for any interleaving; the test asserts nothing about time.
+ */
+#define HAMMER_M		1024
+#define HAMMER_START	1000
+#define HAMMER_ROUNDS	20000
+#define HAMMER_PAGES	100		/* per round */
+
+typedef struct Hammer
+{
+	WsSketch   *sk;
+	uint64_t	seed;
+	pthread_barrier_t *gate;
+	uint32_t   *last;			/* per cell: last round that used it, from 1 */
+} Hammer;
+
+static void *
+hammer(void *arg)
+{
+	Hammer	   *h = arg;
+	uint64_t	seed = h->seed;
+
+	pthread_barrier_wait(h->gate);
+	for (uint32_t round = 1; round <= HAMMER_ROUNDS; round++)
+	{
+		ws_sketch_advance(h->sk, HAMMER_START + round);
+		for (int i = 0; i < HAMMER_PAGES; i++)
+		{
+			uint32_t	hash = random32(&seed);
+
+			ws_sketch_touch(h->sk, hash);
+			h->last[ws_sketch_cell(h->sk, hash)] = round;
+		}
+	}
+	return NULL;
+}
+
+static void
+test_hammer(void)
+{
+	WsSketch   *sk = new_sketch(HAMMER_M, HAMMER_START);
+	size_t		ncells = ws_sketch_ncells(sk);
+	pthread_barrier_t gate;
+	pthread_t	thread[2];
+	Hammer		h[2];
+	long		too_old = 0;
+	long		not_used = 0;
+
+	pthread_barrier_init(&gate, NULL, 2);
+	for (int i = 0; i < 2; i++)
+	{
+		h[i] = (Hammer) {sk, 20 + i, &gate, calloc(ncells, sizeof(uint32_t))};
+		if (pthread_create(&thread[i], NULL, hammer, &h[i]) != 0)
+			abort();
+	}
+	for (int i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+
+	is_int(sk->tick, HAMMER_START + HAMMER_ROUNDS, "two threads: the present is the last");
+	ok(ws_sketch_check(sk) == NULL, "two threads: the sketch is sound");
+	for (size_t c = 0; c < ncells; c++)
+	{
+		uint32_t	a = h[0].last[c];
+		uint32_t	b = h[1].last[c];
+		uint32_t	least = a == 0 || (b > 0 && b < a) ? b : a;
+
+		if (least == 0)
+			not_used += (sk->cells[c] != 0);
+		else
+			too_old += (sk->cells[c] < HAMMER_START + least);
+	}
+	is_int(too_old, 0, "two threads: no cell is older than one of them leaves it");
+	is_int(not_used, 0, "two threads: no cell is on that none used");
+	free(h[0].last);
+	free(h[1].last);
+	free(sk);
+	pthread_barrier_destroy(&gate);
+}
+
+int
+main(void)
+{
+	plan(102);
+	test_registers_valid();
+	test_geometry();
+	test_addressing();
+	test_level_share();
+	test_time();
+	test_no_store_when_equal();
+	test_merge();
+	test_check();
+	test_watched();
+	test_hammer();
+	return done();
+}

@@ -1,0 +1,197 @@
+/*
+ * yardstick.h
+ *		What tests and benchmarks measure with: reproducible random numbers, a
+ *		tally of errors, and the estimate that others publish.
+ *
+ * The yardstick is HyperLogLog as Flajolet et al. (2007) give it for 32-bit
+ * hashes: only the highest level of each register counts, with the harmonic
+ * mean, linear counting for small sets and the correction for large ones.
+ * Its relative error for sets well above the number of registers is
+ * 1.04/sqrt(m).  It reads the same sketch as ours, so the two see the same
+ * pages and the same hashes.  The extension itself never uses it.
+ */
+#ifndef YARDSTICK_H
+#define YARDSTICK_H
+
+#include "curve.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/*
+ * The relative errors, times sqrt(m), that theory gives for large sets:
+ * HyperLogLog, maximum likelihood on the whole bitmap, and the martingale
+ * estimator.
+ */
+#define THEORY_HLL			1.04
+#define THEORY_ML			0.649
+#define THEORY_MARTINGALE	0.589
+
+/*
+ * splitmix64 (Steele, Lea and Flood, 2014): a counter, well mixed.
+ */
+static inline uint64_t
+mix64(uint64_t x)
+{
+	x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+	x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
+	return x ^ (x >> 31);
+}
+
+static inline uint64_t
+random64(uint64_t *state)
+{
+	return mix64(*state += UINT64_C(0x9E3779B97F4A7C15));
+}
+
+static inline uint32_t
+random32(uint64_t *state)
+{
+	return (uint32_t) (random64(state) >> 32);
+}
+
+/* uniform below n */
+static inline uint32_t
+random_below(uint64_t *state, uint32_t n)
+{
+	return (uint32_t) (((uint64_t) random32(state) * n) >> 32);
+}
+
+/* uniform between 0 and 1, neither included */
+static inline double
+random_unit(uint64_t *state)
+{
+	return ((random64(state) >> 11) + 0.5) * 0x1p-53;
+}
+
+static inline double
+random_normal(uint64_t *state)
+{
+	double		r = sqrt(-2 * log(random_unit(state)));
+
+	return r * cos(2 * 3.14159265358979323846 * random_unit(state));
+}
+
+/*
+ * A new sketch whose present is the tick.  The caller frees it.
+ */
+static inline WsSketch *
+new_sketch(uint32_t m, uint32_t tick)
+{
+	void	   *memory;
+
+	if (posix_memalign(&memory, 64, ws_sketch_size(m)) != 0)
+		abort();
+	ws_sketch_init(memory, m, tick);
+	return memory;
+}
+
+/*
+ * HyperLogLog's estimate of the pages of a window.
+ */
+static inline double
+yardstick_estimate(const WsSketch *sk, uint32_t now, uint32_t age)
+{
+	uint32_t	m = ws_sketch_m(sk);
+	double		alpha = 0.7213 / (1 + 1.079 / m);
+	double		sum = 0;
+	uint32_t	zeros = 0;
+	double		raw;
+
+	for (uint32_t j = 0; j < m; j++)
+	{
+		uint32_t	rank = sk->levels;
+
+		while (rank > 0)
+		{
+			uint32_t	cell = sk->cells[((size_t) (rank - 1) << sk->log2m) + j];
+
+			if (cell >= sk->floor && (cell >= now || now - cell <= age))
+				break;
+			rank--;
+		}
+		sum += ldexp(1.0, -(int) rank);
+		zeros += (rank == 0);
+	}
+
+	raw = alpha * m * m / sum;
+	if (raw <= 2.5 * m && zeros > 0)
+		return m * log((double) m / zeros);
+	if (raw > 0x1p32 / 30)
+		return -0x1p32 * log(1 - raw / 0x1p32);
+	return raw;
+}
+
+/*
+ * The relative errors of many estimates.
+ */
+typedef struct Tally
+{
+	int			trials;
+	double		sum;			/* of relative errors */
+	double		squares;		/* of relative errors */
+	double		variance;		/* sum of the variances the estimator states,
+								 * relative to truth squared */
+	int			covered;		/* truths within the 95 % bounds */
+} Tally;
+
+static inline void
+tally_error(Tally *t, double estimate, double truth)
+{
+	double		e = estimate / truth - 1;
+
+	t->trials++;
+	t->sum += e;
+	t->squares += e * e;
+}
+
+static inline void
+tally_estimate(Tally *t, const WsEstimate *e, double truth)
+{
+	double		low;
+	double		high;
+
+	ws_estimate_bounds(e, &low, &high);
+	tally_error(t, e->pages, truth);
+	t->variance += e->variance / (truth * truth);
+	t->covered += (low <= truth && truth <= high);
+}
+
+static inline void
+tally_merge(Tally *t, const Tally *other)
+{
+	t->trials += other->trials;
+	t->sum += other->sum;
+	t->squares += other->squares;
+	t->variance += other->variance;
+	t->covered += other->covered;
+}
+
+static inline double
+tally_rms(const Tally *t)
+{
+	return sqrt(t->squares / t->trials);
+}
+
+static inline double
+tally_bias(const Tally *t)
+{
+	return t->sum / t->trials;
+}
+
+/* the standard error of the bias */
+static inline double
+tally_bias_se(const Tally *t)
+{
+	double		bias = tally_bias(t);
+
+	return sqrt((t->squares / t->trials - bias * bias) / t->trials);
+}
+
+static inline double
+tally_coverage(const Tally *t)
+{
+	return (double) t->covered / t->trials;
+}
+
+#endif							/* YARDSTICK_H */
