@@ -44,6 +44,7 @@
 #include "common/hashfn.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
+#include "portability/instr_time.h"
 #include "storage/buf_internals.h"
 #include "storage/fd.h"
 #include "storage/lwlock.h"
@@ -121,6 +122,17 @@ StaticAssertDecl(sizeof(BufferTag) == 20, "keys are compared as 8 + 8 + 4 bytes"
  * The hot path
  * ----------------------------------------------------------------
  */
+
+/*
+ * A function for what is rare, to be called at the end of another one: not
+ * inlined, and by its plain interface, or the compiler makes use of what it
+ * knows about it and a call of the jump.
+ */
+#if defined(__clang__)
+#define RARE pg_noinline
+#else
+#define RARE __attribute__((noipa))
+#endif
 
 /* hash value of the entry that a key is in; HASHELEMENT is public */
 static inline uint32
@@ -227,7 +239,7 @@ settle(void)
 	probe.settled_tick = ws_load(&probe.sketch->watched) == 0 ? now : 0;
 }
 
-static pg_noinline int
+static RARE int
 match_settle(uint32 hash)
 {
 	settle();
@@ -239,7 +251,7 @@ match_settle(uint32 hash)
  * The lock says that it is held exclusively, or it is not known which bit
  * would say so.  A removal is no use of the page.
  */
-static pg_noinline int
+static RARE int
 match_removal(uint32 hash)
 {
 	if (probe.exclusive_sure ||
@@ -252,7 +264,7 @@ match_removal(uint32 hash)
  * A match whose cell is not current.  All that is rarer still is called at
  * the end, so that no frame is needed here.
  */
-static pg_noinline int
+static RARE int
 match_slow(uint32 hash, uint32 *cell)
 {
 	uint32		now = ws_load(&probe.sketch->tick);
@@ -267,7 +279,7 @@ match_slow(uint32 hash, uint32 *cell)
 }
 
 /* out of line, so that equal keys do not pay for the result */
-static pg_noinline int
+static RARE int
 match_not(void)
 {
 	return 1;
@@ -813,7 +825,10 @@ ws_probe_attach(void)
 {
 	static bool exit_registered = false;
 	MemoryContext context = CurrentMemoryContext;
+	instr_time	start;
+	instr_time	duration;
 
+	INSTR_TIME_SET_CURRENT(start);
 	memset(&probe, 0, sizeof(probe));
 	probe.sketch = ws_shared->sketch[WS_CLIENT];
 	probe.kind = WS_CLIENT;
@@ -846,6 +861,11 @@ ws_probe_attach(void)
 				(errmsg("working_set is not tracking: %s", ws_shared->refusal)));
 		return;
 	}
+
+	INSTR_TIME_SET_CURRENT(duration);
+	INSTR_TIME_SUBTRACT(duration, start);
+	elog(DEBUG1, "working_set attached to the buffer lookup table in %.3f ms",
+		 INSTR_TIME_GET_MILLISEC(duration));
 
 	if (!exit_registered)
 		exit_registered = atexit(at_exit) == 0;
