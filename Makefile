@@ -10,8 +10,10 @@ OBJS = \
 	src/guc.o \
 	src/shmem.o \
 	src/probe.o \
+	src/table.o \
 	src/worker.o \
 	src/sqlfuncs.o \
+	src/sqlviews.o \
 	src/sketch.o \
 	src/curve.o \
 	src/heuristic.o

@@ -25,40 +25,29 @@
  * redo alone makes use, after a lookup.  What is seen though it is no use:
  * dropping a small relation's buffers during recovery.
  *
- * Finding the table.  The header is private to dynahash.c and the pointer to
- * it is private to buf_table.c.  Nothing is assumed about either: offsets are
- * learnt from a throw-away table of our own, and the pointer is searched for
- * in the writable data of the main program, knowing the address that it must
- * lead to.  Whatever is found is verified, and at last tried out, before
- * anything is recorded.  See attach().
+ * How the table is found is told in table.c.  Before anything is recorded it
+ * is tried out, see try_out().
  *
  * On the hot path (match, insert and their callees) nothing is allocated,
  * waited for, reported or read from a file.
  */
 #include "postgres.h"
 
-#include <link.h>
 #include <stdlib.h>
 
 #include "access/parallel.h"
-#include "common/hashfn.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
 #include "portability/instr_time.h"
 #include "storage/buf_internals.h"
-#include "storage/fd.h"
 #include "storage/lwlock.h"
 #include "storage/proc.h"
-#include "storage/shmem.h"
-#include "utils/hsearch.h"
-#include "utils/memutils.h"
 
 #include "compat.h"
 #include "guc.h"
 #include "probe.h"
 #include "shmem.h"
-
-#define TABLE_NAME "Shared Buffer Lookup Table"
+#include "table.h"
 
 /*
  * The table's own functions are not meant for modules.  A server that does
@@ -71,18 +60,6 @@
 
 /* What marks a process as one that cleans up, not one that uses. */
 #define MAINTENANCE_FLAGS (PROC_IN_VACUUM | PROC_IS_AUTOVACUUM)
-
-/* Word of the private header, by its number */
-typedef struct Layout
-{
-	int			hash;
-	int			match;
-	int			keycopy;
-} Layout;
-
-/* How many words of the header are looked at, and how long a table name makes
- * sure that so many can be read. */
-#define HEADER_WORDS 16
 
 /*
  * All that this process knows.  Set in the postmaster and inherited, but for
@@ -101,8 +78,8 @@ static struct
 	const uint8 *status_flags;	/* of this process, as others see them */
 
 	/* the table */
-	HTAB	   *table;			/* the server's header; NULL: not attached */
-	Layout		layout;
+	bool		attached;		/* is there one? */
+	WsTable		table;
 	bool		ignored;		/* record nothing in this process */
 
 	/* the books of this process */
@@ -329,336 +306,16 @@ insert(void *entry_key, const void *key, Size keysize)
 
 /*
  * ----------------------------------------------------------------
- * Finding the table
+ * Attaching
  * ----------------------------------------------------------------
  */
 
-static bool refuse(const char *fmt,...) pg_attribute_printf(1, 2);
-
-/*
- * Note why there will be no tracking.  The first reason stands.
- */
+/* note why there will be no tracking */
 static bool
-refuse(const char *fmt,...)
+refuse(const char *why)
 {
-	va_list		args;
-
-	if (ws_shared->refusal[0] == '\0')
-	{
-		va_start(args, fmt);
-		vsnprintf(ws_shared->refusal, sizeof(ws_shared->refusal), fmt, args);
-		va_end(args);
-	}
+	strlcpy(ws_shared->refusal, why, sizeof(ws_shared->refusal));
 	return false;
-}
-
-/* a word of a table's private header */
-static inline void **
-header_word(HTAB *table, int i)
-{
-	return (void **) table + i;
-}
-
-/* function pointers as data, as dlsym() has it */
-#define AS_DATA(function) ((void *) (uintptr_t) (function))
-
-/* three functions to be recognized by their addresses, never called */
-static uint32
-marker_hash(const void *key, Size keysize)
-{
-	return 1;
-}
-
-static int
-marker_match(const void *key1, const void *key2, Size keysize)
-{
-	return 2;
-}
-
-static void *
-marker_keycopy(void *dest, const void *src, Size keysize)
-{
-	return dest;
-}
-
-/*
- * The number of the only word of a header that has this value, or -1.
- */
-static int
-only_word(HTAB *table, void *value)
-{
-	int			found = -1;
-
-	for (int i = 0; i < HEADER_WORDS; i++)
-	{
-		if (*header_word(table, i) != value)
-			continue;
-		if (found >= 0)
-			return -1;
-		found = i;
-	}
-	return found;
-}
-
-/*
- * Where does a header keep its functions?  Make a table with functions that
- * we know, and look.
- */
-static bool
-learn_layout(Layout *layout)
-{
-	HASHCTL		info;
-	HTAB	   *table;
-
-	/* a copy of the name follows the header: all words looked at are there */
-	static const char name[] =
-		"working_set: a table that is made to learn the layout of its header, "
-		"and whose name is long enough for the words looked at to be readable";
-
-	StaticAssertStmt(sizeof(name) > HEADER_WORDS * sizeof(void *), "name is long enough");
-
-	memset(&info, 0, sizeof(info));
-	info.keysize = sizeof(BufferTag);
-	info.entrysize = sizeof(BufferTag);
-	info.hash = marker_hash;
-	info.match = marker_match;
-	info.keycopy = marker_keycopy;
-	table = hash_create(name, 16, &info,
-						HASH_ELEM | HASH_FUNCTION | HASH_COMPARE | HASH_KEYCOPY);
-
-	layout->hash = only_word(table, AS_DATA(marker_hash));
-	layout->match = only_word(table, AS_DATA(marker_match));
-	layout->keycopy = only_word(table, AS_DATA(marker_keycopy));
-	hash_destroy(table);
-
-	if (layout->hash < 1 || layout->match < 1 || layout->keycopy < 1)
-		return refuse("the layout of hash table headers was not recognized");
-	return true;
-}
-
-/*
- * Is there a structure of this name in shared memory?  To ask for it with a
- * size that it cannot have is an error if it exists, and makes a small useless
- * one if not.
- */
-static bool
-shmem_name_exists(const char *name)
-{
-	MemoryContext context = CurrentMemoryContext;
-	volatile bool exists = false;
-
-	PG_TRY();
-	{
-		bool		found;
-
-		(void) ShmemInitStruct(name, 1, &found);
-		exists = found;
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(context);
-		FlushErrorState();
-		LWLockReleaseAll();		/* 19 leaves its own to the end of the process */
-		exists = true;
-	}
-	PG_END_TRY();
-
-	return exists;
-}
-
-/*
- * Attach to the table by its name, as any process may.  That gives a header
- * of our own, which leads to the same shared part.
- */
-static HTAB *
-attach_by_name(void)
-{
-	HASHCTL		info;
-
-	if (!shmem_name_exists(TABLE_NAME))
-	{
-		refuse("there is no shared hash table \"%s\"", TABLE_NAME);
-		return NULL;
-	}
-
-	/* as in InitBufTable() */
-	memset(&info, 0, sizeof(info));
-	info.keysize = sizeof(BufferTag);
-	info.entrysize = MAXALIGN(sizeof(BufferTag) + sizeof(int));
-	info.num_partitions = NUM_BUFFER_PARTITIONS;
-	return ws_shmem_attach_hash(TABLE_NAME, NBuffers + NUM_BUFFER_PARTITIONS, &info,
-								HASH_ELEM | HASH_BLOBS | HASH_PARTITION);
-}
-
-/* a piece of memory, [start, end) */
-typedef struct Range
-{
-	uintptr_t	start;
-	uintptr_t	end;
-} Range;
-
-#define MAX_RANGES 4096
-
-typedef struct Ranges
-{
-	int			n;
-	Range		range[MAX_RANGES];
-} Ranges;
-
-/*
- * The writable data of the main program, of which the loader tells first.
- */
-static int
-collect_program_data(struct dl_phdr_info *info, size_t size, void *data)
-{
-	Ranges	   *ranges = data;
-
-	for (int i = 0; i < info->dlpi_phnum; i++)
-	{
-		const		ElfW(Phdr) * ph = &info->dlpi_phdr[i];
-
-		if (ph->p_type == PT_LOAD && (ph->p_flags & PF_W) && ranges->n < MAX_RANGES)
-		{
-			ranges->range[ranges->n].start = info->dlpi_addr + ph->p_vaddr;
-			ranges->range[ranges->n].end = info->dlpi_addr + ph->p_vaddr + ph->p_memsz;
-			ranges->n++;
-		}
-	}
-	return 1;					/* no further objects */
-}
-
-/*
- * The private, writable memory of this process, in ascending order: what can
- * be read without a fault, and where a header can be.
- */
-static bool
-collect_private_memory(Ranges *ranges)
-{
-	FILE	   *maps = AllocateFile("/proc/self/maps", "r");
-	char		line[1024];
-
-	if (!maps)
-		return refuse("could not open file \"%s\": %m", "/proc/self/maps");
-
-	while (fgets(line, sizeof(line), maps))
-	{
-		unsigned long start;
-		unsigned long end;
-		char		mode[5];
-
-		if (sscanf(line, "%lx-%lx %4s", &start, &end, mode) != 3 ||
-			mode[0] != 'r' || mode[1] != 'w' || mode[3] != 'p' ||
-			ranges->n >= MAX_RANGES)
-			continue;
-
-		/* neighbours are one */
-		if (ranges->n > 0 && ranges->range[ranges->n - 1].end == start)
-			ranges->range[ranges->n - 1].end = end;
-		else
-		{
-			ranges->range[ranges->n].start = start;
-			ranges->range[ranges->n].end = end;
-			ranges->n++;
-		}
-	}
-	FreeFile(maps);
-
-	if (ranges->n == 0)
-		return refuse("no private memory is listed in \"%s\"", "/proc/self/maps");
-	return true;
-}
-
-static bool
-readable(const Ranges *ranges, uintptr_t start, size_t size)
-{
-	int			lo = 0;
-	int			hi = ranges->n;
-
-	/* the first range that ends beyond start */
-	while (lo < hi)
-	{
-		int			mid = lo + (hi - lo) / 2;
-
-		if (ranges->range[mid].end <= start)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < ranges->n && ranges->range[lo].start <= start &&
-		size <= ranges->range[lo].end - start;
-}
-
-/*
- * Find the server's own header of the table that "ours" is a header of.
- *
- * The server keeps a pointer to its header in a variable.  So look at all
- * words of the program's data for one that leads to a structure whose first
- * word leads to the shared part of the table.
- */
-static HTAB *
-find_header(HTAB *ours)
-{
-	Ranges	   *data = palloc0(sizeof(Ranges));
-	Ranges	   *memory = palloc0(sizeof(Ranges));
-	void	   *shared_part = *header_word(ours, 0);
-	HTAB	   *found = NULL;
-	int			nfound = 0;
-
-	if (!ShmemAddrIsValid(shared_part))
-		refuse("the header of \"%s\" does not begin with the address of its shared part", TABLE_NAME);
-	else if (collect_private_memory(memory))
-	{
-		dl_iterate_phdr(collect_program_data, data);
-		for (int i = 0; i < data->n; i++)
-		{
-			uintptr_t	at = TYPEALIGN(sizeof(void *), data->range[i].start);
-
-			for (; at + sizeof(void *) <= data->range[i].end; at += sizeof(void *))
-			{
-				uintptr_t	candidate;
-
-				if (!readable(memory, at, sizeof(void *)))
-				{
-					/* nothing more in this page */
-					at = TYPEALIGN_DOWN(4096, at) + 4096 - sizeof(void *);
-					continue;
-				}
-				candidate = *(uintptr_t *) at;
-				if (candidate == 0 || candidate % sizeof(void *) != 0 ||
-					(HTAB *) candidate == ours || (HTAB *) candidate == found ||
-					!readable(memory, candidate, HEADER_WORDS * sizeof(void *)) ||
-					*header_word((HTAB *) candidate, 0) != shared_part)
-					continue;
-				found = (HTAB *) candidate;
-				nfound++;
-			}
-		}
-		if (nfound != 1)
-		{
-			refuse("found %d candidates for the header of \"%s\", not one",
-				   nfound, TABLE_NAME);
-			found = NULL;
-		}
-	}
-
-	pfree(data);
-	pfree(memory);
-	return found;
-}
-
-/*
- * Are the functions of a header those that we are going to stand in for?
- */
-static bool
-verify_functions(HTAB *table, const Layout *layout, const char *whose)
-{
-	if (*header_word(table, layout->hash) != AS_DATA(tag_hash))
-		return refuse("%s header of \"%s\" does not hash with tag_hash()", whose, TABLE_NAME);
-	if (*header_word(table, layout->match) != AS_DATA(memcmp))
-		return refuse("%s header of \"%s\" does not compare with memcmp()", whose, TABLE_NAME);
-	if (*header_word(table, layout->keycopy) != AS_DATA(memcpy))
-		return refuse("%s header of \"%s\" does not copy with memcpy()", whose, TABLE_NAME);
-	return true;
 }
 
 /*
@@ -686,12 +343,9 @@ learn_exclusive_bit(void)
 }
 
 static void
-set_functions(bool ours)
+stand_in(bool on)
 {
-	*header_word(probe.table, probe.layout.match) =
-		ours ? AS_DATA(match) : AS_DATA(memcmp);
-	*header_word(probe.table, probe.layout.keycopy) =
-		ours ? AS_DATA(insert) : AS_DATA(memcpy);
+	ws_table_set_functions(&probe.table, on ? match : NULL, on ? insert : NULL);
 }
 
 /*
@@ -782,29 +436,20 @@ try_out(void)
 static bool
 attach(void)
 {
-	HTAB	   *ours;
-	HTAB	   *table;
-
 	if (!BufTableHashCode || !BufTableLookup || !BufTableInsert || !BufTableDelete)
 		return refuse("the server does not export the functions of its buffer lookup table");
-	if (!learn_layout(&probe.layout))
-		return false;
-	ours = attach_by_name();
-	if (!ours || !verify_functions(ours, &probe.layout, "our own"))
-		return false;
-	table = find_header(ours);
-	if (!table || !verify_functions(table, &probe.layout, "the server's"))
+	if (!ws_table_find(&probe.table, ws_shared->refusal, sizeof(ws_shared->refusal)))
 		return false;
 
 	probe.locks = &MainLWLockArray[BUFFER_MAPPING_LWLOCK_OFFSET];
 	learn_exclusive_bit();
 
-	probe.table = table;
-	set_functions(true);
+	probe.attached = true;
+	stand_in(true);
 	if (try_out())
 		return true;
 
-	set_functions(false);
+	stand_in(false);
 	return false;
 }
 
@@ -816,7 +461,7 @@ attach(void)
 static void
 at_exit(void)
 {
-	if (IsUnderPostmaster && probe.pid == MyProcPid && probe.table != NULL)
+	if (IsUnderPostmaster && probe.pid == MyProcPid && probe.attached)
 		flush_counters();
 }
 
@@ -846,9 +491,9 @@ ws_probe_attach(void)
 		error = CopyErrorData();
 		FlushErrorState();
 		LWLockReleaseAll();
-		if (probe.table)
-			set_functions(false);
-		refuse("%s", error->message);
+		if (probe.attached)
+			stand_in(false);
+		refuse(error->message);
 		FreeErrorData(error);
 		ws_shared->attached = false;
 	}
@@ -856,7 +501,7 @@ ws_probe_attach(void)
 
 	if (!ws_shared->attached)
 	{
-		probe.table = NULL;
+		probe.attached = false;
 		ereport(LOG,
 				(errmsg("working_set is not tracking: %s", ws_shared->refusal)));
 		return;
@@ -875,8 +520,8 @@ ws_probe_attach(void)
 void
 ws_probe_switch(bool on)
 {
-	if (probe.table)
-		set_functions(on && !probe.ignored);
+	if (probe.attached)
+		stand_in(on && !probe.ignored);
 }
 
 void
@@ -889,12 +534,12 @@ ws_probe_ignore_self(void)
 void
 ws_probe_flush_counters(void)
 {
-	if (probe.table && !probe.ignored)
+	if (probe.attached && !probe.ignored)
 		settle();
 }
 
 int64
 ws_probe_entries(void)
 {
-	return probe.table ? hash_get_num_entries(probe.table) : 0;
+	return probe.attached ? hash_get_num_entries(probe.table.header) : 0;
 }

@@ -1,0 +1,27 @@
+/*
+ * sqlfuncs.h
+ *		What the functions that SQL can call have in common.
+ *
+ * NULL, or no rows, means "not known", or not yet.  When the library was not
+ * preloaded, every function raises object_not_in_prerequisite_state.
+ */
+#ifndef WS_SQLFUNCS_H
+#define WS_SQLFUNCS_H
+
+#include "fmgr.h"
+
+/* Declare a function that SQL can call. */
+#define WS_FUNCTION(name) \
+	PGDLLEXPORT Datum name(PG_FUNCTION_ARGS); \
+	PG_FUNCTION_INFO_V1(name)
+
+/*
+ * Raise the error for a library that is not preloaded.  To be called before
+ * anything else.
+ */
+extern void ws_require_preloaded(void);
+
+/* Are lookups recorded? */
+extern bool ws_tracking(void);
+
+#endif							/* WS_SQLFUNCS_H */

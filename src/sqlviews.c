@@ -1,0 +1,247 @@
+/*
+ * sqlviews.c
+ *		The rows of working_set_recommendation and working_set_info: what is
+ *		published and what it is worth, and the state of everything.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "optimizer/optimizer.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+#include "compat.h"
+#include "guc.h"
+#include "probe.h"
+#include "shmem.h"
+#include "sqlfuncs.h"
+
+WS_FUNCTION(ws_working_set_recommendation);
+WS_FUNCTION(ws_working_set_info);
+
+static TimestampTz
+since(void)
+{
+	return __atomic_load_n(&ws_shared->since, __ATOMIC_RELAXED);
+}
+
+/*
+ * A row of which most columns may be NULL: all are, until set.
+ */
+#define MAX_COLUMNS 32
+
+typedef struct Row
+{
+	TupleDesc	desc;
+	Datum		values[MAX_COLUMNS];
+	bool		nulls[MAX_COLUMNS];
+	int			n;
+} Row;
+
+static void
+row_begin(Row *row, FunctionCallInfo fcinfo)
+{
+	if (get_call_result_type(fcinfo, NULL, &row->desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	Assert(row->desc->natts <= MAX_COLUMNS);
+	row->n = 0;
+}
+
+static void
+row_add(Row *row, bool known, Datum value)
+{
+	row->values[row->n] = known ? value : (Datum) 0;
+	row->nulls[row->n] = !known;
+	row->n++;
+}
+
+static void
+row_add_pages(Row *row, bool known, double pages)
+{
+	row_add(row, known, Int64GetDatum((int64) rint(pages) * BLCKSZ));
+}
+
+static void
+row_add_unknown(Row *row)
+{
+	row_add(row, false, (Datum) 0);
+}
+
+static Datum
+row_end(Row *row)
+{
+	if (row->n != row->desc->natts)
+		elog(ERROR, "row has %d columns, not %d", row->n, row->desc->natts);
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row->desc), row->values, row->nulls));
+}
+
+/*
+ * Why there is no tracking, or that there is.
+ */
+static const char *
+tracking_reason(void)
+{
+	if (!ws_shared->attached)
+		return ws_shared->refusal;
+	if (!ws_enabled)
+		return "working_set.enabled is off";
+	return "every lookup of shared buffers is seen";
+}
+
+typedef enum Status
+{
+	WS_STATUS_OK,
+	WS_STATUS_COLLECTING,
+	WS_STATUS_STALE,
+	WS_STATUS_NOT_TRACKING
+} Status;
+
+static const char *const status_names[] = {"ok", "collecting", "stale", "not tracking"};
+
+/* how long after start a worker may not be there yet, or again */
+#define WORKER_GRACE ((TimestampTz) 10 * USECS_PER_SEC)
+
+static int32
+worker_pid(void)
+{
+	return __atomic_load_n(&ws_shared->worker_pid, __ATOMIC_RELAXED);
+}
+
+/* how long after it was due a recommendation counts as late */
+static TimestampTz
+late_after(int interval)
+{
+	return (TimestampTz) Max(3 * interval, interval + 5) * USECS_PER_SEC;
+}
+
+/*
+ * What is published worth?
+ */
+static Status
+judge(const WsPublished *p, TimestampTz now)
+{
+	bool		current = p->computed_at != 0 && p->since == since();
+	TimestampTz expected;
+
+	if (!ws_tracking())
+		return WS_STATUS_NOT_TRACKING;
+
+	if (worker_pid() == 0 && now > since() + WORKER_GRACE)
+		return WS_STATUS_STALE;
+
+	/* the first after a reset takes a minute, and its turn */
+	expected = current ? p->computed_at :
+		since() + (TimestampTz) WS_COLLECTING_SECONDS * USECS_PER_SEC;
+	if (now > expected + late_after(current ? p->interval : ws_interval))
+		return WS_STATUS_STALE;
+	return current ? WS_STATUS_OK : WS_STATUS_COLLECTING;
+}
+
+/*
+ * The sentence that goes with the status.
+ */
+static char *
+status_reason(Status status, const WsPublished *p, bool current)
+{
+	switch (status)
+	{
+		case WS_STATUS_OK:
+			return pstrdup(p->reason);
+		case WS_STATUS_COLLECTING:
+			return psprintf("counting since %s; the first recommendation comes after a minute",
+							timestamptz_to_str(since()));
+		case WS_STATUS_STALE:
+			if (!current)
+				return psprintf("the background worker %s; see the server log",
+								worker_pid() == 0 ? "is not running" : "has made no recommendation");
+			return psprintf("the background worker has not reported since %s; then: %s",
+							timestamptz_to_str(p->computed_at), p->reason);
+		case WS_STATUS_NOT_TRACKING:
+			return pstrdup(tracking_reason());
+	}
+	return NULL;
+}
+
+Datum
+ws_working_set_recommendation(PG_FUNCTION_ARGS)
+{
+	WsPublished p;
+	Status		status;
+	bool		known;
+	int64		recommended;
+	Row			row;
+
+	ws_require_preloaded();
+
+	LWLockAcquire(ws_shared->lock, LW_SHARED);
+	p = ws_shared->published;
+	LWLockRelease(ws_shared->lock);
+
+	status = judge(&p, GetCurrentTimestamp());
+	known = (status == WS_STATUS_OK || status == WS_STATUS_STALE) &&
+		p.computed_at != 0 && p.since == since();
+	recommended = (int64) rint(p.recommended) * BLCKSZ;
+
+	row_begin(&row, fcinfo);
+	row_add(&row, known, TimestampTzGetDatum(p.computed_at));
+	row_add(&row, true, CStringGetTextDatum(status_names[status]));
+	row_add(&row, true, CStringGetTextDatum(ws_guc_method_name(known ? p.method : ws_method)));
+	row_add_pages(&row, known, p.pages);
+	row_add_pages(&row, known, p.low);
+	row_add_pages(&row, known && !isinf(p.high), isinf(p.high) ? 0 : p.high);
+	row_add(&row, known, Int32GetDatum(p.window_seconds));
+	row_add_pages(&row, known, p.plateau_end);
+	row_add_unknown(&row);		/* live_bytes */
+	row_add_pages(&row, known, p.projected);
+	row_add_pages(&row, known, p.recommended);
+	row_add(&row, known, known ?
+			DirectFunctionCall1(pg_size_pretty, Int64GetDatum(recommended)) : (Datum) 0);
+	row_add_unknown(&row);		/* peak_cache_bytes */
+	row_add_unknown(&row);		/* peak_at */
+	row_add_pages(&row, true, NBuffers);
+	row_add_pages(&row, true, known ? p.effective_cache_size : effective_cache_size);
+	row_add_unknown(&row);		/* memory_limit_bytes */
+	row_add_unknown(&row);		/* current_hit_ratio */
+	row_add_unknown(&row);		/* expected_hit_ratio */
+	row_add_unknown(&row);		/* suggested_shared_buffers */
+	row_add_unknown(&row);		/* suggested_effective_cache_size */
+	row_add_unknown(&row);		/* verdict */
+	row_add(&row, true, CStringGetTextDatum(status_reason(status, &p, known)));
+	PG_RETURN_DATUM(row_end(&row));
+}
+
+Datum
+ws_working_set_info(PG_FUNCTION_ARGS)
+{
+	WsCounters	counters;
+	int64		removed;
+	bool		attached;
+	Row			row;
+
+	ws_require_preloaded();
+	attached = ws_shared->attached;
+
+	ws_probe_flush_counters();
+	ws_shmem_read_counters(&counters, &removed);
+
+	row_begin(&row, fcinfo);
+	row_add(&row, true, BoolGetDatum(ws_tracking()));
+	row_add(&row, true, CStringGetTextDatum(tracking_reason()));
+	row_add(&row, ws_tracking(), TimestampTzGetDatum(since()));
+	row_add(&row, true, Int32GetDatum(ws_sketch_m(ws_shared->sketch[WS_CLIENT])));
+	row_add_unknown(&row);		/* sample_rate */
+	row_add_unknown(&row);		/* sampled_pages */
+	row_add(&row, attached, Int64GetDatum(counters.hits[WS_CLIENT] + counters.reads[WS_CLIENT]));
+	row_add(&row, attached, Int64GetDatum(counters.hits[WS_CLIENT]));
+	row_add(&row, attached, Int64GetDatum(removed));
+	row_add_unknown(&row);		/* dropped_samples */
+	row_add(&row, worker_pid() != 0, Int32GetDatum(worker_pid()));
+	row_add_unknown(&row);		/* last_saved */
+	row_add(&row, true, Int64GetDatum(ws_shared->memory));
+	row_add(&row, true, CStringGetTextDatum(WS_VERSION));
+	PG_RETURN_DATUM(row_end(&row));
+}

@@ -1,0 +1,40 @@
+/*
+ * table.h
+ *		Finding the server's buffer lookup table, and standing in for its
+ *		functions.
+ *
+ * Half of the probe (see probe.h), and of use to it alone: this one knows
+ * dynahash.c.
+ */
+#ifndef WS_TABLE_H
+#define WS_TABLE_H
+
+#include "utils/hsearch.h"
+
+/* The name of the table in shared memory. */
+#define WS_TABLE_NAME "Shared Buffer Lookup Table"
+
+typedef struct WsTable
+{
+	HTAB	   *header;			/* the server's own, of this process */
+	int			hash;			/* which of its words holds which function */
+	int			match;
+	int			keycopy;
+} WsTable;
+
+/*
+ * Find the table and verify that it is as expected.  Or tell why not, in at
+ * most size bytes, and return false.  What the server itself finds wrong on
+ * the way is an error, to be caught.  In the postmaster, while shared memory
+ * is being made.
+ */
+extern bool ws_table_find(WsTable *table, char *why, size_t size);
+
+/*
+ * Let the table use these functions in this process, and in those it forks;
+ * NULL: its own.
+ */
+extern void ws_table_set_functions(const WsTable *table, HashCompareFunc match,
+								   HashCopyFunc keycopy);
+
+#endif							/* WS_TABLE_H */
