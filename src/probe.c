@@ -436,6 +436,9 @@ try_out(void)
 static bool
 attach(void)
 {
+#ifdef EXEC_BACKEND
+	return refuse("processes of this server do not inherit the postmaster's memory");
+#endif
 	if (!BufTableHashCode || !BufTableLookup || !BufTableInsert || !BufTableDelete)
 		return refuse("the server does not export the functions of its buffer lookup table");
 	if (!ws_table_find(&probe.table, ws_shared->refusal, sizeof(ws_shared->refusal)))
