@@ -141,8 +141,10 @@ ws_plateau_reason(const WsReasonFacts *facts, char *buf, size_t size)
 		if (facts->recent_rise > 0)
 			what_else = "; the workload may not have shown all its pages yet";
 	}
-	else if (facts->stepped)
+	else if (facts->stepped && facts->further_rise >= WS_STEP_WORTH_TELLING)
 		what_else = "; looking further back includes a workload that ended";
+	else if (facts->stepped)
+		what_else = ", and looking further back adds little";
 	else if (facts->recent_rise > 0)
 		what_else = ", and a longer look would find more pages still";
 	else

@@ -30,6 +30,12 @@
 #define WS_PROJECTION_FACTOR		0.5
 
 /*
+ * After a flat stretch plateau_end takes any rise for a step, be it noise.  A
+ * step is spoken of as another workload's from this share of the size on.
+ */
+#define WS_STEP_WORTH_TELLING		0.05
+
+/*
  * The end of the plateau of series[0 .. n-1].
  *
  * With w = window_size - 1, and points counted from 1: the first t from
@@ -77,7 +83,10 @@ typedef struct WsReasonFacts
 	double		size_bytes;		/* the working set of the window */
 	double		window_seconds;
 	double		known_seconds;	/* how long everything is known: uptime */
-	bool		stepped;		/* the plateau ended in a steep rise */
+	bool		stepped;		/* the plateau ended in a rise, by the rule */
+	double		further_rise;	/* by how much the longest window exceeds it,
+								 * as a share of the size, beyond 2 standard
+								 * errors; 0 if within noise */
 	double		recent_rise;	/* growth over the window's last fifth, as a
 								 * share of the whole, beyond 2 standard
 								 * errors; 0 if within noise */

@@ -296,7 +296,9 @@ insert(void *entry_key, const void *key, Size keysize)
 	memcpy(entry_key, key, sizeof(BufferTag));
 
 	ws_shmem_advance();
-	settle();
+	if (ws_load(&probe.sketch->tick) != probe.settled_tick ||
+		present_flags() != probe.settled_flags)
+		settle();
 	ws_sketch_touch(probe.sketch, entry_hash(entry_key));
 	__atomic_fetch_add(&ws_shared->shards[probe.pid % WS_COUNTER_SHARDS].counters.inserts,
 					   1, __ATOMIC_RELAXED);

@@ -113,18 +113,30 @@ take_curve(WsEstimate *curve)
 }
 
 /*
- * How much the curve has grown over the last fifth of a window, as a share of
- * the whole; 0 unless it is more than twice its standard error.
+ * The growth of the curve between two of its points, as a share of a size; 0
+ * unless it is more than twice its standard error.
+ */
+static double
+rise_between(const WsEstimate *from, const WsEstimate *to, double size)
+{
+	double		rise = to->pages - from->pages;
+	double		error = sqrt(Max(to->variance - from->variance, 0));
+
+	return size > 0 && rise > 2 * error ? rise / size : 0;
+}
+
+/*
+ * How much the curve has grown over the last fifth of a window; 0 for less
+ * than a percent.
  */
 static double
 recent_rise(const WsEstimate *curve, int index)
 {
 	const WsEstimate *end = &curve[index - 1];
 	const WsEstimate *before = &curve[Max(index - 1 - Max(index / 5, 1), 0)];
-	double		rise = end->pages - before->pages;
-	double		error = sqrt(Max(end->variance - before->variance, 0));
+	double		rise = rise_between(before, end, end->pages);
 
-	return rise > 2 * error && rise > 0.01 * end->pages ? rise / end->pages : 0;
+	return rise > 0.01 ? rise : 0;
 }
 
 /*
@@ -157,6 +169,8 @@ recommend(const WsEstimate *curve, double known_seconds, WsPublished *p)
 	facts.window_seconds = p->window_seconds;
 	facts.known_seconds = known_seconds;
 	facts.stepped = plateau.stepped;
+	facts.further_rise = rise_between(&curve[plateau.index - 1],
+									  &curve[WS_CURVE_WINDOWS - 1], plateau.pages);
 	facts.recent_rise = recent_rise(curve, known);
 	ws_plateau_reason(&facts, p->reason, sizeof(p->reason));
 }

@@ -416,36 +416,41 @@ test_reason(void)
 		double		window;
 		double		known;
 		bool		stepped;
+		double		further;
 		double		rise;
 		const char *want;
 	}			table[] = {
-		{"a young server", 1.2, 3600, 840, false, 0,
+		{"a young server", 1.2, 3600, 840, false, 0, 0,
 		"the 14 minutes seen so far need 1.2 GB"},
-		{"a young server, a step", 1.2, 3600, 840, true, 0,
+		{"a young server, a step", 1.2, 3600, 840, true, 0.5, 0,
 		"the 14 minutes seen so far need 1.2 GB"},
-		{"a young server that grows", 1.2, 3600, 840, false, 0.1,
+		{"a young server that grows", 1.2, 3600, 840, false, 0, 0.1,
 		"the 14 minutes seen so far need 1.2 GB; the workload may not have shown all its pages yet"},
-		{"a young server at rest", 0, 3600, 840, false, 0,
+		{"a young server at rest", 0, 3600, 840, false, 0, 0,
 		"no page was used in the 14 minutes seen so far"},
-		{"at rest", 0, 3600, 1e6, false, 0,
+		{"at rest", 0, 3600, 1e6, false, 0, 0,
 		"no page was used in the last hour"},
-		{"at rest after a step", 0, 840, 1e6, true, 0,
+		{"at rest after a step", 0, 840, 1e6, true, 0.5, 0,
 		"no page was used in the last 14 minutes"},
-		{"a step", 1.2, 840, 1e6, true, 0,
+		{"a step", 1.2, 840, 1e6, true, 0.5, 0,
 		"the last 14 minutes need 1.2 GB; looking further back includes a workload that ended"},
-		{"a step while growing", 1.2, 840, 1e6, true, 0.2,
+		{"a step while growing", 1.2, 840, 1e6, true, 0.5, 0.2,
 		"the last 14 minutes need 1.2 GB; looking further back includes a workload that ended"},
-		{"growth", 1.2, 3600, 1e6, false, 0.2,
+		{"a step that is hardly one", 1.2, 840, 1e6, true, 0.04, 0,
+		"the last 14 minutes need 1.2 GB, and looking further back adds little"},
+		{"a step within noise", 1.2, 300, 1e6, true, 0, 0,
+		"the last 5 minutes need 1.2 GB, and looking further back adds little"},
+		{"growth", 1.2, 3600, 1e6, false, 0, 0.2,
 		"the last hour needs 1.2 GB, and a longer look would find more pages still"},
-		{"a plateau", 1.2, 3600, 1e6, false, 0,
+		{"a plateau", 1.2, 3600, 1e6, false, 0, 0,
 		"the last hour needs 1.2 GB, and the same pages keep coming back"},
-		{"a plateau of half an hour", 1.2, 1800, 1e6, false, 0,
+		{"a plateau of half an hour", 1.2, 1800, 1e6, false, 0, 0,
 		"the last 30 minutes need 1.2 GB, and the same pages keep coming back"},
-		{"a minute", 1.2, 3600, 60, false, 0,
+		{"a minute", 1.2, 3600, 60, false, 0, 0,
 		"the minute seen so far needs 1.2 GB"},
-		{"a step within the hour", 1.2, 3600, 1e6, true, 0,
+		{"a step within the hour", 1.2, 3600, 1e6, true, 0.5, 0,
 		"the last hour needs 1.2 GB; looking further back includes a workload that ended"},
-		{"a plateau, known just long enough", 1.2, 3600, 3600, false, 0,
+		{"a plateau, known just long enough", 1.2, 3600, 3600, false, 0, 0,
 		"the last hour needs 1.2 GB, and the same pages keep coming back"},
 	};
 	bool		good = true;
@@ -455,7 +460,7 @@ test_reason(void)
 	{
 		WsReasonFacts facts = {
 			table[i].size_gb * GB, table[i].window, table[i].known,
-			table[i].stepped, table[i].rise
+			table[i].stepped, table[i].further, table[i].rise
 		};
 
 		ws_plateau_reason(&facts, buf, sizeof(buf));
@@ -476,7 +481,7 @@ test_reason(void)
 int
 main(void)
 {
-	plan(108);
+	plan(110);
 	test_golden();
 	test_projection();
 	test_plateau();
