@@ -11,15 +11,26 @@ OBJS = \
 	src/shmem.o \
 	src/probe.o \
 	src/table.o \
+	src/watch.o \
 	src/worker.o \
+	src/advisor.o \
 	src/sqlfuncs.o \
 	src/sqlviews.o \
+	src/sqladvice.o \
+	src/sqlrelations.o \
 	src/sketch.o \
 	src/curve.o \
-	src/heuristic.o
+	src/heuristic.o \
+	src/stream.o \
+	src/sampler.o \
+	src/scans.o \
+	src/sweep.o \
+	src/reuse.o \
+	src/advice.o
 
 # Plain C: these see no PostgreSQL header, so that the unit tests can link them alone.
-PURE = src/sketch.o src/curve.o src/heuristic.o
+PURE = src/sketch.o src/curve.o src/heuristic.o src/stream.o src/sampler.o src/scans.o \
+	src/sweep.o src/reuse.o src/advice.o
 
 EXTENSION = working_set
 EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" working_set.control)

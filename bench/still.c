@@ -37,7 +37,10 @@ hold_still(void)
 	if (!found || !shared->attached)
 		elog(FATAL, "working_set is not attached");
 	for (int kind = 0; kind < WS_NKINDS; kind++)
+	{
+		ws_store(&shared->sketch[kind]->unattended, 0);
 		ws_store(&shared->sketch[kind]->watched, 0);
+	}
 }
 
 void

@@ -149,8 +149,8 @@ COMMENT ON COLUMN working_set_recommendation.peak_at IS 'When that was; not yet 
 COMMENT ON COLUMN working_set_recommendation.shared_buffers_bytes IS 'The setting shared_buffers';
 COMMENT ON COLUMN working_set_recommendation.effective_cache_size_bytes IS 'The setting effective_cache_size';
 COMMENT ON COLUMN working_set_recommendation.memory_limit_bytes IS 'Memory of the host or its container; not yet available, always NULL';
-COMMENT ON COLUMN working_set_recommendation.current_hit_ratio IS 'Hit ratio now; not yet available, always NULL';
-COMMENT ON COLUMN working_set_recommendation.expected_hit_ratio IS 'Hit ratio with the recommended cache; not yet available, always NULL';
+COMMENT ON COLUMN working_set_recommendation.current_hit_ratio IS 'Share of the clients'' lookups that found the page in shared buffers, over the last five minutes; NULL if there were none';
+COMMENT ON COLUMN working_set_recommendation.expected_hit_ratio IS 'The same if shared_buffers were recommended_cache_bytes, from working_set_cache_advice; NULL if that is not sure';
 COMMENT ON COLUMN working_set_recommendation.suggested_shared_buffers IS 'Value for ALTER SYSTEM; not yet available, always NULL';
 COMMENT ON COLUMN working_set_recommendation.suggested_effective_cache_size IS 'Value for ALTER SYSTEM; not yet available, always NULL';
 COMMENT ON COLUMN working_set_recommendation.verdict IS 'grow, shrink, keep or exceeds memory; not yet available, always NULL';
@@ -158,6 +158,132 @@ COMMENT ON COLUMN working_set_recommendation.reason IS 'Why this much, or why no
 
 REVOKE ALL ON working_set_recommendation FROM PUBLIC;
 GRANT SELECT ON working_set_recommendation TO pg_monitor;
+
+--
+-- Cache advice
+--
+
+CREATE FUNCTION working_set_cache_advice(
+	OUT size_factor double precision,
+	OUT cache_bytes bigint,
+	OUT cache text,
+	OUT predicted_hit_ratio double precision,
+	OUT predicted_hit_ratio_without_scans double precision,
+	OUT predicted_hit_ratio_lru double precision,
+	OUT predicted_reads_per_second double precision,
+	OUT read_factor double precision,
+	OUT error double precision,
+	OUT note text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'ws_working_set_cache_advice'
+LANGUAGE C VOLATILE PARALLEL SAFE ROWS 20;
+
+COMMENT ON FUNCTION working_set_cache_advice() IS
+'What the view working_set_cache_advice shows. No rows: not tracking. Error: 55000 if the library is not preloaded. Sources: PostgreSQL''s own replacement and ring buffers, simulated on a sample of the pages at each size (Waldspurger et al., SHARDS 2015 and miniature simulation 2017); reuse distances after Mattson et al. 1970; without a sample, Denning 1968.';
+
+REVOKE ALL ON FUNCTION working_set_cache_advice() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION working_set_cache_advice() TO pg_monitor;
+
+CREATE VIEW working_set_cache_advice AS
+	SELECT * FROM working_set_cache_advice();
+
+COMMENT ON VIEW working_set_cache_advice IS
+'What the hit ratio of the last five minutes would have been with shared_buffers of other sizes: one row for each of twenty, from a tenth to four times the present one. Holds for the present mix of scans and lookups. NULL where the sample cannot tell.';
+COMMENT ON COLUMN working_set_cache_advice.size_factor IS 'Size as a multiple of shared_buffers';
+COMMENT ON COLUMN working_set_cache_advice.cache_bytes IS 'Size in bytes';
+COMMENT ON COLUMN working_set_cache_advice.cache IS 'The same, for people';
+COMMENT ON COLUMN working_set_cache_advice.predicted_hit_ratio IS 'Share of the clients'' lookups that would find their page, 0 to 1';
+COMMENT ON COLUMN working_set_cache_advice.predicted_hit_ratio_without_scans IS 'The same for all lookups but those of sequential scans, which holds if there are more or fewer scans tomorrow';
+COMMENT ON COLUMN working_set_cache_advice.predicted_hit_ratio_lru IS 'The same with LRU replacement and without ring buffers, as a cross-check: where it is far off, scans go through rings';
+COMMENT ON COLUMN working_set_cache_advice.predicted_reads_per_second IS 'Pages that clients would have to read in a second';
+COMMENT ON COLUMN working_set_cache_advice.read_factor IS 'These as a multiple of those at the present size';
+COMMENT ON COLUMN working_set_cache_advice.error IS '95 % bound of the error of predicted_hit_ratio: of sampling, and how far the prediction for the present size is from what was measured';
+COMMENT ON COLUMN working_set_cache_advice.note IS 'Why not to rely on the row; NULL if there is no reason: among others, that the prediction for the present size is more than 3 points from what was measured';
+
+REVOKE ALL ON working_set_cache_advice FROM PUBLIC;
+GRANT SELECT ON working_set_cache_advice TO pg_monitor;
+
+--
+-- Who is in the set
+--
+
+CREATE FUNCTION working_set_relations(
+	period interval DEFAULT '5 min',
+	OUT datname text,
+	OUT relation regclass,
+	OUT relkind "char",
+	OUT relfilenode oid,
+	OUT fork text,
+	OUT pages bigint,
+	OUT bytes bigint,
+	OUT share double precision,
+	OUT standard_error_bytes bigint,
+	OUT resident_bytes bigint,
+	OUT reused_bytes bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'ws_working_set_relations'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 100;
+
+COMMENT ON FUNCTION working_set_relations(interval) IS
+'The clients'' working set of the last "period" by relation and fork, largest first: estimated from a sample of the pages and the size of the whole set. Range of period: 0 to 1 hour; NULL: 1 hour. A relation of which no page is sampled has no row. No rows: not tracking, or working_set.sample_pages is 0. Errors: 22023 if period is negative or longer than an hour, 55000 if the library is not preloaded. Source: spatial sampling, Waldspurger et al., SHARDS 2015.';
+
+REVOKE ALL ON FUNCTION working_set_relations(interval) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION working_set_relations(interval) TO pg_monitor;
+
+CREATE VIEW working_set_relations AS
+	SELECT * FROM working_set_relations();
+
+COMMENT ON VIEW working_set_relations IS
+'Tables and indexes that make up the working set of the last five minutes, largest first; see the function of this name for other periods.';
+COMMENT ON COLUMN working_set_relations.datname IS 'Database; NULL for relations that all share, and for one that was dropped';
+COMMENT ON COLUMN working_set_relations.relation IS 'Relation; NULL if it is of another database, or has got another file or been dropped since';
+COMMENT ON COLUMN working_set_relations.relkind IS 'Its kind, as in pg_class: r table, i index, t TOAST table, m materialized view, S sequence';
+COMMENT ON COLUMN working_set_relations.relfilenode IS 'Number of its file';
+COMMENT ON COLUMN working_set_relations.fork IS 'Fork: main, fsm, vm or init';
+COMMENT ON COLUMN working_set_relations.pages IS 'Distinct pages used in the period';
+COMMENT ON COLUMN working_set_relations.bytes IS 'The same in bytes';
+COMMENT ON COLUMN working_set_relations.share IS 'Share of the set, 0 to 1';
+COMMENT ON COLUMN working_set_relations.standard_error_bytes IS 'Standard error of bytes';
+COMMENT ON COLUMN working_set_relations.resident_bytes IS 'How much of bytes is in shared buffers now';
+COMMENT ON COLUMN working_set_relations.reused_bytes IS 'How much of bytes was used more than once in the period, at least five seconds apart: what is used once gains nothing from a cache';
+
+REVOKE ALL ON working_set_relations FROM PUBLIC;
+GRANT SELECT ON working_set_relations TO pg_monitor;
+
+CREATE FUNCTION working_set_databases(
+	period interval DEFAULT '5 min',
+	OUT datname text,
+	OUT pages bigint,
+	OUT bytes bigint,
+	OUT share double precision,
+	OUT standard_error_bytes bigint,
+	OUT resident_bytes bigint,
+	OUT reused_bytes bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'ws_working_set_databases'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10;
+
+COMMENT ON FUNCTION working_set_databases(interval) IS
+'The clients'' working set of the last "period" by database, largest first; columns, range and errors as those of working_set_relations(interval).';
+
+REVOKE ALL ON FUNCTION working_set_databases(interval) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION working_set_databases(interval) TO pg_monitor;
+
+CREATE VIEW working_set_databases AS
+	SELECT * FROM working_set_databases();
+
+COMMENT ON VIEW working_set_databases IS
+'Databases that make up the working set of the last five minutes, largest first; see the function of this name for other periods.';
+COMMENT ON COLUMN working_set_databases.datname IS 'Database; NULL for relations that all share, and for one that was dropped';
+COMMENT ON COLUMN working_set_databases.pages IS 'Distinct pages used in the period';
+COMMENT ON COLUMN working_set_databases.bytes IS 'The same in bytes';
+COMMENT ON COLUMN working_set_databases.share IS 'Share of the set, 0 to 1';
+COMMENT ON COLUMN working_set_databases.standard_error_bytes IS 'Standard error of bytes';
+COMMENT ON COLUMN working_set_databases.resident_bytes IS 'How much of bytes is in shared buffers now';
+COMMENT ON COLUMN working_set_databases.reused_bytes IS 'How much of bytes was used more than once in the period, at least five seconds apart';
+
+REVOKE ALL ON working_set_databases FROM PUBLIC;
+GRANT SELECT ON working_set_databases TO pg_monitor;
 
 --
 -- State
@@ -197,12 +323,12 @@ COMMENT ON COLUMN working_set_info.tracking IS 'Are lookups counted?';
 COMMENT ON COLUMN working_set_info.reason IS 'If not, why not';
 COMMENT ON COLUMN working_set_info.since IS 'Everything is known from this time on: server start, last reset, or when tracking was turned on';
 COMMENT ON COLUMN working_set_info.registers IS 'Registers of the sketch; the standard error is 0.589 / sqrt(registers)';
-COMMENT ON COLUMN working_set_info.sample_rate IS 'Share of pages that are sampled; not yet available, always NULL';
-COMMENT ON COLUMN working_set_info.sampled_pages IS 'Pages in the sample; not yet available, always NULL';
+COMMENT ON COLUMN working_set_info.sample_rate IS 'Share of pages that are sampled now: one in a power of two, fewer as the set or the load grows; 0: none';
+COMMENT ON COLUMN working_set_info.sampled_pages IS 'Pages in the sample, of which there is room for working_set.sample_pages';
 COMMENT ON COLUMN working_set_info.lookups IS 'Lookups of pages by clients since then; a running process may be a tick behind';
 COMMENT ON COLUMN working_set_info.hits IS 'Those of them that found the page in shared buffers';
 COMMENT ON COLUMN working_set_info.evictions IS 'Pages that left shared buffers since then, evicted or dropped, whoever made them';
-COMMENT ON COLUMN working_set_info.dropped_samples IS 'Samples lost because the stream was full; not yet available, always NULL';
+COMMENT ON COLUMN working_set_info.dropped_samples IS 'Events of sampled pages that were lost since then, because the stream to the background worker was full';
 COMMENT ON COLUMN working_set_info.worker_pid IS 'Process ID of the background worker; NULL if there is none';
 COMMENT ON COLUMN working_set_info.last_saved IS 'When the state was last saved; not yet available, always NULL';
 COMMENT ON COLUMN working_set_info.shared_memory_bytes IS 'Shared memory of the extension, all included';

@@ -14,7 +14,10 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "postmaster/autovacuum.h"
+#include "storage/bufmgr.h"
+#include "storage/proc.h"
 #include "storage/shmem.h"
+#include "storage/smgr.h"
 #include "utils/acl.h"
 #include "utils/wait_event.h"
 
@@ -74,5 +77,85 @@ object_aclcheck(Oid classid, Oid objectid, Oid roleid, AclMode mode)
 #if PG_VERSION_NUM < 170000
 #define AmAutoVacuumLauncherProcess() IsAutoVacuumLauncherProcess()
 #endif
+
+/*
+ * The number of a process among all is a variable since 17.
+ */
+#if PG_VERSION_NUM < 170000
+#define ws_process_number() (MyProc ? MyProc->pgprocno : -1)
+#else
+#define ws_process_number() (MyProcNumber)
+#endif
+
+/*
+ * Files of relations have had other names since 16, and so have backends
+ * since 17.
+ */
+static inline SMgrRelation
+ws_smgr_open(Oid tablespace, Oid database, uint32 relation)
+{
+#if PG_VERSION_NUM < 160000
+	RelFileNode file = {tablespace, database, relation};
+
+	return smgropen(file, InvalidBackendId);
+#else
+	RelFileLocator file = {tablespace, database, relation};
+
+#if PG_VERSION_NUM < 170000
+	return smgropen(file, InvalidBackendId);
+#else
+	return smgropen(file, INVALID_PROC_NUMBER);
+#endif
+#endif
+}
+
+#if PG_VERSION_NUM >= 160000
+#include "utils/relfilenumbermap.h"
+#else
+#include "utils/relfilenodemap.h"
+#define RelidByRelfilenumber(tablespace, relation) RelidByRelfilenode(tablespace, relation)
+#endif
+
+/*
+ * Buffers of a ring, on a server with so many buffers: see GetAccessStrategy()
+ * in freelist.c.  That of a sequential scan is made for the configured
+ * concurrency of I/O since 18; VACUUM's has had a setting since 16.
+ */
+static inline int
+ws_ring_pages(int64 kilobytes, double nbuffers)
+{
+	return Max((int) Min(kilobytes * 1024 / BLCKSZ, nbuffers / 8), 1);
+}
+
+static inline int
+ws_ring_read_pages(double nbuffers)
+{
+	int64		kilobytes = 256;
+
+#if PG_VERSION_NUM >= 180000
+	int64		pins = (int64) nbuffers / (MaxBackends + NUM_AUXILIARY_PROCS);
+	int64		most = Max(kilobytes, pins * BLCKSZ / 1024);
+
+	kilobytes += (int64) io_combine_limit * effective_io_concurrency * BLCKSZ / 1024;
+	kilobytes = Min(kilobytes, most);
+#endif
+	return ws_ring_pages(kilobytes, nbuffers);
+}
+
+static inline int
+ws_ring_vacuum_pages(double nbuffers)
+{
+#if PG_VERSION_NUM < 160000
+	return ws_ring_pages(256, nbuffers);
+#else
+	return ws_ring_pages(VacuumBufferUsageLimit > 0 ? VacuumBufferUsageLimit : INT_MAX, nbuffers);
+#endif
+}
+
+static inline int
+ws_ring_write_pages(double nbuffers)
+{
+	return ws_ring_pages(16 * 1024, nbuffers);
+}
 
 #endif							/* WS_COMPAT_H */

@@ -12,6 +12,7 @@
 #include "guc.h"
 #include "heuristic.h"
 #include "probe.h"
+#include "sampler.h"
 #include "sketch.h"
 
 /*
@@ -26,6 +27,14 @@ bool		ws_enabled = true;
  * square root, the memory 150 bytes a register for the two sketches.
  */
 int			ws_registers = WS_REGISTERS_DEFAULT;
+
+/*
+ * sample_pages: pages that are sampled at a time, for cache advice and for who
+ * is in the set.  Whatever the size of the set, so many are enough: with more,
+ * errors shrink by the square root, and the worker needs as much more time.
+ * 0 takes no sample.
+ */
+int			ws_sample_pages = WS_SAMPLE_PAGES_DEFAULT;
 
 /*
  * interval: how often the worker makes a recommendation.
@@ -88,6 +97,16 @@ check_registers(int *newval, void **extra, GucSource source)
 	return false;
 }
 
+static bool
+check_sample_pages(int *newval, void **extra, GucSource source)
+{
+	if (*newval == 0 || *newval >= WS_SAMPLE_PAGES_MIN)
+		return true;
+	GUC_check_errdetail("The number of sampled pages must be 0, or from %d to %d.",
+						WS_SAMPLE_PAGES_MIN, WS_SAMPLE_PAGES_MAX);
+	return false;
+}
+
 static void
 assign_enabled(bool newval, void *extra)
 {
@@ -127,6 +146,19 @@ ws_guc_define(void)
 							PGC_POSTMASTER,
 							0,
 							check_registers,
+							NULL,
+							NULL);
+
+	DefineCustomIntVariable("working_set.sample_pages",
+							"Sets the number of pages that are sampled for cache advice and relations.",
+							"0 takes no sample.",
+							&ws_sample_pages,
+							WS_SAMPLE_PAGES_DEFAULT,
+							0,
+							WS_SAMPLE_PAGES_MAX,
+							PGC_POSTMASTER,
+							0,
+							check_sample_pages,
 							NULL,
 							NULL);
 

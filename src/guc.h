@@ -12,6 +12,7 @@ typedef enum WsMethod
 
 extern bool ws_enabled;
 extern int	ws_registers;
+extern int	ws_sample_pages;	/* 0: no sample */
 extern int	ws_interval;		/* seconds */
 extern int	ws_method;			/* a WsMethod */
 extern int	ws_min_wait;		/* minutes */

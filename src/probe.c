@@ -48,6 +48,7 @@
 #include "probe.h"
 #include "shmem.h"
 #include "table.h"
+#include "watch.h"
 
 /*
  * The table's own functions are not meant for modules.  A server that does
@@ -92,6 +93,10 @@ static const uint8 no_flags = 0;
 static const uint8 launcher_flags = PROC_IS_AUTOVACUUM;
 
 StaticAssertDecl(sizeof(BufferTag) == 20, "keys are compared as 8 + 8 + 4 bytes");
+StaticAssertDecl(sizeof(WsPageId) == sizeof(BufferTag) &&
+				 offsetof(WsPageId, fork) == offsetof(BufferTag, forkNum) &&
+				 offsetof(WsPageId, block) == offsetof(BufferTag, blockNum),
+				 "the identity of a page is laid out as the server's");
 
 
 /*
@@ -175,6 +180,7 @@ flush_counters(void)
 	}
 	probe.hits = hits;
 	probe.reads = reads;
+	ws_watch_flush(c);
 }
 
 /*
@@ -186,6 +192,7 @@ static void
 settle(void)
 {
 	uint32		now;
+	bool		unattended;
 
 	if (probe.pid != MyProcPid)
 	{
@@ -198,6 +205,7 @@ settle(void)
 		else
 			probe.status_flags = MyProc ? &MyProc->statusFlags : &no_flags;
 		probe.kind = present_flags() ? WS_MAINTENANCE : WS_CLIENT;
+		ws_watch_begin();
 	}
 
 	flush_counters();
@@ -205,7 +213,8 @@ settle(void)
 	probe.settled_flags = present_flags();
 	probe.kind = probe.settled_flags ? WS_MAINTENANCE : WS_CLIENT;
 	probe.sketch = ws_shared->sketch[probe.kind];
-	if (ws_load(&probe.sketch->watched) != 0)
+	unattended = ws_load(&probe.sketch->unattended);
+	if (unattended)
 		ws_shmem_advance();
 
 	now = ws_load(&probe.sketch->tick);
@@ -213,15 +222,26 @@ settle(void)
 		ws_store(&ws_shared->active_tick, now);
 
 	/* without a worker that ticks, look at the clock the next time, too */
-	probe.settled_tick = ws_load(&probe.sketch->watched) == 0 ? now : 0;
+	probe.settled_tick = unattended ? 0 : now;
+}
+
+/*
+ * A use of a page of a watched register.
+ */
+static RARE int
+match_watched(const void *page, uint32 hash)
+{
+	ws_sketch_touch(probe.sketch, hash);
+	if (ws_watch_sampled(hash))
+		ws_watch_hit(page, hash, ws_load(&probe.sketch->tick), probe.kind);
+	return 0;
 }
 
 static RARE int
-match_settle(uint32 hash)
+match_settle(const void *page, uint32 hash)
 {
 	settle();
-	ws_sketch_touch(probe.sketch, hash);
-	return 0;
+	return match_watched(page, hash);
 }
 
 /*
@@ -229,12 +249,14 @@ match_settle(uint32 hash)
  * would say so.  A removal is no use of the page.
  */
 static RARE int
-match_removal(uint32 hash)
+match_removal(const void *page, uint32 hash)
 {
-	if (probe.exclusive_sure ||
-		LWLockHeldByMeInMode(partition_lock(hash), LW_EXCLUSIVE))
-		return 0;
-	return match_settle(hash);
+	if (!probe.exclusive_sure &&
+		!LWLockHeldByMeInMode(partition_lock(hash), LW_EXCLUSIVE))
+		return match_settle(page, hash);
+	if (probe.pid == MyProcPid)
+		ws_watch_remove(page, hash, ws_load(&probe.sketch->tick), probe.kind);
+	return 0;
 }
 
 /*
@@ -242,15 +264,18 @@ match_removal(uint32 hash)
  * the end, so that no frame is needed here.
  */
 static RARE int
-match_slow(uint32 hash, uint32 *cell)
+match_slow(const void *page, uint32 hash, uint32 *cell)
 {
-	uint32		now = ws_load(&probe.sketch->tick);
+	const WsSketch *sketch = probe.sketch;
+	uint32		now = ws_load(&sketch->tick);
 
 	if (unlikely(pg_atomic_read_u32(&partition_lock(hash)->state) & probe.exclusive))
-		return match_removal(hash);
+		return match_removal(page, hash);
 	if (unlikely(now != probe.settled_tick ||
 				 present_flags() != probe.settled_flags))
-		return match_settle(hash);
+		return match_settle(page, hash);
+	if (unlikely(hash < ws_load(&sketch->watched)))
+		return match_watched(page, hash);
 	ws_store(cell, now);
 	return 0;
 }
@@ -283,7 +308,7 @@ match(const void *entry_key, const void *key, Size keysize)
 	cell = &sketch->cells[ws_sketch_cell(sketch, hash)];
 	if (likely(ws_load(cell) == ws_load(&sketch->tick)))
 		return 0;
-	return match_slow(hash, cell);
+	return match_slow(entry_key, hash, cell);
 }
 
 /*
@@ -293,13 +318,16 @@ match(const void *entry_key, const void *key, Size keysize)
 static void *
 insert(void *entry_key, const void *key, Size keysize)
 {
+	uint32		hash = entry_hash(entry_key);
+
 	memcpy(entry_key, key, sizeof(BufferTag));
 
 	ws_shmem_advance();
 	if (ws_load(&probe.sketch->tick) != probe.settled_tick ||
 		present_flags() != probe.settled_flags)
 		settle();
-	ws_sketch_touch(probe.sketch, entry_hash(entry_key));
+	ws_sketch_touch(probe.sketch, hash);
+	ws_watch_insert(entry_key, hash, ws_load(&probe.sketch->tick), probe.kind);
 	__atomic_fetch_add(&ws_shared->shards[probe.pid % WS_COUNTER_SHARDS].counters.inserts,
 					   1, __ATOMIC_RELAXED);
 	return entry_key;
@@ -381,7 +409,7 @@ try_out(void)
 	cell = &sketch->cells[ws_sketch_cell(sketch, hash)];
 	lock = BufMappingPartitionLock(hash);
 
-	/* each step in a tick of its own, none behind the clock, nothing watched */
+	/* each step in a tick of its own, none behind the clock, nothing sampled */
 	ws_shmem_worker_ticks(true);
 	ws_store(&sketch->tick, ws_shmem_advance() + 100);
 	LWLockAcquire(lock, LW_SHARED);
@@ -547,4 +575,41 @@ int64
 ws_probe_entries(void)
 {
 	return probe.attached ? hash_get_num_entries(probe.table.header) : 0;
+}
+
+uint32
+ws_probe_hash(const WsPageId *page)
+{
+	BufferTag	tag;
+
+	memcpy(&tag, page, sizeof(tag));
+	return BufTableHashCode(&tag);
+}
+
+int
+ws_probe_resident(const WsSample *pages, int n, bool *resident)
+{
+	int			found = 0;
+
+	if (!probe.attached)
+	{
+		memset(resident, 0, n * sizeof(bool));
+		return 0;
+	}
+
+	/* look without being seen; none of this can fail */
+	ws_probe_switch(false);
+	for (int i = 0; i < n; i++)
+	{
+		LWLock	   *lock = partition_lock(pages[i].hash);
+		BufferTag	tag;
+
+		memcpy(&tag, &pages[i].page, sizeof(tag));
+		LWLockAcquire(lock, LW_SHARED);
+		resident[i] = BufTableLookup(&tag, pages[i].hash) >= 0;
+		LWLockRelease(lock);
+		found += resident[i];
+	}
+	ws_probe_switch(ws_enabled);
+	return found;
 }

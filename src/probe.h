@@ -10,6 +10,8 @@
 #ifndef WS_PROBE_H
 #define WS_PROBE_H
 
+#include "sampler.h"
+
 /*
  * Find the server's buffer lookup table, verify it, and start to record.  To
  * be called in the postmaster (or a single-user backend) after
@@ -37,5 +39,16 @@ extern void ws_probe_flush_counters(void);
  * Pages that are in shared buffers now; 0 when not attached.
  */
 extern int64 ws_probe_entries(void);
+
+/*
+ * Find out which of these pages are in shared buffers now, and set the bits;
+ * returns how many.  hash is that of the page's entry.  For each page the lock
+ * of its partition is taken, shared, for the time of a lookup, which is not
+ * recorded.
+ */
+extern int	ws_probe_resident(const WsSample *pages, int n, bool *resident);
+
+/* The hash of a page, as the buffer lookup table has it. */
+extern uint32 ws_probe_hash(const WsPageId *page);
 
 #endif							/* WS_PROBE_H */

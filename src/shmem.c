@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 #include "storage/ipc.h"
 #include "storage/shmem.h"
 #include "utils/timestamp.h"
@@ -33,18 +34,35 @@ aligned(Size size)
 	return TYPEALIGN(64, size);
 }
 
+/* slots of the damper: two for each sampled page, and a power of two */
+static uint32
+damper_slots(void)
+{
+	uint32		n = 1;
+
+	while (n < 2 * (uint32) ws_sample_pages)
+		n *= 2;
+	return n;
+}
+
 Size
 ws_shmem_size(void)
 {
 	/* 64 more, to align the beginning */
-	return 64 + aligned(sizeof(WsShared)) + WS_NKINDS * ws_sketch_size(ws_registers);
+	Size		size = 64 + aligned(sizeof(WsShared)) + WS_NKINDS * ws_sketch_size(ws_registers);
+
+	if (ws_sample_pages > 0)
+		size += aligned(ws_stream_size(WS_STREAM_PLACES)) +
+			aligned(ws_sampler_size(ws_sample_pages)) +
+			aligned(damper_slots() * sizeof(uint64));
+	return size;
 }
 
 void
 ws_shmem_request(void)
 {
 	RequestAddinShmemSpace(ws_shmem_size());
-	RequestNamedLWLockTranche(TRANCHE_NAME, 1);
+	RequestNamedLWLockTranche(TRANCHE_NAME, 2);
 }
 
 static int64
@@ -55,6 +73,25 @@ monotonic_ms(void)
 	/* 3 ns, and steps of a few ms are fine enough for ticks of 100 */
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
 	return (int64) ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/*
+ * What belongs to the sample, from this address on.
+ */
+static void
+make_sample(WsShared *shared, char *p)
+{
+	shared->stream = (WsStream *) p;
+	ws_stream_init(shared->stream, WS_STREAM_PLACES);
+	p += aligned(ws_stream_size(WS_STREAM_PLACES));
+
+	shared->sampler = (WsSampler *) p;
+	ws_sampler_init(shared->sampler, ws_sample_pages, shared->log2m, 0, WS_TICK_ORIGIN);
+	p += aligned(ws_sampler_size(ws_sample_pages));
+
+	shared->damper = (uint64 *) p;
+	memset(shared->damper, 0, damper_slots() * sizeof(uint64));
+	shared->damper_shift = 32 - pg_leftmost_one_pos32(damper_slots());
 }
 
 void
@@ -74,7 +111,8 @@ ws_shmem_startup(void)
 	if (!found)
 	{
 		memset(shared, 0, sizeof(WsShared));
-		shared->lock = &GetNamedLWLockTranche(TRANCHE_NAME)->lock;
+		shared->lock = &GetNamedLWLockTranche(TRANCHE_NAME)[0].lock;
+		shared->sample_lock = &GetNamedLWLockTranche(TRANCHE_NAME)[1].lock;
 		shared->memory = ws_shmem_size();
 		shared->clock_origin = monotonic_ms();
 		shared->since = GetCurrentTimestamp();
@@ -85,6 +123,10 @@ ws_shmem_startup(void)
 			ws_sketch_init(shared->sketch[kind], ws_registers, WS_TICK_ORIGIN);
 			p += ws_sketch_size(ws_registers);
 		}
+		shared->log2m = shared->sketch[WS_CLIENT]->log2m;
+		shared->sample_shift = WS_SAMPLE_OFF;
+		if (ws_sample_pages > 0)
+			make_sample(shared, p);
 	}
 	LWLockRelease(AddinShmemInitLock);
 
@@ -107,17 +149,34 @@ ws_shmem_advance(void)
 	return ws_sketch_advance(shared->sketch[WS_CLIENT], tick);
 }
 
-void
-ws_shmem_worker_ticks(bool ticks)
+/*
+ * Watch the registers of the pages that are sampled, and some in any case if
+ * nobody lets time pass.
+ */
+static void
+watch_registers(void)
 {
-	bool		ticked = ws_load(&ws_shared->sketch[WS_CLIENT]->watched) == 0;
+	uint32		shift = ws_load(&ws_shared->sample_shift);
+	uint32		bound = shift == WS_SAMPLE_OFF ? 0 : ws_stratum_bound(shift, ws_shared->log2m);
 
 	for (int kind = 0; kind < WS_NKINDS; kind++)
 	{
 		WsSketch   *sketch = ws_shared->sketch[kind];
+		uint32		some = UINT32_MAX / WATCHED_SHARE + 1;
 
-		ws_store(&sketch->watched, ticks ? 0 : ws_sketch_m(sketch) / WATCHED_SHARE);
+		ws_store(&sketch->watched,
+				 ws_load(&sketch->unattended) ? Max(bound, some) : bound);
 	}
+}
+
+void
+ws_shmem_worker_ticks(bool ticks)
+{
+	bool		ticked = !ws_load(&ws_shared->sketch[WS_CLIENT]->unattended);
+
+	for (int kind = 0; kind < WS_NKINDS; kind++)
+		ws_store(&ws_shared->sketch[kind]->unattended, !ticks);
+	watch_registers();
 
 	/* in a new tick all processes notice */
 	if (ticked && !ticks)
@@ -125,6 +184,13 @@ ws_shmem_worker_ticks(bool ticks)
 		__atomic_fetch_add(&ws_shared->clock_ahead, 1, __ATOMIC_RELAXED);
 		ws_shmem_advance();
 	}
+}
+
+void
+ws_shmem_sample(uint32 shift)
+{
+	ws_store(&ws_shared->sample_shift, shift);
+	watch_registers();
 }
 
 static void
@@ -141,6 +207,10 @@ sum_counters(WsCounters *sum, int64 *removed)
 			sum->reads[kind] += __atomic_load_n(&c->reads[kind], __ATOMIC_RELAXED);
 		}
 		sum->inserts += __atomic_load_n(&c->inserts, __ATOMIC_RELAXED);
+		sum->scan_hits += __atomic_load_n(&c->scan_hits, __ATOMIC_RELAXED);
+		sum->scan_reads += __atomic_load_n(&c->scan_reads, __ATOMIC_RELAXED);
+		sum->ring_reads += __atomic_load_n(&c->ring_reads, __ATOMIC_RELAXED);
+		sum->dropped += __atomic_load_n(&c->dropped, __ATOMIC_RELAXED);
 	}
 
 	/* what came and is not there any more has left */
@@ -194,5 +264,9 @@ ws_shmem_read_counters(WsCounters *sum, int64 *removed)
 		sum->reads[kind] -= base.reads[kind];
 	}
 	sum->inserts -= base.inserts;
+	sum->scan_hits -= base.scan_hits;
+	sum->scan_reads -= base.scan_reads;
+	sum->ring_reads -= base.ring_reads;
+	sum->dropped -= base.dropped;
 	*removed = Max(*removed - removed_base, 0);
 }

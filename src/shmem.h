@@ -8,7 +8,9 @@
  *	- atomic: single words, relaxed, from anywhere and without order.
  *	- under lock: WsShared.lock, shared to read and exclusive to write.  Only
  *	  the worker writes what is published; it computes first and holds the
- *	  lock for one copy.  The lock is never taken on the buffer path.
+ *	  lock for one copy.  The sample table has a lock of its own: the worker
+ *	  writes some events at a time, and readers copy what they want.  The two
+ *	  are never held together, and neither is ever taken on the buffer path.
  */
 #ifndef WS_SHMEM_H
 #define WS_SHMEM_H
@@ -16,7 +18,10 @@
 #include "datatype/timestamp.h"
 #include "storage/lwlock.h"
 
+#include "advice.h"
+#include "sampler.h"
 #include "sketch.h"
+#include "stream.h"
 
 /* Whose lookups: one sketch each. */
 typedef enum WsKind
@@ -46,13 +51,24 @@ typedef struct WsCounters
 	uint64		hits[WS_NKINDS];	/* found in shared buffers */
 	uint64		reads[WS_NKINDS];	/* had to be read */
 	uint64		inserts;		/* pages that entered shared buffers */
+	uint64		scan_hits;		/* of hits[WS_CLIENT], those by sequential scans,
+								 * estimated from sampled pages */
+	uint64		scan_reads;		/* of reads[WS_CLIENT], those by sequential scans */
+	uint64		ring_reads;		/* of these, those through a ring */
+	uint64		dropped;		/* events that the stream had no room for */
 } WsCounters;
 
 typedef union WsCounterShard
 {
 	WsCounters	counters;
-	char		pad[64];
+	char		pad[128];
 } WsCounterShard;
+
+/* Events that the stream has room for. */
+#define WS_STREAM_PLACES	32768
+
+/* Value of WsShared.sample_shift when no page is sampled. */
+#define WS_SAMPLE_OFF		WS_STRATA
 
 /*
  * The worker's last word.
@@ -74,19 +90,40 @@ typedef struct WsPublished
 	char		reason[256];
 } WsPublished;
 
+/*
+ * And about other sizes of the cache.
+ */
+typedef struct WsPublishedAdvice
+{
+	TimestampTz computed_at;	/* 0: never */
+	TimestampTz since;			/* value of WsShared.since it is about */
+	int			interval;		/* seconds to the next, at most */
+	WsAdviceTable table;
+	double		expected_hit_ratio; /* with the recommended cache; NaN: not known */
+	char		reason[256];	/* what to add to that of the recommendation */
+} WsPublishedAdvice;
+
 typedef struct WsShared
 {
 	/* fixed */
 	LWLock	   *lock;
+	LWLock	   *sample_lock;
 	size_t		memory;			/* bytes of shared memory, all included */
 	int64		clock_origin;	/* monotonic ms of the tick WS_TICK_ORIGIN */
 	WsSketch   *sketch[WS_NKINDS];
+	uint32		log2m;			/* of both */
+	uint32		damper_shift;	/* 32 - log2 of the number of its slots */
+	WsStream   *stream;			/* the three are NULL without a sample */
+	WsSampler  *sampler;		/* under sample_lock */
+	uint64	   *damper;			/* atomic: which pages were reported lately */
 	bool		attached;		/* does the probe see the lookups? */
 	char		refusal[256];	/* if not, why */
 
 	/* atomic */
 	uint32		clock_ahead;	/* ticks by which resets moved the clock on */
 	uint32		active_tick;	/* when a lookup was last recorded, roughly */
+	uint32		sample_shift;	/* one page in 2^this is sampled */
+	uint32		damp_shift;		/* hits are damped over 2^this ticks */
 	int32		worker_pid;		/* 0: none */
 	int64		since;			/* TimestampTz of reset, start or re-enabling */
 	WsCounterShard shards[WS_COUNTER_SHARDS];
@@ -95,6 +132,7 @@ typedef struct WsShared
 	WsCounters	at_reset;		/* counters as they were at since */
 	int64		removed_at_reset;	/* pages that had left by then */
 	WsPublished published;
+	WsPublishedAdvice advice;
 } WsShared;
 
 /* NULL until the library has been preloaded and shared memory exists. */
@@ -118,6 +156,11 @@ extern uint32 ws_shmem_advance(void);
  * are recorded lookups.
  */
 extern void ws_shmem_worker_ticks(bool ticks);
+
+/*
+ * Sample one page in 2^shift, or none (WS_SAMPLE_OFF).  The worker only.
+ */
+extern void ws_shmem_sample(uint32 shift);
 
 /* Forget everything; returns the time from which on all is counted. */
 extern TimestampTz ws_shmem_reset(void);

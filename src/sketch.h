@@ -23,9 +23,10 @@
  * present already.  The cells of watched registers, the first few, never do:
  * they are written one tick late, so that every use of their pages takes the
  * long way.  That is how to look at a sample of the pages, chosen by their
- * hash, at no cost for the others.
+ * hash, at no cost for the others.  The number of watched registers is given
+ * as the bound of the hashes that belong to them.
  *
- * Concurrency.  tick, floor, watched and the cells are aligned words, read
+ * Concurrency.  tick, floor, watched, unattended and the cells are aligned words, read
  * and written with relaxed atomics by any number of processes.  Nobody locks
  * and nothing is ordered: who loses a race writes the tick that he had read,
  * so that a cell may be as old as he was slow, as if the other use of the page
@@ -62,7 +63,7 @@ typedef struct WsSketch
 {
 	/* atomic */
 	uint32_t	tick;			/* the present, in ticks */
-	uint32_t	watched;		/* registers below this one are watched */
+	uint32_t	watched;		/* pages whose hash is below are watched */
 	uint32_t	floor;			/* cells older than this tick do not count */
 
 	/* fixed when made */
@@ -70,7 +71,10 @@ typedef struct WsSketch
 	uint32_t	log2m;			/* log2 of the number of registers */
 	uint32_t	shift;			/* 32 - log2m */
 	uint32_t	levels;			/* 33 - log2m */
-	uint32_t	reserved[9];	/* to the end of the cache line */
+
+	/* atomic */
+	uint32_t	unattended;		/* 1: nobody is there to let time pass */
+	uint32_t	reserved[8];	/* to the end of the cache line */
 
 	/* atomic */
 	uint32_t	cells[];		/* [level][register]: tick of the last use */
@@ -161,7 +165,7 @@ ws_sketch_touch(WsSketch *sk, uint32_t hash)
 	uint32_t   *cell = &sk->cells[ws_sketch_cell(sk, hash)];
 	uint32_t	tick = ws_load(&sk->tick);
 
-	if ((hash >> sk->shift) < ws_load(&sk->watched))
+	if (hash < ws_load(&sk->watched))
 		tick--;
 	if (ws_load(cell) < tick)
 		ws_store(cell, tick);

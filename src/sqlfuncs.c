@@ -163,6 +163,23 @@ ws_approximate_working_set_size(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64((int64) pages);
 }
 
+uint32
+ws_period_to_ticks(const Interval *period)
+{
+	double		seconds;
+
+	/* an infinite interval, which is one of extreme fields, is all time */
+	seconds = period->time / (double) USECS_PER_SEC +
+		(period->day + (double) DAYS_PER_MONTH * period->month) * SECS_PER_DAY;
+	if (seconds < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("period must not be negative"),
+				 errdetail("The period is %.0f seconds, a month counting as 30 days.", seconds),
+				 errhint("Give the length of the window, or NULL for everything since the last reset.")));
+	return seconds_to_ticks(seconds);
+}
+
 Datum
 ws_working_set_size(PG_FUNCTION_ARGS)
 {
@@ -170,21 +187,7 @@ ws_working_set_size(PG_FUNCTION_ARGS)
 
 	ws_require_preloaded();
 	if (!PG_ARGISNULL(0))
-	{
-		Interval   *period = PG_GETARG_INTERVAL_P(0);
-		double		seconds;
-
-		/* an infinite interval, which is one of extreme fields, is all time */
-		seconds = period->time / (double) USECS_PER_SEC +
-			(period->day + (double) DAYS_PER_MONTH * period->month) * SECS_PER_DAY;
-		if (seconds < 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("period must not be negative"),
-					 errdetail("The period is %.0f seconds, a month counting as 30 days.", seconds),
-					 errhint("Give the length of the window, or NULL for everything since the last reset.")));
-		ticks = seconds_to_ticks(seconds);
-	}
+		ticks = ws_period_to_ticks(PG_GETARG_INTERVAL_P(0));
 	if (!ws_tracking())
 		PG_RETURN_NULL();
 	PG_RETURN_INT64((int64) client_pages(ticks) * BLCKSZ);

@@ -8,6 +8,7 @@
 #ifndef WS_SQLFUNCS_H
 #define WS_SQLFUNCS_H
 
+#include "datatype/timestamp.h"
 #include "fmgr.h"
 
 /* Declare a function that SQL can call. */
@@ -23,5 +24,14 @@ extern void ws_require_preloaded(void);
 
 /* Are lookups recorded? */
 extern bool ws_tracking(void);
+
+/*
+ * A period as ticks, rounded up; an error if it is negative.  A month counts
+ * as 30 days, and what is longer than all time is all time.
+ */
+extern uint32 ws_period_to_ticks(const Interval *period);
+
+/* Seconds after which what was due every "interval" seconds is late. */
+extern int	ws_late_after(int interval);
 
 #endif							/* WS_SQLFUNCS_H */

@@ -66,6 +66,12 @@ row_add_pages(Row *row, bool known, double pages)
 }
 
 static void
+row_add_ratio(Row *row, bool known, double ratio)
+{
+	row_add(row, known && !isnan(ratio), Float8GetDatum(ratio));
+}
+
+static void
 row_add_unknown(Row *row)
 {
 	row_add(row, false, (Datum) 0);
@@ -111,11 +117,10 @@ worker_pid(void)
 	return __atomic_load_n(&ws_shared->worker_pid, __ATOMIC_RELAXED);
 }
 
-/* how long after it was due a recommendation counts as late */
-static TimestampTz
-late_after(int interval)
+int
+ws_late_after(int interval)
 {
-	return (TimestampTz) Max(3 * interval, interval + 5) * USECS_PER_SEC;
+	return Max(3 * interval, interval + 5);
 }
 
 /*
@@ -136,7 +141,7 @@ judge(const WsPublished *p, TimestampTz now)
 	/* the first after a reset takes a minute, and its turn */
 	expected = current ? p->computed_at :
 		since() + (TimestampTz) WS_COLLECTING_SECONDS * USECS_PER_SEC;
-	if (now > expected + late_after(current ? p->interval : ws_interval))
+	if (now > expected + ws_late_after(current ? p->interval : ws_interval) * USECS_PER_SEC)
 		return WS_STATUS_STALE;
 	return current ? WS_STATUS_OK : WS_STATUS_COLLECTING;
 }
@@ -145,12 +150,13 @@ judge(const WsPublished *p, TimestampTz now)
  * The sentence that goes with the status.
  */
 static char *
-status_reason(Status status, const WsPublished *p, bool current)
+status_reason(Status status, const WsPublished *p, const WsPublishedAdvice *a, bool current)
 {
 	switch (status)
 	{
 		case WS_STATUS_OK:
-			return pstrdup(p->reason);
+			return a->reason[0] == '\0' ? pstrdup(p->reason) :
+				psprintf("%s; %s", p->reason, a->reason);
 		case WS_STATUS_COLLECTING:
 			return psprintf("counting since %s; the first recommendation comes after a minute",
 							timestamptz_to_str(since()));
@@ -170,8 +176,10 @@ Datum
 ws_working_set_recommendation(PG_FUNCTION_ARGS)
 {
 	WsPublished p;
+	WsPublishedAdvice a;
 	Status		status;
 	bool		known;
+	bool		advised;
 	int64		recommended;
 	Row			row;
 
@@ -179,11 +187,13 @@ ws_working_set_recommendation(PG_FUNCTION_ARGS)
 
 	LWLockAcquire(ws_shared->lock, LW_SHARED);
 	p = ws_shared->published;
+	a = ws_shared->advice;
 	LWLockRelease(ws_shared->lock);
 
 	status = judge(&p, GetCurrentTimestamp());
 	known = (status == WS_STATUS_OK || status == WS_STATUS_STALE) &&
 		p.computed_at != 0 && p.since == since();
+	advised = known && a.computed_at != 0 && a.since == since();
 	recommended = (int64) rint(p.recommended) * BLCKSZ;
 
 	row_begin(&row, fcinfo);
@@ -205,13 +215,40 @@ ws_working_set_recommendation(PG_FUNCTION_ARGS)
 	row_add_pages(&row, true, NBuffers);
 	row_add_pages(&row, true, known ? p.effective_cache_size : effective_cache_size);
 	row_add_unknown(&row);		/* memory_limit_bytes */
-	row_add_unknown(&row);		/* current_hit_ratio */
-	row_add_unknown(&row);		/* expected_hit_ratio */
+	row_add_ratio(&row, advised, a.table.hit_ratio);
+	row_add_ratio(&row, advised && a.table.sure, a.expected_hit_ratio);
 	row_add_unknown(&row);		/* suggested_shared_buffers */
 	row_add_unknown(&row);		/* suggested_effective_cache_size */
 	row_add_unknown(&row);		/* verdict */
-	row_add(&row, true, CStringGetTextDatum(status_reason(status, &p, known)));
+	row_add(&row, true, CStringGetTextDatum(status_reason(status, &p, &a, known)));
 	PG_RETURN_DATUM(row_end(&row));
+}
+
+/*
+ * The share of pages that are sampled.
+ */
+static double
+sample_rate(void)
+{
+	uint32		shift = ws_load(&ws_shared->sample_shift);
+
+	return shift == WS_SAMPLE_OFF ? 0 : ldexp(1, -(int) shift);
+}
+
+/*
+ * How many pages the sample table holds.
+ */
+static int64
+sampled_pages(void)
+{
+	uint32		n;
+
+	if (ws_shared->sampler == NULL)
+		return 0;
+	LWLockAcquire(ws_shared->sample_lock, LW_SHARED);
+	n = ws_shared->sampler->count;
+	LWLockRelease(ws_shared->sample_lock);
+	return n;
 }
 
 Datum
@@ -233,12 +270,12 @@ ws_working_set_info(PG_FUNCTION_ARGS)
 	row_add(&row, true, CStringGetTextDatum(tracking_reason()));
 	row_add(&row, ws_tracking(), TimestampTzGetDatum(since()));
 	row_add(&row, true, Int32GetDatum(ws_sketch_m(ws_shared->sketch[WS_CLIENT])));
-	row_add_unknown(&row);		/* sample_rate */
-	row_add_unknown(&row);		/* sampled_pages */
+	row_add(&row, true, Float8GetDatum(sample_rate()));
+	row_add(&row, true, Int64GetDatum(sampled_pages()));
 	row_add(&row, attached, Int64GetDatum(counters.hits[WS_CLIENT] + counters.reads[WS_CLIENT]));
 	row_add(&row, attached, Int64GetDatum(counters.hits[WS_CLIENT]));
 	row_add(&row, attached, Int64GetDatum(removed));
-	row_add_unknown(&row);		/* dropped_samples */
+	row_add(&row, true, Int64GetDatum(counters.dropped));
 	row_add(&row, worker_pid() != 0, Int32GetDatum(worker_pid()));
 	row_add_unknown(&row);		/* last_saved */
 	row_add(&row, true, Int64GetDatum(ws_shared->memory));

@@ -2,7 +2,8 @@
  * worker.c
  *		The background worker: it keeps the clock, and every
  *		working_set.interval turns the sketch into a curve, the curve into a
- *		recommendation, and publishes it.
+ *		recommendation, and publishes it.  What it makes of the sample is
+ *		advisor.c's business.
  *
  * It connects to no database, so it runs wherever the server has reached a
  * consistent state, on a standby too.
@@ -28,6 +29,7 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "advisor.h"
 #include "compat.h"
 #include "curve.h"
 #include "guc.h"
@@ -63,6 +65,7 @@ ws_worker_register(void)
 static void
 sign_off(int code, Datum arg)
 {
+	ws_advisor_end();
 	ws_shmem_worker_ticks(false);
 	__atomic_store_n(&ws_shared->worker_pid, 0, __ATOMIC_RELAXED);
 }
@@ -77,7 +80,10 @@ reload(void)
 
 	/* nobody knows what was looked up meanwhile: begin anew */
 	if (ws_enabled && !was_enabled)
+	{
 		ws_shmem_reset();
+		ws_advisor_begin_anew();
+	}
 }
 
 /*
@@ -183,23 +189,33 @@ compute_and_publish(void)
 {
 	WsEstimate	curve[WS_CURVE_WINDOWS];
 	WsPublished p;
+	WsPublishedAdvice a;
 	double		known_seconds;
 
 	memset(&p, 0, sizeof(p));
 	p.since = __atomic_load_n(&ws_shared->since, __ATOMIC_RELAXED);
 	p.computed_at = GetCurrentTimestamp();
 	known_seconds = (p.computed_at - p.since) / (double) USECS_PER_SEC;
-	if (known_seconds < WS_COLLECTING_SECONDS)
-		return;
-
-	p.interval = ws_interval;
-	p.method = ws_method;
-	p.effective_cache_size = effective_cache_size;
-	take_curve(curve);
-	recommend(curve, known_seconds, &p);
+	if (known_seconds >= WS_COLLECTING_SECONDS)
+	{
+		p.interval = ws_interval;
+		p.method = ws_method;
+		p.effective_cache_size = effective_cache_size;
+		take_curve(curve);
+		recommend(curve, known_seconds, &p);
+	}
+	else
+	{
+		/* too early for a recommendation, but not for advice */
+		p.computed_at = 0;
+		p.recommended = NAN;
+	}
+	ws_advisor_advise(p.recommended, &a);
 
 	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
-	ws_shared->published = p;
+	if (p.computed_at != 0)
+		ws_shared->published = p;
+	ws_shared->advice = a;
 	LWLockRelease(ws_shared->lock);
 }
 
@@ -214,6 +230,7 @@ ws_worker_main(Datum main_arg)
 	BackgroundWorkerUnblockSignals();
 
 	ws_probe_ignore_self();
+	ws_advisor_begin();
 	wait_event = WaitEventExtensionNew("WorkingSetMain");
 	__atomic_store_n(&ws_shared->worker_pid, MyProcPid, __ATOMIC_RELAXED);
 	before_shmem_exit(sign_off, 0);
@@ -228,6 +245,7 @@ ws_worker_main(Datum main_arg)
 			reload();
 
 		delay = tick();
+		ws_advisor_tick();
 
 		now = GetCurrentTimestamp();
 		if (now >= due || due > TimestampTzPlusMilliseconds(now, ws_interval * 1000L))

@@ -1,0 +1,193 @@
+/*
+ * reuse.c
+ *		Reuse distances and Denning's curve; see reuse.h.
+ *
+ * Each page has a place in the order of last accesses, and an access takes the
+ * next new place.  The tree counts the pages between two places.  When the
+ * places are used up, the pages are moved together.
+ */
+#include "reuse.h"
+
+#include <math.h>
+#include <string.h>
+
+#define BINS_PER_OCTAVE 8
+#define EMPTY UINT16_MAX
+
+/* Places for each page, so that few accesses have to move them together. */
+#define PLACES 4
+
+struct WsReuse
+{
+	uint32_t	npages;
+	uint32_t	nplaces;
+	uint32_t	next;			/* the next new place, from 1 */
+	uint32_t	count;			/* pages that have one */
+	uint32_t   *tree;			/* Fenwick tree, 1 .. nplaces */
+	uint32_t   *place;			/* of each page; 0: none */
+	uint16_t   *page;			/* in each place, or EMPTY */
+};
+
+size_t
+ws_reuse_size(uint32_t pages)
+{
+	return sizeof(WsReuse) +
+		(pages * PLACES + 1) * (sizeof(uint32_t) + sizeof(uint16_t)) +
+		pages * sizeof(uint32_t);
+}
+
+void
+ws_reuse_init(WsReuse *reuse, uint32_t pages)
+{
+	memset(reuse, 0, ws_reuse_size(pages));
+	reuse->npages = pages;
+	reuse->nplaces = pages * PLACES;
+	reuse->next = 1;
+	reuse->tree = (uint32_t *) (reuse + 1);
+	reuse->place = reuse->tree + reuse->nplaces + 1;
+	reuse->page = (uint16_t *) (reuse->place + pages);
+	memset(reuse->page, 0xFF, (reuse->nplaces + 1) * sizeof(uint16_t));
+}
+
+static void
+add(WsReuse *reuse, uint32_t place, int32_t n)
+{
+	for (; place <= reuse->nplaces; place += place & -place)
+		reuse->tree[place] += (uint32_t) n;
+}
+
+/* pages in places up to this one */
+static uint32_t
+count_up_to(const WsReuse *reuse, uint32_t place)
+{
+	uint32_t	sum = 0;
+
+	for (; place > 0; place &= place - 1)
+		sum += reuse->tree[place];
+	return sum;
+}
+
+static void
+move_together(WsReuse *reuse)
+{
+	uint32_t	to = 1;
+
+	memset(reuse->tree, 0, (reuse->nplaces + 1) * sizeof(uint32_t));
+	for (uint32_t from = 1; from <= reuse->nplaces; from++)
+	{
+		uint16_t	page = reuse->page[from];
+
+		if (page == EMPTY)
+			continue;
+		reuse->page[from] = EMPTY;
+		reuse->page[to] = page;
+		reuse->place[page] = to;
+		add(reuse, to, 1);
+		to++;
+	}
+	reuse->next = to;
+}
+
+void
+ws_reuse_forget(WsReuse *reuse, uint32_t page)
+{
+	uint32_t	place = reuse->place[page];
+
+	if (place == 0)
+		return;
+	add(reuse, place, -1);
+	reuse->page[place] = EMPTY;
+	reuse->place[page] = 0;
+	reuse->count--;
+}
+
+uint32_t
+ws_reuse_access(WsReuse *reuse, uint32_t page)
+{
+	uint32_t	place = reuse->place[page];
+	uint32_t	distance = WS_REUSE_NEVER;
+
+	if (place != 0)
+	{
+		distance = reuse->count - count_up_to(reuse, place);
+		if (place + 1 == reuse->next)
+			return distance;	/* it is the last one already */
+		ws_reuse_forget(reuse, page);
+	}
+
+	if (reuse->next > reuse->nplaces)
+		move_together(reuse);
+	add(reuse, reuse->next, 1);
+	reuse->page[reuse->next] = (uint16_t) page;
+	reuse->place[page] = reuse->next++;
+	reuse->count++;
+	return distance;
+}
+
+/*
+ * Bins 0 to 7 are of the distances 0 to 7; from 8 on, each octave has eight.
+ */
+int
+ws_reuse_bin(double distance)
+{
+	int			exponent;
+	double		mantissa;
+	int			bin;
+
+	if (!(distance >= 1))
+		return 0;
+	if (distance < BINS_PER_OCTAVE)
+		return (int) distance;
+	mantissa = frexp(distance, &exponent);	/* in [0.5, 1) */
+	bin = (exponent - 3) * BINS_PER_OCTAVE + (int) ((mantissa - 0.5) * 2 * BINS_PER_OCTAVE);
+	return bin < WS_REUSE_BINS - 1 ? bin : WS_REUSE_BINS - 1;
+}
+
+double
+ws_reuse_bin_end(int bin)
+{
+	int			octave = bin / BINS_PER_OCTAVE;
+	int			step = bin % BINS_PER_OCTAVE;
+
+	if (bin >= WS_REUSE_BINS - 1)
+		return INFINITY;
+	if (octave == 0)
+		return bin + 1;
+	return ldexp(BINS_PER_OCTAVE + step + 1, octave - 1);
+}
+
+double
+ws_reuse_misses(const double *bins, double buffers)
+{
+	double		misses = bins[WS_REUSE_BINS - 1];
+
+	for (int bin = WS_REUSE_BINS - 2; bin >= 0; bin--)
+	{
+		double		end = ws_reuse_bin_end(bin);
+		double		start = bin > 0 ? ws_reuse_bin_end(bin - 1) : 0;
+
+		if (end <= buffers)
+			break;
+		misses += bins[bin] * (start >= buffers ? 1 : (end - buffers) / (end - start));
+	}
+	return misses;
+}
+
+double
+ws_denning_misses(const double *seconds, const double *pages, int n, double buffers)
+{
+	double		seconds_before = 0;
+	double		pages_before = 0;
+	double		misses = NAN;
+
+	for (int i = 0; i < n; i++)
+	{
+		if (seconds[i] > seconds_before && pages[i] >= pages_before)
+			misses = (pages[i] - pages_before) / (seconds[i] - seconds_before);
+		if (pages[i] > buffers)
+			break;
+		seconds_before = seconds[i];
+		pages_before = pages[i];
+	}
+	return misses;
+}

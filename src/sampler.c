@@ -1,0 +1,317 @@
+/*
+ * sampler.c
+ *		The table of sampled pages; see sampler.h.
+ */
+#include "sampler.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The shift rises above these, and falls where twice as much stays below. */
+#define BUSY_LIMIT		0.008	/* of a processor */
+
+/*
+ * A look at a sampled page takes some 80 instructions more than at another.
+ * One page in 16 may always be sampled, which is five instructions for each
+ * look, and more as long as fewer than so many sampled pages are looked at in
+ * a second.
+ */
+#define FREE_SHIFT		4
+#define FREE_LOOKS		20000.0
+
+/* The shift falls when less than this share of the table is in use. */
+#define FILLED_LOW		0.4
+
+/* It falls at most once in so many seconds. */
+#define FALL_SECONDS	60.0
+
+static uint32_t *
+heads(const WsSampler *sampler)
+{
+	return (uint32_t *) &sampler->samples[sampler->capacity];
+}
+
+static uint32_t *
+bucket(const WsSampler *sampler, uint32_t hash)
+{
+	/* sampled hashes begin with zeros */
+	return &heads(sampler)[(hash * UINT32_C(0x85EBCA6B)) >> 7 & (sampler->buckets - 1)];
+}
+
+static uint32_t
+buckets_for(uint32_t capacity)
+{
+	uint32_t	n = 1;
+
+	while (n < capacity)
+		n *= 2;
+	return n;
+}
+
+size_t
+ws_sampler_size(uint32_t capacity)
+{
+	return offsetof(WsSampler, samples) + capacity * sizeof(WsSample) +
+		buckets_for(capacity) * sizeof(uint32_t);
+}
+
+void
+ws_sampler_init(WsSampler *sampler, uint32_t capacity, uint32_t log2m,
+				uint32_t shift, uint32_t tick)
+{
+	memset(sampler, 0, ws_sampler_size(capacity));
+	sampler->capacity = capacity;
+	sampler->buckets = buckets_for(capacity);
+	sampler->log2m = log2m;
+	sampler->shift = shift;
+	for (int i = 0; i < WS_STRATA; i++)
+		sampler->admitted[i] = tick;
+	for (uint32_t i = 0; i < capacity; i++)
+		sampler->samples[i].next = i + 1 < capacity ? i + 1 : WS_NO_SAMPLE;
+	for (uint32_t i = 0; i < sampler->buckets; i++)
+		heads(sampler)[i] = WS_NO_SAMPLE;
+}
+
+static bool
+same_page(const WsPageId *a, const WsPageId *b)
+{
+	return a->block == b->block && a->relation == b->relation && a->fork == b->fork &&
+		a->database == b->database && a->tablespace == b->tablespace;
+}
+
+uint32_t
+ws_sampler_find(const WsSampler *sampler, const WsPageId *page, uint32_t hash)
+{
+	uint32_t	entry = *bucket(sampler, hash);
+
+	while (entry != WS_NO_SAMPLE &&
+		   !(sampler->samples[entry].hash == hash &&
+			 same_page(&sampler->samples[entry].page, page)))
+		entry = sampler->samples[entry].next;
+	return entry;
+}
+
+uint32_t
+ws_sampler_enter(WsSampler *sampler, const WsPageId *page, uint32_t hash, uint32_t tick)
+{
+	uint32_t	entry = sampler->free;
+	WsSample   *sample;
+	uint32_t   *head;
+
+	if (sampler->count == sampler->capacity ||
+		ws_stratum(hash, sampler->log2m) < sampler->shift)
+		return WS_NO_SAMPLE;
+
+	sample = &sampler->samples[entry];
+	sampler->free = sample->next;
+	sampler->count++;
+
+	head = bucket(sampler, hash);
+	sample->page = *page;
+	sample->hash = hash;
+	sample->touched = tick;
+	sample->last = 0;
+	sample->use = 0;
+	sample->before = 0;
+	sample->resident = 0;
+	sample->next = *head;
+	*head = entry;
+	return entry;
+}
+
+void
+ws_sampler_touch(WsSampler *sampler, uint32_t entry, uint32_t tick, bool client)
+{
+	WsSample   *sample = &sampler->samples[entry];
+
+	/* events of different processes may be a little out of order */
+	if (tick > sample->touched)
+		sample->touched = tick;
+	if (!client)
+		return;
+	if (tick > sample->last)
+		sample->last = tick;
+	if (sample->use == 0 || tick >= sample->use + WS_USE_TICKS)
+	{
+		sample->before = sample->use;
+		sample->use = tick;
+	}
+}
+
+void
+ws_sampler_forget(WsSampler *sampler, uint32_t entry)
+{
+	WsSample   *sample = &sampler->samples[entry];
+	uint32_t   *head = bucket(sampler, sample->hash);
+	uint32_t	previous = *head;
+
+	if (previous == entry)
+		*head = sample->next;
+	else
+	{
+		while (sampler->samples[previous].next != entry)
+			previous = sampler->samples[previous].next;
+		sampler->samples[previous].next = sample->next;
+	}
+	memset(sample, 0, sizeof(*sample));
+	sample->next = sampler->free;
+	sampler->free = entry;
+	sampler->count--;
+}
+
+static void
+forget_and_tell(WsSampler *sampler, uint32_t entry, WsForgotten told, void *arg)
+{
+	ws_sampler_forget(sampler, entry);
+	if (told)
+		told(arg, entry);
+}
+
+uint32_t
+ws_sampler_expire(WsSampler *sampler, uint32_t tick, WsForgotten told, void *arg)
+{
+	uint32_t	before = sampler->count;
+
+	for (uint32_t i = 0; i < sampler->capacity; i++)
+		if (sampler->samples[i].touched != 0 && sampler->samples[i].touched < tick)
+			forget_and_tell(sampler, i, told, arg);
+	return before - sampler->count;
+}
+
+void
+ws_sampler_set_shift(WsSampler *sampler, uint32_t shift, uint32_t tick,
+					 WsForgotten told, void *arg)
+{
+	for (uint32_t i = shift; i < sampler->shift; i++)
+		sampler->admitted[i] = tick;
+	for (uint32_t i = 0; i < sampler->capacity; i++)
+		if (sampler->samples[i].touched != 0 &&
+			ws_stratum(sampler->samples[i].hash, sampler->log2m) < shift)
+			forget_and_tell(sampler, i, told, arg);
+	sampler->shift = shift;
+}
+
+uint32_t
+ws_sampler_mature_shift(const WsSampler *sampler, uint32_t now, uint32_t ticks,
+						uint32_t floor)
+{
+	uint32_t	start = now - ticks > floor && now > ticks ? now - ticks : floor;
+	uint32_t	mature = WS_STRATA;
+
+	/* a higher stratum was never admitted after a lower one */
+	while (mature > sampler->shift && sampler->admitted[mature - 1] <= start)
+		mature--;
+	return mature < WS_STRATA ? mature : sampler->shift;
+}
+
+/*
+ * Would such a load be too much, times a factor?
+ */
+static bool
+too_much(uint32_t shift, const WsSampleLoad *load, double factor)
+{
+	return load->busy * factor > BUSY_LIMIT ||
+		(shift < FREE_SHIFT && ldexp(load->lookups * factor, -(int) shift) > FREE_LOOKS);
+}
+
+uint32_t
+ws_sampler_next_shift(const WsSampler *sampler, const WsSampleLoad *load)
+{
+	uint32_t	shift = sampler->shift;
+
+	if (shift + 1 < WS_STRATA &&
+		(sampler->count == sampler->capacity || too_much(shift, load, 1)))
+		return shift + 1;
+
+	/* falling doubles everything; let there be room for as much again */
+	if (shift > 0 && load->settled >= FALL_SECONDS &&
+		sampler->count < FILLED_LOW * sampler->capacity &&
+		!too_much(shift - 1, load, 4))
+		return shift - 1;
+	return shift;
+}
+
+uint32_t
+ws_sampler_resident(const WsSampler *sampler, uint32_t shift)
+{
+	uint32_t	n = 0;
+
+	for (uint32_t i = 0; i < sampler->capacity; i++)
+		n += sampler->samples[i].resident &&
+			ws_stratum(sampler->samples[i].hash, sampler->log2m) >= shift;
+	return n;
+}
+
+static bool
+within(uint32_t tick, uint32_t now, uint32_t ticks, uint32_t floor)
+{
+	return tick >= floor && tick != 0 && (tick > now || now - tick < ticks);
+}
+
+uint32_t
+ws_sampler_select(const WsSampler *sampler, uint32_t now, uint32_t ticks,
+				  uint32_t floor, uint32_t shift, WsSample *out)
+{
+	uint32_t	n = 0;
+
+	for (uint32_t i = 0; i < sampler->capacity; i++)
+	{
+		const WsSample *sample = &sampler->samples[i];
+
+		if (within(sample->last, now, ticks, floor) &&
+			ws_stratum(sample->hash, sampler->log2m) >= shift)
+			out[n++] = *sample;
+	}
+	return n;
+}
+
+bool
+ws_sample_reused(const WsSample *sample, uint32_t now, uint32_t ticks, uint32_t floor)
+{
+	return within(sample->before, now, ticks, floor);
+}
+
+double
+ws_sample_error(double part, double all, double variance, uint32_t shift)
+{
+	double		share = all > 0 ? fmin(part / all, 1) : 0;
+	double		rate = ldexp(1, -(int) shift);
+
+	return sqrt(all * share * (1 - share) * (1 - rate) / rate + share * share * variance);
+}
+
+const char *
+ws_sampler_check(const WsSampler *sampler)
+{
+	uint32_t	used = 0;
+	uint32_t	nfree = 0;
+
+	if (sampler->buckets != buckets_for(sampler->capacity))
+		return "number of buckets does not belong to the capacity";
+	if (sampler->shift >= WS_STRATA)
+		return "shift is out of range";
+	for (uint32_t i = 0; i < sampler->capacity; i++)
+	{
+		const WsSample *sample = &sampler->samples[i];
+
+		if (sample->touched == 0)
+			continue;
+		used++;
+		if (ws_stratum(sample->hash, sampler->log2m) < sampler->shift)
+			return "a page is of a stratum that is not sampled";
+		if (ws_sampler_find(sampler, &sample->page, sample->hash) != i)
+			return "a page is not found, or twice there";
+		if (sample->before > sample->use || sample->use > sample->last ||
+			sample->last > sample->touched)
+			return "the uses of a page are out of order";
+	}
+	for (uint32_t i = sampler->free; i != WS_NO_SAMPLE && nfree <= sampler->capacity;
+		 i = sampler->samples[i].next)
+		nfree++;
+	if (used != sampler->count || used + nfree != sampler->capacity)
+		return "pages and free entries do not add up";
+	for (int i = 1; i < WS_STRATA; i++)
+		if (sampler->admitted[i] > sampler->admitted[i - 1])
+			return "a stratum was admitted after a lower one";
+	return NULL;
+}

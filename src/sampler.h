@@ -1,0 +1,191 @@
+/*
+ * sampler.h
+ *		The sample table: when was each of a sample of the pages used?
+ *
+ * The idea.  A page is sampled because of its hash, so that all its uses are
+ * seen or none (spatial sampling; Waldspurger et al., SHARDS, 2015).  The
+ * number of zeros that a hash begins with is its page's stratum: half of all
+ * pages are in stratum 0, a quarter in stratum 1, and so on.  With a shift of
+ * s the pages of strata s and up are sampled, one page in 2^s.  The table has
+ * room for a fixed number of pages, so the shift rises when they do not fit
+ * (the sample of smallest hashes, "bottom-k"), and falls again when there is
+ * room for many more.
+ *
+ * A stratum that is newly admitted has no history.  Questions about the last
+ * so many seconds are answered from the strata that were admitted before that.
+ *
+ * Uses.  Touches within five seconds of the beginning of a use belong to it:
+ * a query that comes back to a page three times has used it once.
+ *
+ * Concurrency.  One process writes; what others read they copy under a lock,
+ * which is the caller's business.
+ *
+ * This room knows nothing of PostgreSQL.
+ */
+#ifndef WS_SAMPLER_H
+#define WS_SAMPLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stream.h"
+
+/* Room for so many pages, if any are sampled. */
+#define WS_SAMPLE_PAGES_MIN		1024
+#define WS_SAMPLE_PAGES_DEFAULT 16384
+#define WS_SAMPLE_PAGES_MAX		32768
+
+/* Shifts are below this. */
+#define WS_STRATA			32
+
+/* No page of the table. */
+#define WS_NO_SAMPLE		(UINT32_MAX >> 1)
+
+/* Touches so soon after the beginning of a use belong to it. */
+#define WS_USE_TICKS		50
+
+/* The table answers for windows up to this. */
+#define WS_SAMPLE_SECONDS	3600
+
+typedef struct WsSample
+{
+	WsPageId	page;
+	uint32_t	hash;
+	uint32_t	touched;		/* tick of the last touch by anybody; 0: no page */
+	uint32_t	last;			/* by a client, as all below; 0: none */
+	uint32_t	use;			/* tick at which the last use began */
+	uint32_t	before;			/* and the one before; 0: none */
+	uint32_t	next:31;		/* in the same bucket, or free */
+	uint32_t	resident:1;		/* in shared buffers, as far as is known */
+} WsSample;
+
+typedef struct WsSampler
+{
+	/* fixed when made */
+	uint32_t	capacity;
+	uint32_t	buckets;		/* a power of two */
+	uint32_t	log2m;			/* of the sketch that the sample goes with */
+
+	uint32_t	shift;
+	uint32_t	count;			/* pages */
+	uint32_t	free;			/* first free entry */
+	uint32_t	admitted[WS_STRATA];	/* tick since which strata are sampled */
+
+	WsSample	samples[];		/* then the heads of the buckets */
+} WsSampler;
+
+/*
+ * Stratum of the page with this hash, below WS_STRATA.  Registers of the
+ * sketch are chosen by the first log2m bits.  Beyond them the sample uses
+ * other bits than the sketch's levels do.
+ */
+static inline uint32_t
+ws_stratum(uint32_t hash, uint32_t log2m)
+{
+	uint32_t	zeros;
+
+	if (hash >> (32 - log2m) != 0)
+		return (uint32_t) __builtin_clz(hash);
+	zeros = log2m + (uint32_t) __builtin_clz((hash * UINT32_C(0x9E3779B1)) | 1);
+	return zeros < WS_STRATA ? zeros : WS_STRATA - 1;
+}
+
+/*
+ * The first so many values of the hash are those of the registers that hold
+ * all pages of strata shift and up.
+ */
+static inline uint32_t
+ws_stratum_bound(uint32_t shift, uint32_t log2m)
+{
+	if (shift == 0)
+		return UINT32_MAX;
+	return UINT32_C(1) << (32 - (shift < log2m ? shift : log2m));
+}
+
+/* Bytes of a table with room for this many pages. */
+extern size_t ws_sampler_size(uint32_t capacity);
+
+/* Make an empty table in memory of that size. */
+extern void ws_sampler_init(WsSampler *sampler, uint32_t capacity, uint32_t log2m,
+							uint32_t shift, uint32_t tick);
+
+/* The entry of a page, or WS_NO_SAMPLE. */
+extern uint32_t ws_sampler_find(const WsSampler *sampler, const WsPageId *page, uint32_t hash);
+
+/*
+ * Enter a page that is not there.  WS_NO_SAMPLE: it is not sampled, or the
+ * table is full.
+ */
+extern uint32_t ws_sampler_enter(WsSampler *sampler, const WsPageId *page, uint32_t hash,
+								 uint32_t tick);
+
+/* A touch of a page that is there, by a client or by maintenance. */
+extern void ws_sampler_touch(WsSampler *sampler, uint32_t entry, uint32_t tick, bool client);
+
+/* Is anybody to be told when a page is forgotten?  It happens right after. */
+typedef void (*WsForgotten) (void *arg, uint32_t entry);
+
+/* Forget a page. */
+extern void ws_sampler_forget(WsSampler *sampler, uint32_t entry);
+
+/* Forget pages last touched before the tick; returns how many. */
+extern uint32_t ws_sampler_expire(WsSampler *sampler, uint32_t tick, WsForgotten told, void *arg);
+
+/*
+ * Sample one page in 2^shift from now on; forget those that are no longer
+ * sampled.
+ */
+extern void ws_sampler_set_shift(WsSampler *sampler, uint32_t shift, uint32_t tick,
+								 WsForgotten told, void *arg);
+
+/*
+ * The smallest shift whose pages have all been sampled for so many ticks, or
+ * since the floor, before which nothing counts; the present shift if there is
+ * none.
+ */
+extern uint32_t ws_sampler_mature_shift(const WsSampler *sampler, uint32_t now, uint32_t ticks,
+										uint32_t floor);
+
+/*
+ * What the shift depends on.
+ */
+typedef struct WsSampleLoad
+{
+	double		lookups;		/* of all pages, a second */
+	double		busy;			/* share of a processor that the reader needs */
+	double		settled;		/* seconds since the shift was changed */
+} WsSampleLoad;
+
+/*
+ * The shift to change to, one step at most: up when the table is full, the
+ * reader too busy, or sampled pages would be felt in the looking up; down when
+ * neither would be the case with a margin, after a minute.
+ */
+extern uint32_t ws_sampler_next_shift(const WsSampler *sampler, const WsSampleLoad *load);
+
+/* Pages of strata shift and up that are in shared buffers. */
+extern uint32_t ws_sampler_resident(const WsSampler *sampler, uint32_t shift);
+
+/*
+ * Copy the pages of strata shift and up that clients touched in the last ticks
+ * and not before the floor, to an array with room for all; returns how many.
+ */
+extern uint32_t ws_sampler_select(const WsSampler *sampler, uint32_t now, uint32_t ticks,
+								  uint32_t floor, uint32_t shift, WsSample *out);
+
+/* Was the page used twice in the last ticks, and not before the floor? */
+extern bool ws_sample_reused(const WsSample *sample, uint32_t now, uint32_t ticks,
+							 uint32_t floor);
+
+/*
+ * Standard error, in pages, of the part of a set of "all" pages (itself known
+ * with this variance) that is estimated to be "part" pages by a sample of one
+ * page in 2^shift.  A binomial share of a finite population.
+ */
+extern double ws_sample_error(double part, double all, double variance, uint32_t shift);
+
+/* NULL when all invariants hold, else what is wrong. */
+extern const char *ws_sampler_check(const WsSampler *sampler);
+
+#endif							/* WS_SAMPLER_H */

@@ -1,0 +1,217 @@
+/*
+ * scans.c
+ *		Judging accesses; see scans.h.
+ */
+#include "scans.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* Relations that are known at a time; a power of two. */
+#define RELATIONS 2048
+
+/* Processes whose last relations are known; a power of two. */
+#define PROCESSES 256
+
+/* Evidence halves in about so many seconds. */
+#define MEMORY_SECONDS 60
+
+/* So many sampled reads of a run, more or less, are enough to go by. */
+#define ENOUGH 6
+
+/*
+ * A process that returned from one relation to the other so many times in a
+ * row, and never stayed longer than so many sampled accesses, goes through
+ * both.
+ */
+#define RETURNS_ALONGSIDE	3
+#define STEPS_ALONE			256
+
+/* A table goes through a ring from this share of shared_buffers on. */
+#define RING_SHARE 0.25
+
+typedef struct Relation
+{
+	uint32_t	tablespace;
+	uint32_t	database;
+	uint32_t	relation;
+	uint32_t	blocks;			/* highest one seen, and one on */
+	float		reads;			/* in runs */
+	float		ringed;			/* those of them that went through a ring */
+	float		runs;			/* accesses in runs */
+	float		alone;			/* those with no other run alongside */
+} Relation;
+
+/*
+ * The last two relations that a process went through block by block.
+ */
+typedef struct Walker
+{
+	uint32_t	process;
+	uint32_t	here;			/* the one it is in */
+	uint32_t	steps;			/* since it came from the other */
+	uint32_t	there;			/* the other one */
+	int			returns;		/* from one to the other, in a row */
+} Walker;
+
+struct WsScans
+{
+	double		nbuffers;
+	Relation	relations[RELATIONS];
+	Walker		walkers[PROCESSES];
+};
+
+size_t
+ws_scans_size(void)
+{
+	return sizeof(WsScans);
+}
+
+void
+ws_scans_init(WsScans *scans, double nbuffers)
+{
+	memset(scans, 0, sizeof(*scans));
+	scans->nbuffers = nbuffers;
+}
+
+static uint32_t
+relation_hash(const WsPageId *page)
+{
+	return (page->relation * UINT32_C(0x9E3779B1)) ^ (page->database * UINT32_C(0x85EBCA6B)) ^
+		page->tablespace;
+}
+
+/*
+ * What is known of a relation; one that is new may displace another.
+ */
+static Relation *
+find_relation(WsScans *scans, const WsPageId *page)
+{
+	uint32_t	hash = relation_hash(page);
+	Relation   *r = &scans->relations[(hash ^ hash >> 15) % RELATIONS];
+
+	if (r->relation != page->relation || r->database != page->database ||
+		r->tablespace != page->tablespace)
+	{
+		memset(r, 0, sizeof(*r));
+		r->tablespace = page->tablespace;
+		r->database = page->database;
+		r->relation = page->relation;
+	}
+	return r;
+}
+
+/*
+ * Does the process go through another relation, too?  An index scan in the
+ * table's order goes back to its index every few blocks.  "relation" is one
+ * that the process is in a run through.
+ */
+static bool
+walks_alongside(WsScans *scans, uint32_t process, uint32_t relation)
+{
+	Walker	   *w = &scans->walkers[process % PROCESSES];
+
+	if (w->process != process)
+	{
+		memset(w, 0, sizeof(*w));
+		w->process = process;
+	}
+	if (relation == w->here)
+	{
+		/* for so long in one that there is no other */
+		if (++w->steps > STEPS_ALONE)
+			w->returns = 0;
+	}
+	else
+	{
+		if (relation != w->there)
+			w->returns = 0;
+		else if (w->returns < RETURNS_ALONGSIDE)
+			w->returns++;
+		w->there = w->here;
+		w->here = relation;
+		w->steps = 0;
+	}
+	return w->returns == RETURNS_ALONGSIDE;
+}
+
+WsClass
+ws_scans_judge(WsScans *scans, const WsEvent *event, uint32_t shift, WsAccess *access)
+{
+	Relation   *r;
+	double		blocks;
+
+	access->ringed = 0;
+	access->ring = WS_RING_READ;
+	access->process = event->process;
+	access->relation = relation_hash(&event->page);
+	access->block = event->page.block;
+
+	if (event->maintenance)
+	{
+		access->ringed = WS_SWEEP_ALL;
+		access->ring = WS_RING_VACUUM;
+		return WS_CLASS_MAINTENANCE;
+	}
+	if (event->page.fork != 0)
+		return WS_CLASS_REST;
+
+	r = find_relation(scans, &event->page);
+	if (event->page.block >= r->blocks)
+		r->blocks = event->page.block + 1;
+	blocks = r->blocks + ldexp(1, (int) shift) - 1;
+
+	if (event->act == WS_ACT_EXTEND)
+	{
+		/* bulk writes go through their rings at all sizes */
+		if (event->ring)
+		{
+			access->ringed = WS_SWEEP_ALL;
+			access->ring = WS_RING_WRITE;
+		}
+		return WS_CLASS_REST;
+	}
+
+	if (event->run < WS_RUN_SCAN)
+		return WS_CLASS_REST;
+	r->runs += 1;
+	r->alone += !walks_alongside(scans, event->process, access->relation);
+	if (event->act == WS_ACT_READ)
+	{
+		r->reads += 1;
+		r->ringed += event->ring;
+	}
+
+	if (blocks > scans->nbuffers * RING_SHARE)
+	{
+		/* it would go through a ring now, and that can be seen */
+		if (r->ringed == 0 || (r->reads >= ENOUGH && r->ringed < r->reads / 2))
+			return WS_CLASS_REST;
+	}
+	else if (!event->ring && r->runs >= ENOUGH && r->alone < r->runs / 2)
+		return WS_CLASS_REST;
+
+	for (int i = 0; i < WS_SWEEP_SIZES; i++)
+		if (blocks > scans->nbuffers * ws_sweep_factors[i] * RING_SHARE)
+			access->ringed |= WS_SWEEP_BIT(i);
+	return WS_CLASS_SCAN;
+}
+
+void
+ws_scans_age(WsScans *scans)
+{
+	float		keep = (float) exp2(-1.0 / MEMORY_SECONDS);
+
+	for (int i = 0; i < RELATIONS; i++)
+	{
+		Relation   *r = &scans->relations[i];
+
+		r->reads *= keep;
+		r->ringed *= keep;
+		r->runs *= keep;
+		r->alone *= keep;
+		if (r->ringed < 0.01f)
+			r->ringed = 0;
+	}
+}

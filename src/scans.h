@@ -1,0 +1,61 @@
+/*
+ * scans.h
+ *		Which accesses are those of a sequential scan, and at which sizes of the
+ *		cache would it go through a ring?
+ *
+ * PostgreSQL reads a table through a ring if the table is larger than a
+ * quarter of shared_buffers.  So the same scan fills the cache at one size and
+ * leaves it alone at another, and whoever wants to know what another size
+ * would do has to know who scans what.
+ *
+ * What the probe tells about an access is evidence, not proof.  A run of
+ * blocks in ascending order looks like a sequential scan, but an index scan in
+ * the table's order, or a bitmap heap scan, makes one too, and neither ever
+ * goes through a ring.  If the table is larger than a quarter of the present
+ * cache, there is proof: a sequential scan would have evicted pages that it
+ * had itself just read.  If it is not, a run is taken for a sequential scan
+ * unless the process walks through another relation alongside, as an index
+ * scan does through its index.
+ *
+ * Sizes of relations are learnt from the highest sampled block.
+ *
+ * One process has all to itself.  This room knows nothing of PostgreSQL.
+ */
+#ifndef WS_SCANS_H
+#define WS_SCANS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stream.h"
+#include "sweep.h"
+
+/* What becomes of an access. */
+typedef enum WsClass
+{
+	WS_CLASS_REST,				/* looked up by clients */
+	WS_CLASS_SCAN,				/* read by clients' sequential scans */
+	WS_CLASS_MAINTENANCE		/* of VACUUM and the like */
+} WsClass;
+
+/* Those that the hit ratio is about. */
+#define WS_CLIENT_CLASSES 2
+
+typedef struct WsScans WsScans;
+
+extern size_t ws_scans_size(void);
+
+/* Begin, in memory of that size, on a server with so many buffers. */
+extern void ws_scans_init(WsScans *scans, double nbuffers);
+
+/*
+ * Judge an access while one page in 2^shift is sampled: its class, and in
+ * *access all but the page.
+ */
+extern WsClass ws_scans_judge(WsScans *scans, const WsEvent *event, uint32_t shift,
+							  WsAccess *access);
+
+/* Let evidence age; once a second. */
+extern void ws_scans_age(WsScans *scans);
+
+#endif							/* WS_SCANS_H */

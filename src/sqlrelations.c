@@ -1,0 +1,275 @@
+/*
+ * sqlrelations.c
+ *		Who is in the working set: the sample, by relation and by database.
+ *
+ * The sample says which share of the set is whose, and the sketch how large
+ * the set is; together they are better than the sample alone.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "commands/dbcommands.h"
+#include "common/relpath.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/tuplestore.h"
+
+#include "compat.h"
+#include "curve.h"
+#include "guc.h"
+#include "probe.h"
+#include "sampler.h"
+#include "shmem.h"
+#include "sqlfuncs.h"
+
+WS_FUNCTION(ws_working_set_relations);
+WS_FUNCTION(ws_working_set_databases);
+
+/*
+ * The pages of a relation's fork, or of a database, that are in the sample.
+ */
+typedef struct Part
+{
+	WsPageId	whose;			/* its block means nothing */
+	int			pages;
+	int			reused;
+	int			resident;
+} Part;
+
+typedef struct Parts
+{
+	int			n;
+	Part	   *part;
+	int			pages;			/* in all */
+	uint32		shift;			/* one page in 2^shift was looked at */
+	WsEstimate	set;			/* the whole of it, from the sketch */
+} Parts;
+
+typedef int (*Order) (const void *, const void *);
+
+static int
+compare(uint32 a, uint32 b)
+{
+	return (a > b) - (a < b);
+}
+
+static int
+by_database(const void *a, const void *b)
+{
+	const WsPageId *x = &((const Part *) a)->whose;
+	const WsPageId *y = &((const Part *) b)->whose;
+
+	return compare(x->database, y->database);
+}
+
+static int
+by_relation(const void *a, const void *b)
+{
+	const WsPageId *x = &((const Part *) a)->whose;
+	const WsPageId *y = &((const Part *) b)->whose;
+	int			order = by_database(a, b);
+
+	if (order == 0)
+		order = compare(x->tablespace, y->tablespace);
+	if (order == 0)
+		order = compare(x->relation, y->relation);
+	if (order == 0)
+		order = compare(x->fork, y->fork);
+	return order;
+}
+
+/*
+ * Largest first, and in a fixed order among equals.
+ */
+static int
+by_pages(const void *a, const void *b)
+{
+	int			order = compare(((const Part *) b)->pages, ((const Part *) a)->pages);
+
+	return order != 0 ? order : by_relation(a, b);
+}
+
+static uint32
+get_period(FunctionCallInfo fcinfo)
+{
+	uint32		longest = WS_SAMPLE_SECONDS * WS_TICKS_PER_SECOND;
+	uint32		ticks;
+
+	if (PG_ARGISNULL(0))
+		return longest;
+	ticks = ws_period_to_ticks(PG_GETARG_INTERVAL_P(0));
+	if (ticks > longest)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("period must not be longer than an hour"),
+				 errdetail("The sample remembers a page for an hour after its last use."),
+				 errhint("Give up to '1 hour', or NULL for that.")));
+	return ticks;
+}
+
+/*
+ * The sampled pages that clients used in a period, divided.
+ */
+static void
+divide(uint32 ticks, Order order, Parts *parts)
+{
+	WsSampler  *sampler = ws_shared->sampler;
+	const WsSketch *sketch = ws_shared->sketch[WS_CLIENT];
+	WsSample   *samples = palloc(sampler->capacity * sizeof(WsSample));
+	uint32		now = ws_shmem_advance();
+	uint32		floor = ws_load(&sketch->floor);
+	bool	   *resident;
+	void	   *workspace;
+
+	LWLockAcquire(ws_shared->sample_lock, LW_SHARED);
+	parts->shift = ws_sampler_mature_shift(sampler, now, ticks, floor);
+	parts->pages = ws_sampler_select(sampler, now, ticks, floor, parts->shift, samples);
+	LWLockRelease(ws_shared->sample_lock);
+
+	workspace = palloc(ws_curve_workspace_size(1));
+	ws_curve_estimate(&sketch, 1, now, &ticks, 1, &parts->set, workspace);
+	resident = palloc(Max(parts->pages, 1) * sizeof(bool));
+	(void) ws_probe_resident(samples, parts->pages, resident);
+
+	/* each page a part, then those of the same relation or database one */
+	parts->part = palloc(Max(parts->pages, 1) * sizeof(Part));
+	for (int i = 0; i < parts->pages; i++)
+	{
+		parts->part[i].whose = samples[i].page;
+		parts->part[i].pages = 1;
+		parts->part[i].reused = ws_sample_reused(&samples[i], now, ticks, floor);
+		parts->part[i].resident = resident[i];
+	}
+	qsort(parts->part, parts->pages, sizeof(Part), order);
+	parts->n = 0;
+	for (int i = 0; i < parts->pages; i++)
+	{
+		Part	   *last = &parts->part[Max(parts->n - 1, 0)];
+
+		if (parts->n > 0 && order(last, &parts->part[i]) == 0)
+		{
+			last->pages++;
+			last->reused += parts->part[i].reused;
+			last->resident += parts->part[i].resident;
+		}
+		else
+			parts->part[parts->n++] = parts->part[i];
+	}
+	qsort(parts->part, parts->n, sizeof(Part), by_pages);
+	pfree(samples);
+}
+
+/*
+ * Sampled pages as pages of the set.
+ */
+static int64
+to_pages(const Parts *parts, int pages)
+{
+	return (int64) rint(parts->set.pages * pages / parts->pages);
+}
+
+/*
+ * The columns that relations and databases have in common.
+ */
+static void
+put_sizes(const Parts *parts, const Part *part, Datum *values)
+{
+	double		share = part->pages / (double) parts->pages;
+	double		error = ws_sample_error(parts->set.pages * share, parts->set.pages,
+										parts->set.variance, parts->shift);
+
+	values[0] = Int64GetDatum(to_pages(parts, part->pages));
+	values[1] = Int64GetDatum(to_pages(parts, part->pages) * BLCKSZ);
+	values[2] = Float8GetDatum(share);
+	values[3] = Int64GetDatum((int64) rint(error * BLCKSZ));
+	values[4] = Int64GetDatum(to_pages(parts, part->resident) * BLCKSZ);
+	values[5] = Int64GetDatum(to_pages(parts, part->reused) * BLCKSZ);
+}
+
+/*
+ * The name of a database.  Relations that all databases share have none, and
+ * neither has one that was dropped.
+ */
+static void
+put_database(Oid database, Datum *value, bool *null)
+{
+	char	   *name = OidIsValid(database) ? get_database_name(database) : NULL;
+
+	*null = name == NULL;
+	*value = name ? CStringGetTextDatum(name) : (Datum) 0;
+}
+
+/*
+ * The relation that a file is of now, if it can be told from here.
+ */
+static Oid
+find_relation(const WsPageId *whose)
+{
+	if (OidIsValid(whose->database) && whose->database != MyDatabaseId)
+		return InvalidOid;
+	return RelidByRelfilenumber(whose->tablespace, whose->relation);
+}
+
+Datum
+ws_working_set_relations(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	uint32		ticks;
+	Parts		parts;
+
+	ws_require_preloaded();
+	ticks = get_period(fcinfo);
+	InitMaterializedSRF(fcinfo, 0);
+	if (!ws_tracking() || ws_shared->sampler == NULL || ticks == 0)
+		return (Datum) 0;
+
+	divide(ticks, by_relation, &parts);
+	for (int i = 0; i < parts.n; i++)
+	{
+		const WsPageId *whose = &parts.part[i].whose;
+		Oid			relation = find_relation(whose);
+		char		kind = OidIsValid(relation) ? get_rel_relkind(relation) : '\0';
+		Datum		values[11];
+		bool		nulls[11] = {false};
+
+		put_database(whose->database, &values[0], &nulls[0]);
+		nulls[1] = kind == '\0';
+		values[1] = ObjectIdGetDatum(relation);
+		nulls[2] = kind == '\0';
+		values[2] = CharGetDatum(kind);
+		values[3] = ObjectIdGetDatum(whose->relation);
+		values[4] = CStringGetTextDatum(forkNames[whose->fork]);
+		put_sizes(&parts, &parts.part[i], &values[5]);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+Datum
+ws_working_set_databases(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	uint32		ticks;
+	Parts		parts;
+
+	ws_require_preloaded();
+	ticks = get_period(fcinfo);
+	InitMaterializedSRF(fcinfo, 0);
+	if (!ws_tracking() || ws_shared->sampler == NULL || ticks == 0)
+		return (Datum) 0;
+
+	divide(ticks, by_database, &parts);
+	for (int i = 0; i < parts.n; i++)
+	{
+		Datum		values[7];
+		bool		nulls[7] = {false};
+
+		put_database(parts.part[i].whose.database, &values[0], &nulls[0]);
+		put_sizes(&parts, &parts.part[i], &values[1]);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}

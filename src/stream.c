@@ -1,0 +1,106 @@
+/*
+ * stream.c
+ *		Writing to, and reading from, the ring of events; see stream.h.
+ */
+#include "stream.h"
+
+#include <string.h>
+
+_Static_assert(sizeof(WsEvent) == 32, "two events to a cache line");
+_Static_assert(offsetof(WsStream, events) == 192, "events begin a cache line");
+
+/*
+ * After so many lost races for a place a writer gives up: it must not be kept
+ * from its work.
+ */
+#define CLAIM_ATTEMPTS 16
+
+size_t
+ws_stream_size(uint32_t places)
+{
+	return offsetof(WsStream, events) + places * sizeof(WsEvent);
+}
+
+void
+ws_stream_init(WsStream *stream, uint32_t places)
+{
+	memset(stream, 0, ws_stream_size(places));
+	stream->size = places;
+}
+
+/*
+ * One byte of everything in an event but itself.
+ */
+static uint8_t
+checksum(const WsEvent *event)
+{
+	uint32_t	sum = 0x9E3779B9;
+	uint32_t	words[8];
+	WsEvent		copy = *event;
+
+	copy.check = 0;
+	memcpy(words, &copy, sizeof(words));
+	for (int i = 0; i < 8; i++)
+		sum = (sum ^ words[i]) * 0x85EBCA6B;
+	return (uint8_t) (sum >> 24);
+}
+
+bool
+ws_stream_write(WsStream *stream, const WsEvent *event)
+{
+	uint32_t	position = __atomic_load_n(&stream->head, __ATOMIC_RELAXED);
+	WsEvent	   *place;
+	WsEvent		e = *event;
+
+	for (int attempt = 0;; attempt++)
+	{
+		/* acquire: the reader is done with the place before it is reused */
+		uint32_t	filled = position - __atomic_load_n(&stream->tail, __ATOMIC_ACQUIRE);
+
+		if (attempt == CLAIM_ATTEMPTS || filled == stream->size)
+			return false;
+		if (filled > stream->size)
+		{
+			/* read since the head was looked at */
+			position = __atomic_load_n(&stream->head, __ATOMIC_RELAXED);
+			continue;
+		}
+		if (__atomic_compare_exchange_n(&stream->head, &position, position + 1, false,
+										__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			break;
+	}
+
+	place = &stream->events[position & (stream->size - 1)];
+	e.stamp = position + 1;
+	e.check = checksum(&e);
+	memcpy((char *) place + sizeof(place->stamp), (char *) &e + sizeof(e.stamp),
+		   sizeof(e) - sizeof(e.stamp));
+	__atomic_store_n(&place->stamp, position + 1, __ATOMIC_RELEASE);
+	return true;
+}
+
+WsStreamState
+ws_stream_read(WsStream *stream, WsEvent *event)
+{
+	uint32_t	position = __atomic_load_n(&stream->tail, __ATOMIC_RELAXED);
+	WsEvent    *place = &stream->events[position & (stream->size - 1)];
+	uint32_t	stamp;
+
+	if (position == __atomic_load_n(&stream->head, __ATOMIC_RELAXED))
+		return WS_STREAM_EMPTY;
+	stamp = __atomic_load_n(&place->stamp, __ATOMIC_ACQUIRE);
+	if (stamp != position + 1)
+		return WS_STREAM_PENDING;
+
+	memcpy(event, place, sizeof(*event));
+	event->stamp = stamp;
+	ws_stream_skip(stream);
+	return event->check == checksum(event) ? WS_STREAM_EVENT : WS_STREAM_DAMAGED;
+}
+
+void
+ws_stream_skip(WsStream *stream)
+{
+	__atomic_store_n(&stream->tail, __atomic_load_n(&stream->tail, __ATOMIC_RELAXED) + 1,
+					 __ATOMIC_RELEASE);
+}

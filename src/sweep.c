@@ -1,0 +1,355 @@
+/*
+ * sweep.c
+ *		Miniature clock sweeps; see sweep.h.
+ *
+ * What a page is in each of the caches stands together, in one line of cache:
+ * most accesses are hits at all sizes, and then no other line is touched.
+ */
+#include "sweep.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NOWHERE		UINT16_MAX
+#define USAGE_MAX	5
+
+/* Scans that are followed at a time, and buffers of a ring, at most. */
+#define RINGS		32
+#define RING_MAX	320
+
+const double ws_sweep_factors[WS_SWEEP_SIZES] = {
+	0.1, 0.125, 0.175, 0.25, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9,
+	1, 1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4
+};
+
+typedef struct Page
+{
+	uint16_t	at[WS_SWEEP_SIZES]; /* its buffer, or NOWHERE */
+	uint8_t		usage[WS_SWEEP_SIZES];	/* meaningless where it is nowhere */
+	uint32_t	reserved;		/* to the end of the cache line */
+} Page;
+
+_Static_assert(sizeof(Page) == 64, "a page is one cache line");
+
+typedef struct Cache
+{
+	uint16_t   *page;			/* in each buffer; the first "filled" hold one */
+	uint32_t	buffers;
+	uint32_t	filled;
+	uint32_t	hand;
+	double		ring[WS_NRINGS];	/* buffers of a ring */
+} Cache;
+
+/*
+ * The rings of one scan: one for each size.
+ */
+typedef struct Scan
+{
+	bool		active;
+	WsRing		ring;
+	uint32_t	process;
+	uint32_t	relation;
+	uint32_t	block;			/* the last one */
+	uint16_t	next[WS_SWEEP_SIZES];
+	uint16_t	page[WS_SWEEP_SIZES][RING_MAX];
+} Scan;
+
+struct WsSweep
+{
+	uint32_t	npages;
+	uint64_t	moved;			/* by the hand of the smallest cache */
+	Cache		caches[WS_SWEEP_SIZES];
+	Scan		scans[RINGS];
+	Page	   *pages;
+};
+
+static size_t
+aligned(size_t size)
+{
+	return (size + 63) & ~(size_t) 63;
+}
+
+size_t
+ws_sweep_size(uint32_t pages)
+{
+	return aligned(sizeof(WsSweep)) + pages * sizeof(Page) +
+		WS_SWEEP_SIZES * aligned(pages * sizeof(uint16_t));
+}
+
+void
+ws_sweep_init(WsSweep *sweep, uint32_t pages)
+{
+	char	   *p = (char *) sweep + aligned(sizeof(WsSweep));
+
+	memset(sweep, 0, ws_sweep_size(pages));
+	sweep->npages = pages;
+	sweep->pages = (Page *) p;
+	p += pages * sizeof(Page);
+	for (int i = 0; i < WS_SWEEP_SIZES; i++)
+	{
+		sweep->caches[i].page = (uint16_t *) p;
+		p += aligned(pages * sizeof(uint16_t));
+	}
+	for (uint32_t page = 0; page < pages; page++)
+		memset(sweep->pages[page].at, 0xFF, sizeof(sweep->pages[page].at));
+	ws_sweep_resize(sweep, 1);
+}
+
+/*
+ * The buffer whose page has to go, of a cache that is full.
+ */
+static uint32_t
+victim(WsSweep *sweep, int size)
+{
+	Cache	   *cache = &sweep->caches[size];
+	uint32_t	moved = 0;
+
+	for (;;)
+	{
+		uint32_t	buffer = cache->hand;
+		uint8_t    *usage = &sweep->pages[cache->page[buffer]].usage[size];
+
+		cache->hand = buffer + 1 < cache->filled ? buffer + 1 : 0;
+		moved++;
+		if (*usage == 0)
+		{
+			if (size == 0)
+				sweep->moved += moved;
+			return buffer;
+		}
+		(*usage)--;
+	}
+}
+
+/*
+ * Empty a buffer; the last one takes its place.
+ */
+static void
+vacate(WsSweep *sweep, int size, uint32_t buffer)
+{
+	Cache	   *cache = &sweep->caches[size];
+	uint16_t	last = cache->page[cache->filled - 1];
+
+	sweep->pages[cache->page[buffer]].at[size] = NOWHERE;
+	cache->filled--;
+	if (buffer != cache->filled)
+	{
+		cache->page[buffer] = last;
+		sweep->pages[last].at[size] = (uint16_t) buffer;
+	}
+	if (cache->hand >= cache->filled)
+		cache->hand = 0;
+}
+
+static void
+resize(WsSweep *sweep, int size, uint32_t buffers)
+{
+	Cache	   *cache = &sweep->caches[size];
+
+	while (cache->filled > buffers)
+		vacate(sweep, size, victim(sweep, size));
+	cache->buffers = buffers;
+}
+
+void
+ws_sweep_resize(WsSweep *sweep, double buffers)
+{
+	for (int i = 0; i < WS_SWEEP_SIZES; i++)
+	{
+		double		n = rint(buffers * ws_sweep_factors[i]);
+
+		resize(sweep, i, n < 1 ? 1 : n > sweep->npages ? sweep->npages : (uint32_t) n);
+	}
+}
+
+void
+ws_sweep_set_rings(WsSweep *sweep, WsRing ring, const double *buffers)
+{
+	for (int i = 0; i < WS_SWEEP_SIZES; i++)
+		sweep->caches[i].ring[ring] = buffers[i];
+}
+
+/*
+ * A buffer for a page that comes in: an empty one, or the one that the hand
+ * finds.
+ */
+static uint32_t
+allocate(WsSweep *sweep, int size)
+{
+	Cache	   *cache = &sweep->caches[size];
+	uint32_t	buffer;
+
+	if (cache->filled < cache->buffers)
+		return cache->filled++;
+	buffer = victim(sweep, size);
+	sweep->pages[cache->page[buffer]].at[size] = NOWHERE;
+	return buffer;
+}
+
+static void
+bring_in(WsSweep *sweep, int size, uint32_t buffer, uint32_t page)
+{
+	sweep->caches[size].page[buffer] = (uint16_t) page;
+	sweep->pages[page].at[size] = (uint16_t) buffer;
+	sweep->pages[page].usage[size] = 1;
+}
+
+/*
+ * The rings of the scan that an access is part of.  A scan that begins again
+ * has new ones.
+ */
+static Scan *
+find_scan(WsSweep *sweep, const WsAccess *access)
+{
+	Scan	   *scan = &sweep->scans[(access->process * 3 + access->ring) % RINGS];
+
+	if (!scan->active || scan->process != access->process || scan->ring != access->ring ||
+		scan->relation != access->relation || scan->block > access->block)
+	{
+		scan->active = true;
+		scan->process = access->process;
+		scan->ring = access->ring;
+		scan->relation = access->relation;
+		memset(scan->next, 0, sizeof(scan->next));
+		memset(scan->page, 0xFF, sizeof(scan->page));
+	}
+	scan->block = access->block;
+	return scan;
+}
+
+/*
+ * As GetBufferFromRing(): go on in the ring; if the page there has not been
+ * used by others, its buffer is taken, else the ring gets another buffer.
+ */
+static uint32_t
+allocate_in_ring(WsSweep *sweep, int size, Scan *scan, uint32_t page)
+{
+	Cache	   *cache = &sweep->caches[size];
+	double		most = fmin(cache->ring[scan->ring], cache->buffers / 8.0);
+	uint32_t	n = most < 1 ? 1 : most > RING_MAX ? RING_MAX : (uint32_t) rint(most);
+	uint32_t	i = scan->next[size] < n ? scan->next[size] : 0;
+	uint16_t	old = scan->page[size][i];
+	uint32_t	buffer;
+
+	scan->next[size] = (uint16_t) (i + 1);
+	scan->page[size][i] = (uint16_t) page;
+	if (old == NOWHERE || sweep->pages[old].at[size] == NOWHERE ||
+		sweep->pages[old].usage[size] > 1)
+		return allocate(sweep, size);
+	buffer = sweep->pages[old].at[size];
+	sweep->pages[old].at[size] = NOWHERE;
+	return buffer;
+}
+
+uint32_t
+ws_sweep_access(WsSweep *sweep, const WsAccess *access)
+{
+	Page	   *page = &sweep->pages[access->page];
+	Scan	   *scan = access->ringed ? find_scan(sweep, access) : NULL;
+	uint32_t	missed = 0;
+
+	for (int i = 0; i < WS_SWEEP_SIZES; i++)
+	{
+		uint8_t		most = access->ringed & WS_SWEEP_BIT(i) ? 1 : USAGE_MAX;
+
+		page->usage[i] += page->usage[i] < most;
+		missed |= (uint32_t) (page->at[i] == NOWHERE) << i;
+	}
+
+	for (uint32_t rest = missed; rest != 0; rest &= rest - 1)
+	{
+		int			i = __builtin_ctz(rest);
+		uint32_t	buffer;
+
+		if (access->ringed & WS_SWEEP_BIT(i))
+			buffer = allocate_in_ring(sweep, i, scan, access->page);
+		else
+			buffer = allocate(sweep, i);
+		bring_in(sweep, i, buffer, access->page);
+	}
+	return missed;
+}
+
+void
+ws_sweep_forget(WsSweep *sweep, uint32_t page)
+{
+	for (int i = 0; i < WS_SWEEP_SIZES; i++)
+		if (sweep->pages[page].at[i] != NOWHERE)
+			vacate(sweep, i, sweep->pages[page].at[i]);
+}
+
+bool
+ws_sweep_holds(const WsSweep *sweep, uint32_t page)
+{
+	for (int i = 0; i < WS_SWEEP_SIZES; i++)
+		if (sweep->pages[page].at[i] != NOWHERE)
+			return true;
+	return false;
+}
+
+void
+ws_sweep_seed(WsSweep *sweep, const uint32_t *pages, uint32_t n)
+{
+	for (int i = 0; i < WS_SWEEP_SIZES; i++)
+	{
+		Cache	   *cache = &sweep->caches[i];
+		uint32_t	room = cache->buffers - cache->filled;
+		uint32_t	last = 0;	/* of the pages that fit, and one on */
+
+		for (uint32_t fit = 0; last < n && fit < room; last++)
+			fit += sweep->pages[pages[last]].at[i] == NOWHERE;
+
+		/* the oldest first, where the hand comes first */
+		while (last-- > 0)
+			if (sweep->pages[pages[last]].at[i] == NOWHERE)
+				bring_in(sweep, i, cache->filled++, pages[last]);
+	}
+}
+
+uint32_t
+ws_sweep_buffers(const WsSweep *sweep, int size)
+{
+	return sweep->caches[size].buffers;
+}
+
+uint32_t
+ws_sweep_filled(const WsSweep *sweep, int size)
+{
+	return sweep->caches[size].filled;
+}
+
+double
+ws_sweep_turns(WsSweep *sweep)
+{
+	double		turns = sweep->moved / (double) sweep->caches[0].buffers;
+
+	sweep->moved = 0;
+	return turns;
+}
+
+const char *
+ws_sweep_check(const WsSweep *sweep)
+{
+	for (int i = 0; i < WS_SWEEP_SIZES; i++)
+	{
+		const Cache *cache = &sweep->caches[i];
+		uint32_t	held = 0;
+
+		if (cache->filled > cache->buffers || cache->buffers > sweep->npages)
+			return "a cache holds more than it can";
+		if (cache->hand >= (cache->filled ? cache->filled : 1))
+			return "a hand points behind the last buffer";
+		for (uint32_t b = 0; b < cache->filled; b++)
+			if (sweep->pages[cache->page[b]].at[i] != b)
+				return "a page is not where its buffer says";
+		for (uint32_t p = 0; p < sweep->npages; p++)
+		{
+			held += sweep->pages[p].at[i] != NOWHERE;
+			if (sweep->pages[p].at[i] != NOWHERE && sweep->pages[p].usage[i] > USAGE_MAX)
+				return "a usage count is out of range";
+		}
+		if (held != cache->filled)
+			return "pages and filled buffers do not add up";
+	}
+	return NULL;
+}

@@ -1,0 +1,271 @@
+/*
+ * watch.c
+ *		Events of sampled pages; see watch.h.
+ *
+ * Runs.  A process that reads a relation sequentially looks at each block a
+ * little further on than the one before.  Of the hits only those of sampled
+ * pages are seen here, so "a little" is some times the sampling distance.
+ * Each such step counts one, each other takes three away; random steps never
+ * get far.  A scan that begins again loses little.
+ *
+ * Rings.  A process that evicts a page that it has itself lately read goes
+ * round in a ring: the hand of the clock would have to come round twice to
+ * get there.  How lately depends on the size of the ring.
+ *
+ * Damping.  A page's usage count rises to five at most, so more than five hits
+ * while the hand goes round once add nothing that a simulation could tell.
+ * The first five of each interval are reported; the worker chooses an interval
+ * shorter than a turn of the smallest cache that it simulates.
+ */
+#include "postgres.h"
+
+#include "storage/proc.h"
+#include "storage/smgr.h"
+
+#include "compat.h"
+#include "guc.h"
+#include "watch.h"
+
+/* Relations that a process's place in is known of; a power of two. */
+#define RUNS 64
+
+/* The pages that the process read last; a power of two. */
+#define READS 4096
+
+/*
+ * A step belongs to a run if it is no longer than this many blocks, or this
+ * many sampling distances.
+ */
+#define STEP_BLOCKS		16
+#define STEP_DISTANCES	8
+
+/* A step that does not takes so much away. */
+#define RUN_BROKEN		3
+
+/* Hits of a page in an interval that are reported; the server's own limit. */
+#define HITS_TOLD		5
+
+typedef struct Run
+{
+	uint32		relation;
+	uint32		database;
+	uint32		block;			/* the last one */
+	uint32		length;			/* 0 .. WS_RUN_MAX */
+	uint32		ringed;			/* number of the read at which the process last
+								 * evicted a page of its own; 0: never */
+	bool		extending;		/* was the last page made, not read? */
+} Run;
+
+static struct
+{
+	uint16		process;
+	uint32		nreads;			/* pages that the process let in */
+	uint32		ring_read;		/* ring of a scan, and of a bulk write: */
+	uint32		ring_write;		/* within so many reads is "lately" */
+	Run			runs[RUNS];
+	struct
+	{
+		uint32		hash;
+		uint32		number;		/* of the read; 0: none */
+	}			reads[READS];
+
+	/* not yet added to the shared counters */
+	uint64		scan_hits;
+	uint64		scan_reads;
+	uint64		ring_reads;
+	uint64		dropped;
+} watch;
+
+void
+ws_watch_begin(void)
+{
+	memset(&watch, 0, sizeof(watch));
+	watch.process = (uint16) ws_process_number();
+	watch.ring_read = 2 * ws_ring_read_pages(NBuffers);
+	watch.ring_write = 2 * ws_ring_write_pages(NBuffers);
+}
+
+static Run *
+find_run(const WsPageId *page)
+{
+	Run		   *run = &watch.runs[(page->relation * 0x9E3779B1U) >> 26];
+
+	if (run->relation != page->relation || run->database != page->database)
+	{
+		memset(run, 0, sizeof(*run));
+		run->relation = page->relation;
+		run->database = page->database;
+		run->block = page->block;
+	}
+	return run;
+}
+
+/*
+ * The process is at this page now.  NULL for pages that nobody scans.
+ */
+static Run *
+follow(const WsPageId *page, uint32 shift)
+{
+	Run		   *run;
+	uint64		longest = STEP_BLOCKS;
+
+	if (page->fork != MAIN_FORKNUM)
+		return NULL;
+
+	if (shift < WS_STRATA)
+		longest = Max(longest, (uint64) STEP_DISTANCES << shift);
+	run = find_run(page);
+	if (page->block == run->block)
+		return run;
+	if (page->block > run->block && page->block - run->block <= longest)
+		run->length = Min(run->length + 1, WS_RUN_MAX);
+	else
+		run->length = run->length < RUN_BROKEN ? 0 : run->length - RUN_BROKEN;
+	run->block = page->block;
+	return run;
+}
+
+/*
+ * Is the process going through a ring in this relation?
+ */
+static bool
+in_ring(const Run *run, bool extending)
+{
+	return run->ringed != 0 &&
+		watch.nreads - run->ringed <= (extending ? watch.ring_write : watch.ring_read);
+}
+
+/*
+ * Did the relation grow by the page, or was it there to be read?  Who extends
+ * a relation asks for its size first, and the server remembers the answer.
+ */
+static bool
+is_extension(const WsPageId *page)
+{
+	/* found, never made: who enters a page has its relation open */
+	SMgrRelation relation = ws_smgr_open(page->tablespace, page->database, page->relation);
+	BlockNumber size = relation->smgr_cached_nblocks[page->fork];
+
+	return page->block >= size;
+}
+
+static void
+tell(const WsPageId *page, uint32 tick, WsKind kind, WsAct act, const Run *run, bool ring)
+{
+	WsEvent		event;
+
+	memset(&event, 0, sizeof(event));
+	event.tick = tick;
+	event.page = *page;
+	event.act = act;
+	event.maintenance = kind == WS_MAINTENANCE;
+	event.ring = ring;
+	event.run = run ? run->length : 0;
+	event.process = watch.process;
+	if (!ws_stream_write(ws_shared->stream, &event))
+		watch.dropped++;
+}
+
+/*
+ * Has the page been reported often enough for now?  Counts this time.
+ *
+ * A slot holds a hash, the number of the interval, and how many hits of it
+ * were reported.  Pages that share a slot drive each other out, and are
+ * reported more often than needed.
+ */
+static bool
+damped(uint32 hash, uint32 tick)
+{
+	uint64	   *slot = &ws_shared->damper[hash * 0x85EBCA6BU >> ws_shared->damper_shift];
+	uint64		old = __atomic_load_n(slot, __ATOMIC_RELAXED);
+	uint64		first = (uint64) hash << 32 |
+		(uint32) (tick >> ws_load(&ws_shared->damp_shift) << 3);
+	uint64		told = old - first;
+
+	if (told >= HITS_TOLD)
+	{
+		if (told == HITS_TOLD)
+			return true;
+		told = 0;
+	}
+	__atomic_store_n(slot, first + told + 1, __ATOMIC_RELAXED);
+	return false;
+}
+
+void
+ws_watch_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
+{
+	uint32		shift = ws_load(&ws_shared->sample_shift);
+	Run		   *run = follow(page, shift);
+
+	if (run && run->length >= WS_RUN_SCAN && kind == WS_CLIENT)
+		watch.scan_hits += UINT64CONST(1) << shift;
+	if (!damped(hash, tick))
+		tell(page, tick, kind, WS_ACT_HIT, run, run && in_ring(run, false));
+}
+
+void
+ws_watch_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
+{
+	uint32		shift = ws_load(&ws_shared->sample_shift);
+	bool		sampled = ws_watch_sampled(hash);
+	Run		   *run = follow(page, shift);
+	bool		scanning = run && run->length >= WS_RUN_SCAN;
+
+	watch.nreads++;
+	watch.reads[hash % READS].hash = hash;
+	watch.reads[hash % READS].number = watch.nreads;
+
+	if ((sampled || scanning) && shift < WS_STRATA)
+	{
+		bool		extension = is_extension(page);
+		bool		ring = scanning && in_ring(run, extension);
+
+		if (run)
+			run->extending = extension;
+		if (scanning && !extension && kind == WS_CLIENT)
+		{
+			watch.scan_reads++;
+			watch.ring_reads += ring;
+		}
+		if (sampled)
+			tell(page, tick, kind, extension ? WS_ACT_EXTEND : WS_ACT_READ, run, ring);
+	}
+}
+
+void
+ws_watch_remove(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
+{
+	bool		own = watch.reads[hash % READS].hash == hash &&
+		watch.reads[hash % READS].number != 0;
+	bool		ring = false;
+
+	if (own && page->fork == MAIN_FORKNUM)
+	{
+		Run		   *run = find_run(page);
+
+		ring = watch.nreads - watch.reads[hash % READS].number <=
+			(run->extending ? watch.ring_write : watch.ring_read);
+		if (ring)
+			run->ringed = watch.nreads;
+	}
+	if (ws_watch_sampled(hash))
+		tell(page, tick, kind, WS_ACT_REMOVE, NULL, ring);
+}
+
+static void
+add(uint64 *counter, uint64 *count)
+{
+	if (*count > 0)
+		__atomic_fetch_add(counter, *count, __ATOMIC_RELAXED);
+	*count = 0;
+}
+
+void
+ws_watch_flush(WsCounters *counters)
+{
+	add(&counters->scan_hits, &watch.scan_hits);
+	add(&counters->scan_reads, &watch.scan_reads);
+	add(&counters->ring_reads, &watch.ring_reads);
+	add(&counters->dropped, &watch.dropped);
+}
