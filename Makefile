@@ -36,7 +36,7 @@ EXTENSION = working_set
 EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" working_set.control)
 DATA = $(wildcard sql/working_set--*.sql)
 # in this order: the first makes the extension, the last drops it
-REGRESS = size curve plateau_end views privileges schema
+REGRESS = size curve plateau_end views advice relations privileges schema
 
 # Export only what is marked PGDLLEXPORT, a mark that is empty before PostgreSQL 16.
 PG_CFLAGS = -fvisibility=hidden

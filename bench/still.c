@@ -5,13 +5,15 @@
  * A single-user backend has no worker, so its lookups look after the clock
  * themselves.  To count what a lookup costs beside a worker, this module,
  * preloaded after working_set, tells it that a worker ticks; there is none,
- * so the tick moves only when SQL asks for it.
+ * so the tick moves only when SQL asks for it.  If ws_bench_still.sample is
+ * on, all pages are sampled, else none.
  */
 #include "postgres.h"
 
 #include "fmgr.h"
 #include "storage/ipc.h"
 #include "storage/shmem.h"
+#include "utils/guc.h"
 
 #include "shmem.h"
 
@@ -24,8 +26,14 @@ static shmem_startup_hook_type prev_shmem_startup_hook = NULL;
 static void
 hold_still(void)
 {
+	/* as ws_shmem_size() at the default settings; another size is refused */
 	Size		size = 64 + TYPEALIGN(64, sizeof(WsShared)) +
-		WS_NKINDS * ws_sketch_size(WS_REGISTERS_DEFAULT);
+		WS_NKINDS * ws_sketch_size(WS_REGISTERS_DEFAULT) +
+		TYPEALIGN(64, ws_stream_size(WS_STREAM_PLACES)) +
+		TYPEALIGN(64, ws_sampler_size(WS_SAMPLE_PAGES_DEFAULT)) +
+		2 * WS_SAMPLE_PAGES_DEFAULT * sizeof(uint64);
+	const char *sample = GetConfigOption("ws_bench_still.sample", true, false);
+	bool		all = sample && strcmp(sample, "on") == 0;
 	bool		found;
 	WsShared   *shared;
 
@@ -39,8 +47,9 @@ hold_still(void)
 	for (int kind = 0; kind < WS_NKINDS; kind++)
 	{
 		ws_store(&shared->sketch[kind]->unattended, 0);
-		ws_store(&shared->sketch[kind]->watched, 0);
+		ws_store(&shared->sketch[kind]->watched, all ? UINT32_MAX : 0);
 	}
+	ws_store(&shared->sample_shift, all ? 0 : WS_SAMPLE_OFF);
 }
 
 void

@@ -19,6 +19,12 @@ SELECT * FROM working_set_recommendation();
 SELECT * FROM working_set_recommendation;
 SELECT * FROM working_set_info();
 SELECT * FROM working_set_info;
+SELECT * FROM working_set_cache_advice();
+SELECT * FROM working_set_cache_advice;
+SELECT * FROM working_set_relations();
+SELECT * FROM working_set_relations;
+SELECT * FROM working_set_databases();
+SELECT * FROM working_set_databases;
 SELECT working_set_reset();
 
 -- a monitor: all but reset
@@ -30,6 +36,9 @@ SELECT working_set_size() > 0 AS allowed;
 SELECT count(*) FROM working_set_curve;
 SELECT count(*) FROM working_set_recommendation;
 SELECT tracking FROM working_set_info;
+SELECT count(*) FROM working_set_cache_advice;
+SELECT count(*) >= 0 AS allowed FROM working_set_relations;
+SELECT count(*) >= 0 AS allowed FROM working_set_databases;
 SELECT value FROM working_set_plateau_end('{1,2,3,4,5,6}');
 SELECT working_set_reset();
 SELECT approximate_working_set_size(true);

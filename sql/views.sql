@@ -14,7 +14,9 @@ SELECT tracking, reason, registers, since <= clock_timestamp() AS since,
        worker_pid > 0 AS worker,
        version = extversion AS version
   FROM working_set_info, pg_extension WHERE extname = 'working_set';
-SELECT sample_rate, sampled_pages, dropped_samples, last_saved FROM working_set_info;
+SELECT sample_rate IN (1, 0.5, 0.25, 0.125, 0.0625) AS sample_rate, sampled_pages >= 0 AS sampled_pages,
+       dropped_samples, last_saved
+  FROM working_set_info;
 
 -- for a minute after a reset nothing is recommended
 SELECT working_set_reset() IS NOT NULL AS reset;
@@ -48,5 +50,5 @@ SELECT classid::regclass, objid, objsubid
    AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'working_set')
    AND obj_description(objid, classid::regclass::text) IS NULL;
 SELECT attrelid::regclass, attname FROM pg_attribute
- WHERE attrelid IN ('working_set_curve'::regclass, 'working_set_recommendation'::regclass, 'working_set_info'::regclass)
+ WHERE attrelid IN (SELECT oid FROM pg_class WHERE relkind = 'v' AND relname LIKE 'working\_set\_%')
    AND attnum > 0 AND col_description(attrelid, attnum) IS NULL;

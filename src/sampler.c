@@ -129,13 +129,13 @@ ws_sampler_touch(WsSampler *sampler, uint32_t entry, uint32_t tick, bool client)
 		sample->touched = tick;
 	if (!client)
 		return;
-	if (tick > sample->last)
-		sample->last = tick;
 	if (sample->use == 0 || tick >= sample->use + WS_USE_TICKS)
 	{
-		sample->before = sample->use;
+		sample->before = sample->last;
 		sample->use = tick;
 	}
+	if (tick > sample->last)
+		sample->last = tick;
 }
 
 void

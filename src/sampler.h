@@ -55,7 +55,7 @@ typedef struct WsSample
 	uint32_t	touched;		/* tick of the last touch by anybody; 0: no page */
 	uint32_t	last;			/* by a client, as all below; 0: none */
 	uint32_t	use;			/* tick at which the last use began */
-	uint32_t	before;			/* and the one before; 0: none */
+	uint32_t	before;			/* tick of the last touch of the use before; 0: none */
 	uint32_t	next:31;		/* in the same bucket, or free */
 	uint32_t	resident:1;		/* in shared buffers, as far as is known */
 } WsSample;

@@ -176,7 +176,7 @@ ws_period_to_ticks(const Interval *period)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("period must not be negative"),
 				 errdetail("The period is %.0f seconds, a month counting as 30 days.", seconds),
-				 errhint("Give the length of the window, or NULL for everything since the last reset.")));
+				 errhint("Give the length of a window that ends now, or NULL for the longest one.")));
 	return seconds_to_ticks(seconds);
 }
 

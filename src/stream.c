@@ -34,15 +34,17 @@ ws_stream_init(WsStream *stream, uint32_t places)
 static uint8_t
 checksum(const WsEvent *event)
 {
-	uint32_t	sum = 0x9E3779B9;
-	uint32_t	words[8];
+	uint64_t	words[4];
 	WsEvent		copy = *event;
+	uint64_t	sum;
 
 	copy.check = 0;
 	memcpy(words, &copy, sizeof(words));
-	for (int i = 0; i < 8; i++)
-		sum = (sum ^ words[i]) * 0x85EBCA6B;
-	return (uint8_t) (sum >> 24);
+	sum = words[0] * UINT64_C(0x9E3779B97F4A7C15);
+	sum = (sum ^ words[1]) * UINT64_C(0xC2B2AE3D27D4EB4F);
+	sum = (sum ^ words[2]) * UINT64_C(0x165667B19E3779F9);
+	sum = (sum ^ words[3]) * UINT64_C(0x9E3779B97F4A7C15);
+	return (uint8_t) (sum >> 56);
 }
 
 bool

@@ -1,0 +1,75 @@
+-- Who is in the set: relations, databases, names that are gone, bad periods
+
+\d working_set_relations
+\d working_set_databases
+
+-- a table of 1000 pages, each used once by a scan, and wait until the worker has seen it
+CREATE TABLE thousand (id int, filler text);
+ALTER TABLE thousand ALTER filler SET STORAGE PLAIN;
+INSERT INTO thousand SELECT g, repeat('x', 7000) FROM generate_series(1, 1000) g;
+VACUUM (FREEZE, ANALYZE) thousand;
+CREATE FUNCTION wait_for(condition text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+	met boolean;
+BEGIN
+	FOR i IN 1 .. 1800 LOOP
+		EXECUTE 'SELECT ' || condition INTO met;
+		IF met THEN
+			RETURN true;
+		END IF;
+		PERFORM pg_sleep(0.1);
+	END LOOP;
+	RETURN false;
+END $$;
+SELECT working_set_reset() IS NOT NULL AS reset;
+SELECT count(filler) FROM thousand;
+SELECT wait_for('EXISTS (SELECT FROM working_set_relations WHERE relation = ''thousand''::regclass)') AS seen;
+
+-- bound: four standard errors of the sample, and four of the sketch's size (0.5 % each)
+SELECT datname = current_database() AS datname, relkind, fork,
+       relfilenode = pg_relation_filenode('thousand') AS relfilenode,
+       abs(pages - 1000) <= 20 + 4 * standard_error_bytes / 8192.0 AS pages,
+       bytes = pages * 8192 AS bytes, share > 0.5 AND share < 1 AS share,
+       abs(resident_bytes - bytes) <= 8192 AS resident, reused_bytes
+  FROM working_set_relations WHERE relation = 'thousand'::regclass AND fork = 'main';
+-- all of it, by relation and by database
+SELECT abs(sum(share) - 1) < 1e-9 AS shares, abs(sum(pages) - min(s.size)) <= 4 + count(*) AS pages
+  FROM working_set_relations, approximate_working_set_size_seconds(300) AS s (size);
+SELECT abs(sum(share) - 1) < 1e-9 AS shares, count(*) FILTER (WHERE datname = current_database()) AS this_one
+  FROM working_set_databases;
+-- largest first
+SELECT relation FROM working_set_relations LIMIT 1;
+SELECT datname = current_database() AS this_one FROM working_set_databases LIMIT 1;
+
+-- other periods
+SELECT count(*) FROM working_set_relations('0');
+SELECT count(*) FROM working_set_databases('0');
+SELECT count(*) > 0 AS rows FROM working_set_relations('1 hour');
+SELECT count(*) > 0 AS rows FROM working_set_relations(NULL);
+SELECT count(*) > 0 AS rows FROM working_set_databases(NULL);
+SELECT * FROM working_set_relations('-1 s');
+SELECT * FROM working_set_relations('1 hour 1 ms');
+SELECT * FROM working_set_databases('-1 s');
+SELECT * FROM working_set_databases('1 day');
+\set VERBOSITY sqlstate
+SELECT * FROM working_set_relations('-1 s');
+SELECT * FROM working_set_relations('1 hour 1 ms');
+\set VERBOSITY default
+
+-- rewritten: the old file is nobody's now
+SELECT pg_relation_filenode('thousand') AS old \gset
+VACUUM (FULL) thousand;
+SELECT relation IS NULL AS nameless, relkind IS NULL AS kindless, pages > 900 AS pages, resident_bytes
+  FROM working_set_relations WHERE relfilenode = :old AND fork = 'main';
+-- dropped
+SELECT count(filler) FROM thousand;
+SELECT pg_relation_filenode('thousand') AS new \gset
+SELECT wait_for('(SELECT pages > 900 FROM working_set_relations WHERE relation = ''thousand''::regclass AND fork = ''main'')') AS seen;
+DROP TABLE thousand;
+SELECT relation IS NULL AS nameless, pages > 900 AS pages, resident_bytes
+  FROM working_set_relations WHERE relfilenode = :new AND fork = 'main';
+
+-- asking is no use of the pages asked about: the dropped table's are not used again
+SELECT working_set_reset() IS NOT NULL AS reset;
+SELECT count(*) FROM working_set_relations('1 hour') WHERE relfilenode = :new;
+DROP FUNCTION wait_for(text);

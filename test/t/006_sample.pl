@@ -1,0 +1,267 @@
+# The sample and what is made of it: agreement with the server's own counts, a
+# stopped and a dying worker, floods, resets, many relations, few pages.
+
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->append_conf(
+	'postgresql.conf', q{
+shared_preload_libraries = 'working_set'
+working_set.interval = 1
+shared_buffers = '16MB'
+autovacuum = off
+fsync = off
+restart_after_crash = on
+max_locks_per_transaction = 256
+});
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION working_set');
+$node->safe_psql('postgres', q{
+	CREATE TABLE pages (id int, filler text);
+	ALTER TABLE pages ALTER filler SET STORAGE PLAIN;
+	INSERT INTO pages SELECT g, repeat('x', 7000) FROM generate_series(1, 4000) g;
+	CREATE INDEX ON pages (id);
+	VACUUM (FREEZE, ANALYZE) pages;
+});
+
+sub info
+{
+	my ($columns) = @_;
+	return $node->safe_psql('postgres', "SELECT $columns FROM working_set_info");
+}
+
+sub wait_until
+{
+	my ($condition, $name) = @_;
+	return ok($node->poll_query_until('postgres', "SELECT $condition"), $name);
+}
+
+# Look up random rows: each a page of the table.  The number is that of lookups.
+sub look_up
+{
+	my ($number, $rows) = @_;
+	$node->safe_psql('postgres', qq{
+		SET enable_seqscan = off; SET enable_bitmapscan = off; SET plan_cache_mode = force_generic_plan;
+		DO \$\$
+		DECLARE
+			wanted int;
+			found int;
+		BEGIN
+			FOR i IN 1 .. $number LOOP
+				wanted := 1 + floor(random() * $rows);
+				SELECT length(filler) INTO found FROM pages WHERE id = wanted;
+			END LOOP;
+		END \$\$;
+	});
+	return;
+}
+
+# Run SQL in the background; returns what to finish.
+sub in_background
+{
+	my ($sql) = @_;
+	return IPC::Run::start(
+		[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', 'SET enable_seqscan = off', '-c', $sql ],
+		'>', '/dev/null', '2>', '/dev/null');
+}
+
+# --- the prediction for the present size agrees with what was measured
+
+wait_until('sample_rate > 0 FROM working_set_info', 'pages are sampled');
+look_up(40000, 4000);
+$node->safe_psql('postgres', 'SELECT working_set_reset()');
+look_up(40000, 4000);
+wait_until(q{predicted_hit_ratio IS NOT NULL FROM working_set_cache_advice WHERE size_factor = 1},
+	'there is advice');
+# 16 MB are 2048 of 4000 pages, of which at least one in 16 is sampled: at
+# least 250.  A third of lookups miss (the index is always there), so twice the
+# standard error of a share of pages is at most 2 * sqrt(.25 / 250) = 0.06.
+is($node->safe_psql('postgres', q{
+	SELECT abs(a.predicted_hit_ratio - i.hits::float8 / i.lookups) < 0.06,
+	       a.note IS NULL OR a.note LIKE 'not to be relied on: %',
+	       a.read_factor = 1, a.error BETWEEN 0 AND 0.2
+	  FROM working_set_cache_advice AS a, working_set_info AS i WHERE a.size_factor = 1}),
+	't|t|t|t', 'at the present size it is what was measured');
+is($node->safe_psql('postgres', q{
+	SELECT l.predicted_hit_ratio > h.predicted_hit_ratio + 0.1, h.read_factor > 1.2, l.read_factor < 0.3,
+	       h.predicted_reads_per_second > l.predicted_reads_per_second
+	  FROM working_set_cache_advice AS h, working_set_cache_advice AS l
+	 WHERE h.size_factor = 0.5 AND l.size_factor = 2.5}),
+	't|t|t|t', 'half of it would read more, and two and a half times, which hold the table, next to nothing');
+
+# --- used more than once is five seconds apart; by relation, kind and database
+
+$node->safe_psql('postgres', 'CREATE DATABASE other');
+$node->safe_psql('other', q{
+	CREATE EXTENSION working_set;
+	CREATE TABLE elsewhere (id int, filler text);
+	ALTER TABLE elsewhere ALTER filler SET STORAGE PLAIN;
+	INSERT INTO elsewhere SELECT g, repeat('x', 7000) FROM generate_series(1, 300) g;
+	VACUUM (FREEZE, ANALYZE) elsewhere;
+});
+my $file = $node->safe_psql('other', q{SELECT pg_relation_filenode('elsewhere')});
+$node->safe_psql('postgres', 'SELECT working_set_reset()');
+$node->safe_psql('other', 'SELECT count(filler) FROM elsewhere');
+sleep 6;
+$node->safe_psql('other', 'SELECT count(filler) FROM elsewhere');
+wait_until(qq{reused_bytes > 0 FROM working_set_relations WHERE relfilenode = $file AND fork = 'main'},
+	'pages that were used twice are told');
+is($node->safe_psql('postgres', qq{
+	SELECT datname, relation IS NULL, relkind IS NULL,
+	       abs(pages - 300) <= 10 + 4 * standard_error_bytes / 8192.0,
+	       reused_bytes >= bytes * 0.98, resident_bytes >= bytes * 0.98
+	  FROM working_set_relations WHERE relfilenode = $file AND fork = 'main'}),
+	'other|t|t|t|t|t', 'a table of another database, by its name and number');
+is($node->safe_psql('other', qq{
+	SELECT relation::text, relkind FROM working_set_relations WHERE relfilenode = $file AND fork = 'main'}),
+	'elsewhere|r', 'which that database can name');
+is($node->safe_psql('postgres', q{
+	SELECT d.pages >= 290, d.reused_bytes > 0
+	  FROM working_set_databases AS d WHERE datname = 'other'}),
+	't|t', 'and the database as a whole');
+is($node->safe_psql('postgres', q{
+	SELECT count(*) FROM working_set_relations WHERE datname IS NULL AND relation::text LIKE 'pg\_%'}) > 0,
+	1, 'shared catalogs have a name, and no database');
+$node->safe_psql('postgres', 'DROP DATABASE other');
+is($node->safe_psql('postgres', qq{
+	SELECT datname IS NULL, relation IS NULL, resident_bytes
+	  FROM working_set_relations WHERE relfilenode = $file AND fork = 'main'}),
+	't|t|0', 'its database dropped, it has neither');
+
+# --- thousands of relations
+
+$node->safe_psql('postgres', q{
+	DO $$ BEGIN FOR i IN 1 .. 3000 LOOP
+		EXECUTE format('CREATE TABLE many_%s AS SELECT 1 AS id', i);
+		IF i % 100 = 0 THEN COMMIT; END IF;
+	END LOOP; END $$;
+});
+wait_until(q{count(*) > 100 FROM working_set_relations WHERE relation::text LIKE 'many\_%'},
+	'many relations');
+is($node->safe_psql('postgres', q{
+	SELECT abs(sum(share) - 1) < 1e-9, bool_and(pages > 0 AND standard_error_bytes >= 0 AND share <= 1)
+	  FROM working_set_relations}),
+	't|t', 'whose shares add up');
+# one page each, so the count is that of sampled pages; bound: five standard
+# errors of their number, sqrt(n (1 - rate) / rate)
+is($node->safe_psql('postgres', q{
+	SELECT abs(sum(pages) - 3000) <= 5 * sqrt(3000 * (1 - min(sample_rate)) / min(sample_rate)) + 150
+	  FROM working_set_relations, working_set_info WHERE relation::text LIKE 'many\_%'}),
+	't', 'and as many pages as there are');
+$node->safe_psql('postgres', q{
+	DO $$ BEGIN FOR i IN 1 .. 3000 LOOP
+		EXECUTE format('DROP TABLE many_%s', i);
+		IF i % 100 = 0 THEN COMMIT; END IF;
+	END LOOP; END $$;
+});
+
+# --- a worker that is stopped: the stream fills, and nobody waits
+
+my $pid = info('worker_pid');
+my $dropped = info('dropped_samples');
+kill 'STOP', $pid;
+look_up(100000, 4000);
+kill 'CONT', $pid;
+cmp_ok(info('dropped_samples'), '>', $dropped, 'events are dropped and counted while the worker is stopped');
+wait_until('sample_rate > 0 FROM working_set_info', 'it goes on');
+my $lost = info('dropped_samples');
+look_up(1000, 4000);
+wait_until(q{count(*) > 0 FROM working_set_relations('2 s') WHERE relation = 'pages'::regclass},
+	'what comes next is seen');
+is(info('dropped_samples'), $lost, 'and nothing more is lost');
+
+# --- resets while the worker drains
+
+my $background = in_background(q{
+	SELECT count(*) FROM generate_series(1, 60000) g, LATERAL (SELECT filler FROM pages WHERE id = 1 + (g::bigint * 7919) % 4000 OFFSET 0) p;});
+for (1 .. 50)
+{
+	$node->safe_psql('postgres', 'SELECT working_set_reset()');
+}
+$background->finish;
+is(info('dropped_samples >= 0, lookups >= 0, lookups >= hits'), 't|t|t', 'fifty resets under load');
+is($node->safe_psql('postgres', q{
+	SELECT count(*) FILTER (WHERE NOT predicted_hit_ratio BETWEEN 0 AND 1) FROM working_set_cache_advice}),
+	'0', 'leave nothing absurd');
+
+# --- a worker that ends amid events, and its successor
+
+$background = in_background(q{
+	SELECT count(*) FROM generate_series(1, 100000) g, LATERAL (SELECT filler FROM pages WHERE id = 1 + (g::bigint * 7919) % 4000 OFFSET 0) p;});
+$pid = info('worker_pid');
+kill 'TERM', $pid;
+wait_until('worker_pid IS NULL FROM working_set_info', 'the worker ends');
+is(info('sample_rate'), '0', 'no page is sampled meanwhile');
+$node->poll_query_until('postgres', "SELECT worker_pid <> $pid FROM working_set_info")
+  or die 'no new worker';
+$background->finish;
+look_up(20000, 4000);
+wait_until('sample_rate > 0 AND sampled_pages > 200 FROM working_set_info',
+	'its successor goes on with the table');
+wait_until(q{abs(predicted_hit_ratio - (SELECT hits::float8 / lookups FROM working_set_info)) < 0.1
+	FROM working_set_cache_advice WHERE size_factor = 1}, 'and comes to the same');
+
+# --- killed: the server starts again, and so does the sample
+
+kill 'KILL', info('worker_pid');
+$node->poll_query_until('postgres', 'SELECT count(*) > 0 FROM working_set_info WHERE sample_rate > 0')
+  or die 'server is not back';
+look_up(5000, 4000);
+wait_until('sampled_pages > 100 FROM working_set_info', 'killed in the act, it begins anew');
+
+# --- room for few, for many, and for none
+
+for my $pages (1024, 32768)
+{
+	$node->safe_psql('postgres', "ALTER SYSTEM SET working_set.sample_pages = $pages");
+	$node->restart;
+	look_up(30000, 4000);
+	wait_until('sampled_pages > 100 FROM working_set_info', "$pages pages: sampled");
+	is(info("sampled_pages <= $pages, shared_memory_bytes < 12 * 1024 * 1024, dropped_samples"), 't|t|0',
+		"$pages pages: no more than there is room for");
+	wait_until(q{predicted_hit_ratio IS NOT NULL FROM working_set_cache_advice WHERE size_factor = 1},
+		"$pages pages: advice");
+	is($node->safe_psql('postgres', q{
+		SELECT abs(sum(pages) - min(size)) <= 4 + count(*)
+		  FROM working_set_relations, approximate_working_set_size_seconds(300) AS size}),
+		't', "$pages pages: relations");
+}
+
+my ($ret, $stdout, $stderr) = $node->psql('postgres', 'ALTER SYSTEM SET working_set.sample_pages = 5',
+	extra_params => [ '-v', 'VERBOSITY=verbose' ]);
+like($stderr, qr/22023.*The number of sampled pages must be 0, or from 1024 to 32768\./s,
+	'a few pages are no sample');
+
+$node->safe_psql('postgres', 'ALTER SYSTEM SET working_set.sample_pages = 0');
+$node->restart;
+look_up(20000, 4000);
+is(info('sample_rate, sampled_pages, dropped_samples, shared_memory_bytes < 3000000'), '0|0|0|t',
+	'no sample, no memory for it');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM working_set_relations'), '0', 'and no relations');
+wait_until(q{predicted_hit_ratio_lru IS NOT NULL FROM working_set_cache_advice WHERE size_factor = 1},
+	'the curve alone says what LRU would do');
+is($node->safe_psql('postgres', q{
+	SELECT predicted_hit_ratio IS NULL, note LIKE 'without a sample %' FROM working_set_cache_advice WHERE size_factor = 1}),
+	't|t', 'and that there is no more to say');
+
+# --- next to nothing is used
+
+$node->safe_psql('postgres', 'ALTER SYSTEM RESET working_set.sample_pages');
+$node->restart;
+my $look = 'SELECT length(filler) FROM pages WHERE id = 1 \g /dev/null' . "\n";
+$node->safe_psql('postgres', $look . "SELECT working_set_reset();\n" . $look x 20);
+wait_until(q{note = 'too few pages are sampled to tell' OR predicted_hit_ratio IS NOT NULL
+	FROM working_set_cache_advice WHERE size_factor = 1}, 'a handful of pages: advice or none');
+is($node->safe_psql('postgres', q{
+	SELECT pages FROM working_set_relations WHERE relation = 'pages'::regclass AND fork = 'main'}),
+	'1', 'and the table of which one page was used');
+
+$node->stop;
+unlike(slurp_file($node->logfile), qr/PANIC|TRAP|signal 11/, 'no crash but the one that was made');
+
+done_testing();
