@@ -23,7 +23,7 @@ BEGIN
 END $$;
 SELECT working_set_reset() IS NOT NULL AS reset;
 SELECT count(filler) FROM thousand;
-SELECT wait_for('EXISTS (SELECT FROM working_set_relations WHERE relation = ''thousand''::regclass)') AS seen;
+SELECT wait_for('(SELECT pages > 900 FROM working_set_relations WHERE relation = ''thousand''::regclass AND fork = ''main'')') AS seen;
 
 -- bound: four standard errors of the sample, and four of the sketch's size (0.5 % each)
 SELECT datname = current_database() AS datname, relkind, fork,

@@ -42,6 +42,13 @@
 /* Seconds over which the load is averaged. */
 #define LOAD_SECONDS	10
 
+/*
+ * When so many events a second come that the stream would soon overflow,
+ * sample one page in 2^this of those before, at once.
+ */
+#define FLOOD_EVENTS	(3.0 * WS_STREAM_PLACES)
+#define FLOOD_STEPS		3
+
 /* How fast sweeps follow the share of resident pages, a second. */
 #define RATE_FOLLOWS	0.05
 
@@ -568,8 +575,8 @@ ws_advisor_tick(void)
 
 	drain();
 	lookups = advisor.counted.hits[WS_CLIENT] + advisor.counted.reads[WS_CLIENT] - lookups;
-	if (filled > WS_STREAM_PLACES / 2)
-		change_shift(Min(ws_shared->sampler->shift + 1, WS_STRATA - 1));
+	if (filled > WS_STREAM_PLACES / 4 && filled > FLOOD_EVENTS * seconds)
+		change_shift(Min(ws_shared->sampler->shift + FLOOD_STEPS, WS_STRATA - 1));
 	if (seconds >= 1)
 	{
 		ws_scans_age(advisor.scans);

@@ -221,7 +221,9 @@ settle(void)
 	if (ws_load(&ws_shared->active_tick) != now)
 		ws_store(&ws_shared->active_tick, now);
 
-	/* without a worker that ticks, look at the clock the next time, too */
+	/* a worker that rests will tick again; if there is none, look at the clock */
+	if (unattended)
+		ws_shmem_wake_worker();
 	probe.settled_tick = unattended ? 0 : now;
 }
 

@@ -11,10 +11,10 @@
 #define BUSY_LIMIT		0.008	/* of a processor */
 
 /*
- * A look at a sampled page takes some 80 instructions more than at another.
- * One page in 16 may always be sampled, which is five instructions for each
- * look, and more as long as fewer than so many sampled pages are looked at in
- * a second.
+ * A look at a sampled page takes some 110 instructions more than at another,
+ * and 300 if it is reported.  One page in 16 may always be sampled, which is
+ * some seven instructions for each look, and more as long as fewer than so many
+ * sampled pages are looked at in a second.
  */
 #define FREE_SHIFT		4
 #define FREE_LOOKS		20000.0

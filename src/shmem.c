@@ -10,6 +10,7 @@
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "storage/ipc.h"
+#include "storage/latch.h"
 #include "storage/shmem.h"
 #include "utils/timestamp.h"
 
@@ -184,6 +185,16 @@ ws_shmem_worker_ticks(bool ticks)
 		__atomic_fetch_add(&ws_shared->clock_ahead, 1, __ATOMIC_RELAXED);
 		ws_shmem_advance();
 	}
+}
+
+void
+ws_shmem_wake_worker(void)
+{
+	Latch	   *latch = __atomic_load_n(&ws_shared->worker_latch, __ATOMIC_RELAXED);
+
+	/* of a process that has ended, it is another's by now, or nobody's */
+	if (latch)
+		SetLatch(latch);
 }
 
 void

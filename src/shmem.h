@@ -125,6 +125,7 @@ typedef struct WsShared
 	uint32		sample_shift;	/* one page in 2^this is sampled */
 	uint32		damp_shift;		/* hits are damped over 2^this ticks */
 	int32		worker_pid;		/* 0: none */
+	struct Latch *worker_latch; /* NULL: none */
 	int64		since;			/* TimestampTz of reset, start or re-enabling */
 	WsCounterShard shards[WS_COUNTER_SHARDS];
 
@@ -156,6 +157,9 @@ extern uint32 ws_shmem_advance(void);
  * are recorded lookups.
  */
 extern void ws_shmem_worker_ticks(bool ticks);
+
+/* Wake the worker, if there is one: something is going on. */
+extern void ws_shmem_wake_worker(void);
 
 /*
  * Sample one page in 2^shift, or none (WS_SAMPLE_OFF).  The worker only.

@@ -45,7 +45,7 @@ typedef struct Cache
  */
 typedef struct Scan
 {
-	bool		active;
+	uint64_t	used;			/* when last, counted in accesses; 0: never */
 	WsRing		ring;
 	uint32_t	process;
 	uint32_t	relation;
@@ -58,6 +58,8 @@ struct WsSweep
 {
 	uint32_t	npages;
 	uint64_t	moved;			/* by the hand of the smallest cache */
+	uint64_t	scan_accesses;
+	uint32_t	last_scan;		/* the one last used */
 	Cache		caches[WS_SWEEP_SIZES];
 	Scan		scans[RINGS];
 	Page	   *pages;
@@ -194,19 +196,43 @@ bring_in(WsSweep *sweep, int size, uint32_t buffer, uint32_t page)
 	sweep->pages[page].usage[size] = 1;
 }
 
+static bool
+same_scan(const Scan *scan, const WsAccess *access)
+{
+	return scan->used != 0 && scan->process == access->process &&
+		scan->ring == access->ring && scan->relation == access->relation;
+}
+
 /*
  * The rings of the scan that an access is part of.  A scan that begins again
- * has new ones.
+ * has new ones; of too many scans the one that rested longest is given up.
  */
 static Scan *
 find_scan(WsSweep *sweep, const WsAccess *access)
 {
-	Scan	   *scan = &sweep->scans[(access->process * 3 + access->ring) % RINGS];
+	Scan	   *scan = &sweep->scans[sweep->last_scan];
 
-	if (!scan->active || scan->process != access->process || scan->ring != access->ring ||
-		scan->relation != access->relation || scan->block > access->block)
+	if (!same_scan(scan, access))
 	{
-		scan->active = true;
+		Scan	   *oldest = &sweep->scans[0];
+
+		for (scan = sweep->scans; scan < sweep->scans + RINGS; scan++)
+		{
+			if (same_scan(scan, access))
+				break;
+			if (scan->used < oldest->used)
+				oldest = scan;
+		}
+		if (scan == sweep->scans + RINGS)
+		{
+			scan = oldest;
+			scan->used = 0;
+		}
+		sweep->last_scan = (uint32_t) (scan - sweep->scans);
+	}
+
+	if (scan->used == 0 || scan->block > access->block)
+	{
 		scan->process = access->process;
 		scan->ring = access->ring;
 		scan->relation = access->relation;
@@ -214,6 +240,7 @@ find_scan(WsSweep *sweep, const WsAccess *access)
 		memset(scan->page, 0xFF, sizeof(scan->page));
 	}
 	scan->block = access->block;
+	scan->used = ++sweep->scan_accesses;
 	return scan;
 }
 

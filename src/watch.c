@@ -192,16 +192,26 @@ damped(uint32 hash, uint32 tick)
 	return false;
 }
 
-void
-ws_watch_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
+/*
+ * A hit that is reported.
+ */
+static pg_noinline void
+tell_hit(const WsPageId *page, uint32 tick, WsKind kind)
 {
 	uint32		shift = ws_load(&ws_shared->sample_shift);
 	Run		   *run = follow(page, shift);
 
 	if (run && run->length >= WS_RUN_SCAN && kind == WS_CLIENT)
 		watch.scan_hits += UINT64CONST(1) << shift;
+	tell(page, tick, kind, WS_ACT_HIT, run, run && in_ring(run, false));
+}
+
+void
+ws_watch_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
+{
+	/* nobody scans a page that is used all the time */
 	if (!damped(hash, tick))
-		tell(page, tick, kind, WS_ACT_HIT, run, run && in_ring(run, false));
+		tell_hit(page, tick, kind);
 }
 
 void

@@ -11,8 +11,8 @@
  * The clock.  While lookups are recorded the worker wakes ten times a second
  * to advance the tick, so that no lookup has to read a clock.  After ten
  * seconds without any it lets the processes look after the clock themselves
- * and sleeps until the next recommendation is due: an idle server is not
- * woken for nothing.
+ * and sleeps until the next recommendation is due, or the first of them wakes
+ * it: an idle server is not woken for nothing.
  */
 #include "postgres.h"
 
@@ -67,6 +67,7 @@ sign_off(int code, Datum arg)
 {
 	ws_advisor_end();
 	ws_shmem_worker_ticks(false);
+	__atomic_store_n(&ws_shared->worker_latch, NULL, __ATOMIC_RELAXED);
 	__atomic_store_n(&ws_shared->worker_pid, 0, __ATOMIC_RELAXED);
 }
 
@@ -233,6 +234,7 @@ ws_worker_main(Datum main_arg)
 	ws_advisor_begin();
 	wait_event = WaitEventExtensionNew("WorkingSetMain");
 	__atomic_store_n(&ws_shared->worker_pid, MyProcPid, __ATOMIC_RELAXED);
+	__atomic_store_n(&ws_shared->worker_latch, MyLatch, __ATOMIC_RELAXED);
 	before_shmem_exit(sign_off, 0);
 
 	due = GetCurrentTimestamp();
