@@ -36,9 +36,6 @@
 /* Events that are taken over at a time, with the table locked. */
 #define BATCH			256
 
-/* Reads of the stream that an event may stay unwritten. */
-#define PATIENCE		5
-
 /* Seconds over which the load is averaged. */
 #define LOAD_SECONDS	10
 
@@ -80,8 +77,7 @@ static struct
 
 	TimestampTz drained_at;
 	WsSampleLoad load;			/* averages since the shift was changed, or lately */
-	uint32		pending_at;		/* position of an event not yet written */
-	int			pending;		/* and how often it was not */
+	WsStreamWait wait;
 
 	TimestampTz curve_at;		/* when to take the next */
 	double		curve_seconds[CURVE_POINTS];
@@ -245,11 +241,9 @@ forgotten(void *arg, uint32 page)
 static void
 change_shift(uint32 shift)
 {
-	elog(DEBUG1, "working_set samples one page in 2^%u, after 2^%u: %u of %u pages, "
-		 "%.2f %% of a processor, %.0f lookups a second, for %.1f s",
-		 shift, ws_shared->sampler->shift, ws_shared->sampler->count,
-		 ws_shared->sampler->capacity, 100 * advisor.load.busy, advisor.load.lookups,
-		 advisor.load.settled);
+	elog(DEBUG1, "working_set samples one page in 2^%u; it was in 2^%u for %.1f s, with %u pages and %.2f %% of a processor",
+		 shift, ws_shared->sampler->shift, advisor.load.settled, ws_shared->sampler->count,
+		 100 * advisor.load.busy);
 	LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
 	ws_sampler_set_shift(ws_shared->sampler, shift, ws_shmem_advance(), forgotten, NULL);
 	LWLockRelease(ws_shared->sample_lock);
@@ -328,50 +322,20 @@ simulate(const WsEvent *event, uint32 hash, uint32 page, bool known)
  * Take the next events from the stream; returns how many.
  */
 static int
-read_events(WsEvent *events, int n)
+read_events(WsEvent *events)
 {
-	int			got = 0;
 	int			lost = 0;
+	int			n = ws_stream_take(ws_shared->stream, &advisor.wait, events, BATCH, &lost);
+	int			good = 0;
 
-	while (got < n)
-	{
-		WsStreamState state = ws_stream_read(ws_shared->stream, &events[got]);
-
-		if (state == WS_STREAM_EVENT && events[got].page.fork >= 0 &&
-			events[got].page.fork <= MAX_FORKNUM)
-			got++;
-		else if (state == WS_STREAM_EVENT || state == WS_STREAM_DAMAGED)
-			lost++;
-		else if (state == WS_STREAM_PENDING &&
-				 advisor.pending_at == ws_load(&ws_shared->stream->tail) &&
-				 advisor.pending >= PATIENCE)
-		{
-			ws_stream_skip(ws_shared->stream);
-			advisor.pending = 0;
-			lost++;
-		}
-		else
-			break;
-	}
+	/* what its check byte did not betray */
+	for (int i = 0; i < n; i++)
+		if (events[i].page.fork >= 0 && events[i].page.fork <= MAX_FORKNUM)
+			events[good++] = events[i];
+	lost += n - good;
 	if (lost > 0)
 		__atomic_fetch_add(&ws_shared->shards[0].counters.dropped, lost, __ATOMIC_RELAXED);
-	return got;
-}
-
-/*
- * An event that is claimed but not written holds up those behind it, for a
- * while.
- */
-static void
-note_pending(void)
-{
-	uint32		tail = ws_load(&ws_shared->stream->tail);
-
-	if (ws_stream_filled(ws_shared->stream) == 0 || advisor.pending_at != tail)
-		advisor.pending = 0;
-	else
-		advisor.pending++;
-	advisor.pending_at = tail;
+	return good;
 }
 
 /*
@@ -410,7 +374,7 @@ drain(void)
 
 	for (int batch = 0; batch < WS_STREAM_PLACES / BATCH; batch++)
 	{
-		n = read_events(events, BATCH);
+		n = read_events(events);
 		for (int i = 0; i < n; i++)
 			hashes[i] = ws_probe_hash(&events[i].page);
 
@@ -427,7 +391,7 @@ drain(void)
 		if (n < BATCH)
 			break;
 	}
-	note_pending();
+	ws_stream_end_turn(ws_shared->stream, &advisor.wait);
 }
 
 /*

@@ -350,30 +350,6 @@ refuse(const char *why)
 	return false;
 }
 
-/*
- * Which bit of a lock says that it is held exclusively?  Take one both ways.
- * If the answer is not clear, any bit may say so, and the server is asked.
- */
-static void
-learn_exclusive_bit(void)
-{
-	LWLock	   *lock = &probe.locks[0].lock;
-	uint32		shared;
-	uint32		exclusive;
-	uint32		bits;
-
-	LWLockAcquire(lock, LW_SHARED);
-	shared = pg_atomic_read_u32(&lock->state);
-	LWLockRelease(lock);
-	LWLockAcquire(lock, LW_EXCLUSIVE);
-	exclusive = pg_atomic_read_u32(&lock->state);
-	LWLockRelease(lock);
-
-	bits = exclusive & ~shared & ~pg_atomic_read_u32(&lock->state);
-	probe.exclusive_sure = bits != 0 && (bits & (bits - 1)) == 0;
-	probe.exclusive = probe.exclusive_sure ? bits : ~(uint32) 0;
-}
-
 static void
 stand_in(bool on)
 {
@@ -477,7 +453,7 @@ attach(void)
 		return false;
 
 	probe.locks = &MainLWLockArray[BUFFER_MAPPING_LWLOCK_OFFSET];
-	learn_exclusive_bit();
+	probe.exclusive_sure = ws_table_learn_exclusive_bit(&probe.locks[0].lock, &probe.exclusive);
 
 	probe.attached = true;
 	stand_in(true);

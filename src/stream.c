@@ -106,3 +106,41 @@ ws_stream_skip(WsStream *stream)
 	__atomic_store_n(&stream->tail, __atomic_load_n(&stream->tail, __ATOMIC_RELAXED) + 1,
 					 __ATOMIC_RELEASE);
 }
+
+int
+ws_stream_take(WsStream *stream, WsStreamWait *wait, WsEvent *events, int n, int *lost)
+{
+	int			taken = 0;
+
+	while (taken < n)
+	{
+		WsStreamState state = ws_stream_read(stream, &events[taken]);
+
+		if (state == WS_STREAM_EVENT)
+			taken++;
+		else if (state == WS_STREAM_DAMAGED)
+			(*lost)++;
+		else if (state == WS_STREAM_PENDING && wait->turns >= WS_STREAM_PATIENCE &&
+				 wait->position == __atomic_load_n(&stream->tail, __ATOMIC_RELAXED))
+		{
+			ws_stream_skip(stream);
+			wait->turns = 0;
+			(*lost)++;
+		}
+		else
+			break;
+	}
+	return taken;
+}
+
+void
+ws_stream_end_turn(const WsStream *stream, WsStreamWait *wait)
+{
+	uint32_t	tail = __atomic_load_n(&stream->tail, __ATOMIC_RELAXED);
+
+	if (ws_stream_filled(stream) == 0 || wait->position != tail)
+		wait->turns = 0;
+	else
+		wait->turns++;
+	wait->position = tail;
+}

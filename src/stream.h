@@ -112,6 +112,28 @@ extern WsStreamState ws_stream_read(WsStream *stream, WsEvent *event);
 /* Give up the place that is pending.  The one reader only. */
 extern void ws_stream_skip(WsStream *stream);
 
+/*
+ * How long the reader has been waiting for a pending place.  Begin with zeros.
+ */
+typedef struct WsStreamWait
+{
+	uint32_t	position;
+	uint32_t	turns;
+} WsStreamWait;
+
+/* A pending place is given up after so many turns of the reader. */
+#define WS_STREAM_PATIENCE 5
+
+/*
+ * Take up to n events; returns how many, and adds to *lost what was damaged or
+ * had to be given up.  The one reader only.
+ */
+extern int	ws_stream_take(WsStream *stream, WsStreamWait *wait, WsEvent *events, int n,
+						   int *lost);
+
+/* The reader's turn ends: what is pending now has been for one more. */
+extern void ws_stream_end_turn(const WsStream *stream, WsStreamWait *wait);
+
 /* Places that are claimed and not yet read. */
 static inline uint32_t
 ws_stream_filled(const WsStream *stream)

@@ -388,3 +388,23 @@ ws_table_set_functions(const WsTable *table, HashCompareFunc match,
 	*header_word(table->header, table->match) = AS_DATA(match ? match : memcmp);
 	*header_word(table->header, table->keycopy) = AS_DATA(keycopy ? keycopy : memcpy);
 }
+
+bool
+ws_table_learn_exclusive_bit(LWLock *lock, uint32 *bits)
+{
+	uint32		shared;
+	uint32		exclusive;
+
+	LWLockAcquire(lock, LW_SHARED);
+	shared = pg_atomic_read_u32(&lock->state);
+	LWLockRelease(lock);
+	LWLockAcquire(lock, LW_EXCLUSIVE);
+	exclusive = pg_atomic_read_u32(&lock->state);
+	LWLockRelease(lock);
+
+	*bits = exclusive & ~shared & ~pg_atomic_read_u32(&lock->state);
+	if (*bits != 0 && (*bits & (*bits - 1)) == 0)
+		return true;
+	*bits = ~(uint32) 0;
+	return false;
+}

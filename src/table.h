@@ -9,6 +9,7 @@
 #ifndef WS_TABLE_H
 #define WS_TABLE_H
 
+#include "storage/lwlock.h"
 #include "utils/hsearch.h"
 
 /* The name of the table in shared memory. */
@@ -36,5 +37,12 @@ extern bool ws_table_find(WsTable *table, char *why, size_t size);
  */
 extern void ws_table_set_functions(const WsTable *table, HashCompareFunc match,
 								   HashCopyFunc keycopy);
+
+/*
+ * Which bit of a lock says that it is held exclusively?  Takes the lock both
+ * ways.  False if the answer is not clear: then any bit may say so, and the
+ * server has to be asked.
+ */
+extern bool ws_table_learn_exclusive_bit(LWLock *lock, uint32 *bits);
 
 #endif							/* WS_TABLE_H */
