@@ -28,6 +28,13 @@ ws_tally_add(WsTally *sum, const WsTally *part)
 	sum->reads += part->reads;
 	sum->scan_hits += part->scan_hits;
 	sum->scan_reads += part->scan_reads;
+	if (part->weight > 0)
+		sum->weight = part->weight;
+	for (int i = 0; i < 2; i++)
+	{
+		sum->run_hits[i] += part->run_hits[i];
+		sum->run_reads[i] += part->run_reads[i];
+	}
 	for (int c = 0; c < WS_CLIENT_CLASSES; c++)
 	{
 		sum->events[c] += part->events[c];
@@ -64,10 +71,24 @@ sum_float(const float *groups, int but)
 	return sum;
 }
 
+/*
+ * The probe counts what looks like a scan.  Of that, as large a share is one
+ * as of the sampled accesses.
+ */
+static double
+of_scans(double counted, const double *runs, double limit)
+{
+	double		scans = runs[0] > 0 ? counted * runs[1] / runs[0] : counted;
+
+	return fmin(scans, limit);
+}
+
 static double
 real_reads(const WsTally *t, int class)
 {
-	return class == WS_CLASS_SCAN ? fmin(t->scan_reads, t->reads) : fmax(t->reads - t->scan_reads, 0);
+	double		scans = of_scans(t->scan_reads, t->run_reads, t->reads);
+
+	return class == WS_CLASS_SCAN ? scans : t->reads - scans;
 }
 
 /*
@@ -81,7 +102,7 @@ predict_reads(const WsTally *t, int size, int class, int but)
 	double		missed = sum_float(t->missed[size][class], but);
 	double		sampled = sum_double(t->sampled[class], but);
 	double		all = sum_double(t->sampled[class], -1);
-	double		weight = t->events[class] > 0 ? all / t->events[class] : 1;
+	double		weight = t->events[class] > 0 ? all / t->events[class] : fmax(t->weight, 1);
 	double		prior = FEW_READS * weight;
 
 	/* the sampling rate as if a few more had been sampled, just as expected */
@@ -129,7 +150,8 @@ static void
 advise_size(const WsTally *t, int size, double lru_misses, bool told, WsAdvice *row)
 {
 	double		accesses = t->hits + t->reads;
-	double		rest = fmax(accesses - t->scan_hits - t->scan_reads, 0);
+	double		rest = t->reads - real_reads(t, WS_CLASS_SCAN) +
+		t->hits - of_scans(t->scan_hits, t->run_hits, t->hits);
 	double		reads = 0;
 
 	row->hit_ratio = NAN;
@@ -147,9 +169,9 @@ advise_size(const WsTally *t, int size, double lru_misses, bool told, WsAdvice *
 		return;
 
 	for (int c = 0; c < WS_CLIENT_CLASSES; c++)
-		reads += fmin(predict_reads(t, size, c, -1), accesses);
+		reads += predict_reads(t, size, c, -1);
 	row->hit_ratio = predict_ratio(t, size, -1);
-	row->reads_per_second = reads / t->seconds;
+	row->reads_per_second = fmin(reads, accesses) / t->seconds;
 	if (rest > 0)
 		row->hit_ratio_without_scans = hit_ratio(predict_reads(t, size, WS_CLASS_REST, -1), rest);
 }
@@ -275,8 +297,8 @@ ws_advice_reason(const WsAdviceTable *table, char *buf, size_t size)
 	double		now = row_of(table, 1)->reads_per_second;
 	double		doubled = row_of(table, 2)->reads_per_second;
 	double		again = row_of(table, 4)->reads_per_second;
-	double		saved = rounded(now - doubled);
-	double		saved_again = rounded(doubled - again);
+	double		saved = rounded(fmax(now - doubled, 0));
+	double		saved_again = rounded(fmax(doubled - again, 0));
 	char		a[32];
 	char		b[32];
 
@@ -291,4 +313,14 @@ ws_advice_reason(const WsAdviceTable *table, char *buf, size_t size)
 	else
 		snprintf(buf, size, "doubling shared_buffers would save %s reads a second; doubling again, %s",
 				 with_commas(saved, a, sizeof(a)), with_commas(saved_again, b, sizeof(b)));
+}
+
+void
+ws_advice_doubt(const WsAdviceTable *table, char *buf, size_t size)
+{
+	buf[0] = '\0';
+	if (!table->sure && !isnan(table->difference))
+		snprintf(buf, size, "what other sizes would do is not known: %.1f %% hits are predicted "
+				 "for the present one, and %.1f %% were measured",
+				 100 * (table->hit_ratio + table->difference), 100 * table->hit_ratio);
 }

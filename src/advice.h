@@ -51,8 +51,16 @@ typedef struct WsTally
 	double		seconds;
 	double		hits;			/* of clients, all pages */
 	double		reads;
-	double		scan_hits;		/* those of them by sequential scans; estimated */
+	double		scan_hits;		/* those of them in runs of blocks; estimated */
 	double		scan_reads;		/* and counted */
+	double		weight;			/* pages that a sampled one stands for, lately */
+
+	/*
+	 * Sampled hits and reads in runs, and those of them that were taken for a
+	 * sequential scan's
+	 */
+	double		run_hits[2];
+	double		run_reads[2];
 
 	/* sampled reads that really happened, and how many events they were */
 	double		sampled[WS_CLIENT_CLASSES][WS_ADVICE_GROUPS];
@@ -119,5 +127,11 @@ extern double ws_advice_expect(const WsAdviceTable *table, const WsTally *tally,
  * of a sentence.  Empty if the table is not sure.
  */
 extern void ws_advice_reason(const WsAdviceTable *table, char *buf, size_t size);
+
+/*
+ * Why the table is not sure, as a sentence; empty if it is, or if nothing is
+ * known.
+ */
+extern void ws_advice_doubt(const WsAdviceTable *table, char *buf, size_t size);
 
 #endif							/* WS_ADVICE_H */

@@ -55,10 +55,6 @@
 /* Hits are damped over 2^this ticks, at most. */
 #define DAMP_SHIFT_MAX	3
 
-/* Without a sample: points of Denning's curve, four an octave. */
-#define CURVE_POINTS	60
-#define CURVE_FOLLOWS	0.1
-
 static struct
 {
 	bool		running;
@@ -75,14 +71,14 @@ static struct
 	TimestampTz since;			/* value of WsShared.since that it is about */
 	WsCounters	counted;		/* counters as they were then */
 
+	int			checked;		/* bucket in which residency was last checked, */
+	uint64		dropped;		/* and how many events had been lost then */
 	TimestampTz drained_at;
 	WsSampleLoad load;			/* averages since the shift was changed, or lately */
 	WsStreamWait wait;
 
 	TimestampTz curve_at;		/* when to take the next */
-	double		curve_seconds[CURVE_POINTS];
-	double		curve_pages[CURVE_POINTS];
-	double		curve_weight;
+	WsDenning	denning;
 } advisor;
 
 /*
@@ -92,6 +88,24 @@ static void *
 allocate(Size size)
 {
 	return (void *) TYPEALIGN(64, MemoryContextAlloc(TopMemoryContext, size + 64));
+}
+
+/*
+ * Which sampled pages are in shared buffers is told by their events; find out,
+ * because some may have been lost.
+ */
+static void
+check_resident(void)
+{
+	WsSampler  *sampler = ws_shared->sampler;
+	bool	   *resident = palloc(sampler->capacity * sizeof(bool));
+
+	(void) ws_probe_resident(sampler->samples, sampler->capacity, resident);
+	LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
+	for (uint32 i = 0; i < sampler->capacity; i++)
+		sampler->samples[i].resident = resident[i] && sampler->samples[i].touched != 0;
+	LWLockRelease(ws_shared->sample_lock);
+	pfree(resident);
 }
 
 /*
@@ -127,15 +141,6 @@ set_sizes(double follow)
 		ws_sweep_set_rings(advisor.sweep, r, rings[r]);
 }
 
-static int
-younger_first(const void *a, const void *b)
-{
-	uint32		x = ws_shared->sampler->samples[*(const uint32 *) a].touched;
-	uint32		y = ws_shared->sampler->samples[*(const uint32 *) b].touched;
-
-	return (x < y) - (x > y);
-}
-
 /*
  * Let pages that are in the table but not in the sweeps come in.
  */
@@ -144,14 +149,12 @@ seed(void)
 {
 	WsSampler  *sampler = ws_shared->sampler;
 	uint32	   *pages = palloc(sampler->capacity * sizeof(uint32));
+	uint32		all = ws_sampler_by_age(sampler, advisor.shift, pages);
 	uint32		n = 0;
 
-	for (uint32 i = 0; i < sampler->capacity; i++)
-		if (sampler->samples[i].touched != 0 &&
-			ws_stratum(sampler->samples[i].hash, sampler->log2m) >= advisor.shift &&
-			!ws_sweep_holds(advisor.sweep, i))
-			pages[n++] = i;
-	qsort(pages, n, sizeof(uint32), younger_first);
+	for (uint32 i = 0; i < all; i++)
+		if (!ws_sweep_holds(advisor.sweep, pages[i]))
+			pages[n++] = pages[i];
 	ws_sweep_seed(advisor.sweep, pages, n);
 	while (n-- > 0)
 		(void) ws_reuse_access(advisor.reuse, pages[n]);
@@ -181,8 +184,6 @@ ws_advisor_begin(void)
 	advisor.running = true;
 	begin_tally(now);
 	advisor.curve_at = now;
-	for (int i = 0; i < CURVE_POINTS; i++)
-		advisor.curve_seconds[i] = rint(exp2(i / 4.0)) / WS_TICKS_PER_SECOND;
 	if (ws_shared->sampler == NULL)
 		return;
 
@@ -307,6 +308,14 @@ simulate(const WsEvent *event, uint32 hash, uint32 page, bool known)
 	if (event->act == WS_ACT_EXTEND || (!known && event->act == WS_ACT_HIT))
 		return;
 
+	tally->weight = weight;
+	if (event->run >= WS_RUN_SCAN)
+	{
+		double	   *runs = event->act == WS_ACT_READ ? tally->run_reads : tally->run_hits;
+
+		runs[0] += weight;
+		runs[1] += class == WS_CLASS_SCAN ? weight : 0;
+	}
 	for (; missed != 0; missed &= missed - 1)
 		tally->missed[__builtin_ctz(missed)][class][group] += weight;
 	tally->distances[distance == WS_REUSE_NEVER ? WS_REUSE_BINS - 1 :
@@ -490,20 +499,18 @@ follow_curve(TimestampTz now)
 {
 	static void *workspace = NULL;
 	const WsSketch *sketch = ws_shared->sketch[WS_CLIENT];
-	uint32		ages[CURVE_POINTS];
-	WsEstimate	estimates[CURVE_POINTS];
-	double		follow;
+	uint32		ages[WS_DENNING_POINTS];
+	double		pages[WS_DENNING_POINTS];
+	WsEstimate	estimates[WS_DENNING_POINTS];
 
 	if (workspace == NULL)
-		workspace = MemoryContextAlloc(TopMemoryContext, ws_curve_workspace_size(CURVE_POINTS));
-	for (int i = 0; i < CURVE_POINTS; i++)
-		ages[i] = (uint32) rint(advisor.curve_seconds[i] * WS_TICKS_PER_SECOND);
-	ws_curve_estimate(&sketch, 1, ws_shmem_advance(), ages, CURVE_POINTS, estimates, workspace);
-
-	advisor.curve_weight = CURVE_FOLLOWS + (1 - CURVE_FOLLOWS) * advisor.curve_weight;
-	follow = CURVE_FOLLOWS / advisor.curve_weight;
-	for (int i = 0; i < CURVE_POINTS; i++)
-		advisor.curve_pages[i] += follow * (estimates[i].pages - advisor.curve_pages[i]);
+		workspace = MemoryContextAlloc(TopMemoryContext, ws_curve_workspace_size(WS_DENNING_POINTS));
+	for (int i = 0; i < WS_DENNING_POINTS; i++)
+		ages[i] = (uint32) rint(ws_denning_seconds(i) * WS_TICKS_PER_SECOND);
+	ws_curve_estimate(&sketch, 1, ws_shmem_advance(), ages, WS_DENNING_POINTS, estimates, workspace);
+	for (int i = 0; i < WS_DENNING_POINTS; i++)
+		pages[i] = estimates[i].pages;
+	ws_denning_follow(&advisor.denning, pages);
 	advisor.curve_at = now +
 		(int64) ((0.5 + pg_prng_double(&pg_global_prng_state)) * BUCKET_SECONDS * USECS_PER_SEC);
 }
@@ -523,7 +530,8 @@ ws_advisor_tick(void)
 	now = GetCurrentTimestamp();
 	filled = ws_shared->stream ? ws_stream_filled(ws_shared->stream) : 0;
 	seconds = (now - advisor.drained_at) / (double) USECS_PER_SEC;
-	if (seconds < 1 && seconds >= 0 && filled < WS_STREAM_PLACES / 4)
+	if (seconds < 1 && seconds >= 0 && filled < WS_STREAM_PLACES / 4 &&
+		advisor.since == __atomic_load_n(&ws_shared->since, __ATOMIC_RELAXED))
 		return;
 
 	lookups = (double) advisor.counted.hits[WS_CLIENT] + advisor.counted.reads[WS_CLIENT];
@@ -544,30 +552,15 @@ ws_advisor_tick(void)
 	if (seconds >= 1)
 	{
 		ws_scans_age(advisor.scans);
+		if (advisor.checked != advisor.bucket || advisor.dropped != advisor.counted.dropped)
+			check_resident();
+		advisor.checked = advisor.bucket;
+		advisor.dropped = advisor.counted.dropped;
 		set_sizes(RATE_FOLLOWS);
 		admit_mature();
 	}
 	follow_load(Max(seconds, 0.1), cpu_seconds() - start, Max(lookups, 0));
 	advisor.drained_at = now;
-}
-
-/*
- * What the advice adds to the reason of a recommendation.
- */
-static void
-say_reason(WsPublishedAdvice *a)
-{
-	const WsAdviceTable *table = &a->table;
-
-	if (isnan(table->difference))
-		a->reason[0] = '\0';
-	else if (table->sure)
-		ws_advice_reason(table, a->reason, sizeof(a->reason));
-	else
-		snprintf(a->reason, sizeof(a->reason),
-				 "what other sizes would do is not known: %.1f %% hits are predicted for the "
-				 "present one, and %.1f %% are measured",
-				 100 * (table->difference + table->hit_ratio), 100 * table->hit_ratio);
 }
 
 void
@@ -590,13 +583,15 @@ ws_advisor_advise(double recommended, WsPublishedAdvice *a)
 		if (ws_shared->sampler)
 			buffers[i] = ws_sweep_buffers(advisor.sweep, i);
 		else
-			denning[i] = ws_denning_misses(advisor.curve_seconds, advisor.curve_pages, CURVE_POINTS,
-										   NBuffers * ws_sweep_factors[i]);
+			denning[i] = ws_denning_misses(advisor.denning.seconds, advisor.denning.pages,
+										   WS_DENNING_POINTS, NBuffers * ws_sweep_factors[i]);
 	}
 	ws_advise(&sum, NBuffers, buffers, ws_shared->sampler ? NULL : denning, &a->table);
 	a->computed_at = GetCurrentTimestamp();
 	a->since = advisor.since;
 	a->interval = ws_interval;
 	a->expected_hit_ratio = ws_advice_expect(&a->table, &sum, recommended);
-	say_reason(a);
+	ws_advice_doubt(&a->table, a->reason, sizeof(a->reason));
+	if (a->table.sure)
+		ws_advice_reason(&a->table, a->reason, sizeof(a->reason));
 }

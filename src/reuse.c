@@ -14,6 +14,9 @@
 #define BINS_PER_OCTAVE 8
 #define EMPTY UINT16_MAX
 
+/* How much of the average is the last instant's. */
+#define FOLLOWS 0.1
+
 /* Places for each page, so that few accesses have to move them together. */
 #define PLACES 4
 
@@ -171,6 +174,27 @@ ws_reuse_misses(const double *bins, double buffers)
 		misses += bins[bin] * (start >= buffers ? 1 : (end - buffers) / (end - start));
 	}
 	return misses;
+}
+
+double
+ws_denning_seconds(int point)
+{
+	return rint(exp2(point / 4.0)) / 10;
+}
+
+void
+ws_denning_follow(WsDenning *denning, const double *pages)
+{
+	double		follow;
+
+	/* the first counts in full, the second half, and so on */
+	denning->weight = FOLLOWS + (1 - FOLLOWS) * denning->weight;
+	follow = FOLLOWS / denning->weight;
+	for (int i = 0; i < WS_DENNING_POINTS; i++)
+	{
+		denning->seconds[i] = ws_denning_seconds(i);
+		denning->pages[i] += follow * (pages[i] - denning->pages[i]);
+	}
 }
 
 double

@@ -68,6 +68,25 @@ extern double ws_reuse_bin_end(int bin);
 extern double ws_reuse_misses(const double *bins, double buffers);
 
 /*
+ * The curve, averaged over the last ten or so instants that it was taken at.
+ * Begin with zeros.
+ */
+#define WS_DENNING_POINTS	60
+
+typedef struct WsDenning
+{
+	double		weight;			/* of what was averaged; 0: nothing */
+	double		seconds[WS_DENNING_POINTS];
+	double		pages[WS_DENNING_POINTS];
+} WsDenning;
+
+/* Seconds of its points, four to an octave from a tenth of a second on. */
+extern double ws_denning_seconds(int point);
+
+/* Take in the curve: distinct pages of so many seconds, for each point. */
+extern void ws_denning_follow(WsDenning *denning, const double *pages);
+
+/*
  * Denning's curve: misses a second of a cache with so many buffers, from the
  * distinct pages of the last seconds[i] seconds, ascending.  A cache larger
  * than the set of the longest window misses as if it were of that size; NaN if

@@ -5,6 +5,7 @@
 #include "sampler.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The shift rises above these, and falls where twice as much stays below. */
@@ -231,6 +232,32 @@ ws_sampler_next_shift(const WsSampler *sampler, const WsSampleLoad *load)
 	return shift;
 }
 
+/* what qsort() compares entries by */
+static const WsSample *sorted;
+
+static int
+younger_first(const void *a, const void *b)
+{
+	uint32_t	x = sorted[*(const uint32_t *) a].touched;
+	uint32_t	y = sorted[*(const uint32_t *) b].touched;
+
+	return (x < y) - (x > y);
+}
+
+uint32_t
+ws_sampler_by_age(const WsSampler *sampler, uint32_t shift, uint32_t *entries)
+{
+	uint32_t	n = 0;
+
+	for (uint32_t i = 0; i < sampler->capacity; i++)
+		if (sampler->samples[i].touched != 0 &&
+			ws_stratum(sampler->samples[i].hash, sampler->log2m) >= shift)
+			entries[n++] = i;
+	sorted = sampler->samples;
+	qsort(entries, n, sizeof(*entries), younger_first);
+	return n;
+}
+
 uint32_t
 ws_sampler_resident(const WsSampler *sampler, uint32_t shift)
 {
@@ -310,7 +337,7 @@ ws_sampler_check(const WsSampler *sampler)
 		nfree++;
 	if (used != sampler->count || used + nfree != sampler->capacity)
 		return "pages and free entries do not add up";
-	for (int i = 1; i < WS_STRATA; i++)
+	for (uint32_t i = sampler->shift + 1; i < WS_STRATA; i++)
 		if (sampler->admitted[i] > sampler->admitted[i - 1])
 			return "a stratum was admitted after a lower one";
 	return NULL;

@@ -164,6 +164,12 @@ typedef struct WsSampleLoad
  */
 extern uint32_t ws_sampler_next_shift(const WsSampler *sampler, const WsSampleLoad *load);
 
+/*
+ * Entries of all pages of strata shift and up, the last touched first, to an
+ * array with room for all; returns how many.
+ */
+extern uint32_t ws_sampler_by_age(const WsSampler *sampler, uint32_t shift, uint32_t *entries);
+
 /* Pages of strata shift and up that are in shared buffers. */
 extern uint32_t ws_sampler_resident(const WsSampler *sampler, uint32_t shift);
 

@@ -36,7 +36,8 @@ typedef struct Relation
 	uint32_t	tablespace;
 	uint32_t	database;
 	uint32_t	relation;
-	uint32_t	blocks;			/* highest one seen, and one on */
+	uint32_t	blocks;			/* as told, or highest one seen, and one on */
+	bool		exact;			/* as told */
 	float		reads;			/* in runs */
 	float		ringed;			/* those of them that went through a ring */
 	float		runs;			/* accesses in runs */
@@ -158,9 +159,18 @@ ws_scans_judge(WsScans *scans, const WsEvent *event, uint32_t shift, WsAccess *a
 		return WS_CLASS_REST;
 
 	r = find_relation(scans, &event->page);
-	if (event->page.block >= r->blocks)
+	if (event->blocks != 0)
+	{
+		/* who scans has just asked */
+		r->blocks = event->blocks;
+		r->exact = true;
+	}
+	else if (event->page.block >= r->blocks)
+	{
 		r->blocks = event->page.block + 1;
-	blocks = r->blocks + ldexp(1, (int) shift) - 1;
+		r->exact = false;
+	}
+	blocks = r->blocks + (r->exact ? 0 : ldexp(1, (int) shift) - 1);
 
 	if (event->act == WS_ACT_EXTEND)
 	{

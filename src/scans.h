@@ -17,7 +17,8 @@
  * unless the process walks through another relation alongside, as an index
  * scan does through its index.
  *
- * Sizes of relations are learnt from the highest sampled block.
+ * Who scans a relation has asked for its size, and tells it.  Else sizes are
+ * learnt from the highest sampled block.
  *
  * One process has all to itself.  This room knows nothing of PostgreSQL.
  */

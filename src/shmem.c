@@ -254,6 +254,7 @@ ws_shmem_reset(void)
 	__atomic_store_n(&ws_shared->since, now, __ATOMIC_RELAXED);
 	LWLockRelease(ws_shared->lock);
 
+	ws_shmem_wake_worker();
 	return now;
 }
 

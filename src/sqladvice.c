@@ -27,6 +27,7 @@ WS_FUNCTION(ws_working_set_cache_advice);
 static char *
 doubt(const WsPublishedAdvice *a, bool known)
 {
+	char		words[256];
 	TimestampTz late = a->computed_at + ws_late_after(a->interval) * USECS_PER_SEC;
 
 	if (!known)
@@ -41,11 +42,8 @@ doubt(const WsPublishedAdvice *a, bool known)
 		return pstrdup("nothing was looked up in the last minutes");
 	if (isnan(a->table.difference))
 		return pstrdup("too few pages are sampled to tell");
-	if (!a->table.sure)
-		return psprintf("not to be relied on: for the present size %.1f %% hits are predicted, "
-						"and %.1f %% were measured",
-						100 * (a->table.hit_ratio + a->table.difference), 100 * a->table.hit_ratio);
-	return NULL;
+	ws_advice_doubt(&a->table, words, sizeof(words));
+	return words[0] == '\0' ? NULL : pstrdup(words);
 }
 
 static void

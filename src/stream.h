@@ -61,6 +61,8 @@ typedef struct WsEvent
 	uint32_t	stamp;			/* position + 1, once the event is whole */
 	uint32_t	tick;			/* when */
 	WsPageId	page;
+	uint32_t	blocks;			/* of its relation, where it seems to be scanned;
+								 * 0: not known */
 	unsigned int act:2;			/* a WsAct */
 	unsigned int maintenance:1; /* by VACUUM or the like */
 	unsigned int ring:1;		/* through a ring of buffers: reads, and the

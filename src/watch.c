@@ -19,6 +19,7 @@
  */
 #include "postgres.h"
 
+#include "executor/instrument.h"
 #include "storage/proc.h"
 #include "storage/smgr.h"
 
@@ -68,6 +69,9 @@ static struct
 		uint32		hash;
 		uint32		number;		/* of the read; 0: none */
 	}			reads[READS];
+
+	uint32		last_hash;		/* sampled page that was last found, and how many */
+	int64		last_looks;		/* pages the process had looked at before */
 
 	/* not yet added to the shared counters */
 	uint64		scan_hits;
@@ -136,27 +140,29 @@ in_ring(const Run *run, bool extending)
 }
 
 /*
- * Did the relation grow by the page, or was it there to be read?  Who extends
- * a relation asks for its size first, and the server remembers the answer.
+ * Blocks of the page's relation, when this process last asked, or
+ * InvalidBlockNumber.  Who scans or extends a relation asks first, and the
+ * server remembers the answer.
  */
-static bool
-is_extension(const WsPageId *page)
+static BlockNumber
+known_blocks(const WsPageId *page)
 {
-	/* found, never made: who enters a page has its relation open */
+	/* found, never made: who looks up a page has its relation open */
 	SMgrRelation relation = ws_smgr_open(page->tablespace, page->database, page->relation);
-	BlockNumber size = relation->smgr_cached_nblocks[page->fork];
 
-	return page->block >= size;
+	return relation->smgr_cached_nblocks[page->fork];
 }
 
 static void
-tell(const WsPageId *page, uint32 tick, WsKind kind, WsAct act, const Run *run, bool ring)
+tell(const WsPageId *page, uint32 tick, WsKind kind, WsAct act, const Run *run, bool ring,
+	 BlockNumber blocks)
 {
 	WsEvent		event;
 
 	memset(&event, 0, sizeof(event));
 	event.tick = tick;
 	event.page = *page;
+	event.blocks = blocks == InvalidBlockNumber ? 0 : blocks;
 	event.act = act;
 	event.maintenance = kind == WS_MAINTENANCE;
 	event.ring = ring;
@@ -200,17 +206,32 @@ tell_hit(const WsPageId *page, uint32 tick, WsKind kind)
 {
 	uint32		shift = ws_load(&ws_shared->sample_shift);
 	Run		   *run = follow(page, shift);
+	BlockNumber blocks = InvalidBlockNumber;
 
-	if (run && run->length >= WS_RUN_SCAN && kind == WS_CLIENT)
-		watch.scan_hits += UINT64CONST(1) << shift;
-	tell(page, tick, kind, WS_ACT_HIT, run, run && in_ring(run, false));
+	if (run && run->length >= WS_RUN_SCAN)
+	{
+		if (kind == WS_CLIENT)
+			watch.scan_hits += UINT64CONST(1) << shift;
+		blocks = known_blocks(page);
+	}
+	tell(page, tick, kind, WS_ACT_HIT, run, run && in_ring(run, false), blocks);
 }
 
 void
 ws_watch_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 {
-	/* nobody scans a page that is used all the time */
-	if (!damped(hash, tick))
+	int64		looks = pgBufferUsage.shared_blks_hit + pgBufferUsage.shared_blks_read;
+	bool		again = hash == watch.last_hash && looks == watch.last_looks + 1;
+
+	watch.last_hash = hash;
+	watch.last_looks = looks;
+
+	/*
+	 * A process that looks at the same page twice running has it still pinned,
+	 * as who updates a row that he has just found: its usage count stays as it
+	 * is.  And nobody scans a page that is used all the time.
+	 */
+	if (!again && !damped(hash, tick))
 		tell_hit(page, tick, kind);
 }
 
@@ -228,7 +249,8 @@ ws_watch_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 
 	if ((sampled || scanning) && shift < WS_STRATA)
 	{
-		bool		extension = is_extension(page);
+		BlockNumber blocks = known_blocks(page);
+		bool		extension = page->block >= blocks;
 		bool		ring = scanning && in_ring(run, extension);
 
 		if (run)
@@ -239,7 +261,8 @@ ws_watch_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 			watch.ring_reads += ring;
 		}
 		if (sampled)
-			tell(page, tick, kind, extension ? WS_ACT_EXTEND : WS_ACT_READ, run, ring);
+			tell(page, tick, kind, extension ? WS_ACT_EXTEND : WS_ACT_READ, run, ring,
+				 scanning && !extension ? blocks : InvalidBlockNumber);
 	}
 }
 
@@ -260,7 +283,7 @@ ws_watch_remove(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 			run->ringed = watch.nreads;
 	}
 	if (ws_watch_sampled(hash))
-		tell(page, tick, kind, WS_ACT_REMOVE, NULL, ring);
+		tell(page, tick, kind, WS_ACT_REMOVE, NULL, ring, InvalidBlockNumber);
 }
 
 static void

@@ -82,10 +82,14 @@ wait_until(q{predicted_hit_ratio IS NOT NULL FROM working_set_cache_advice WHERE
 # is in the cache; bound: four standard errors of such a share.
 is($node->safe_psql('postgres', q{
 	SELECT abs(a.predicted_hit_ratio - i.hits::float8 / i.lookups) < 4 * sqrt(0.25 / (4000 * i.sample_rate)),
-	       a.note IS NULL OR a.note LIKE 'not to be relied on: %',
+	       a.note IS NULL OR a.note LIKE 'what other sizes would do is not known: %',
 	       a.read_factor = 1, a.error BETWEEN 0 AND 1
 	  FROM working_set_cache_advice AS a, working_set_info AS i WHERE a.size_factor = 1}),
-	't|t|t|t', 'at the present size it is what was measured');
+	't|t|t|t', 'at the present size it is what was measured')
+  or diag($node->safe_psql('postgres', q{
+	SELECT 'predicted ' || a.predicted_hit_ratio || ', measured ' || i.hits::float8 / i.lookups || ', rate ' ||
+	       i.sample_rate || ', dropped ' || i.dropped_samples || ', ' || coalesce(a.note, 'no note')
+	  FROM working_set_cache_advice AS a, working_set_info AS i WHERE a.size_factor = 1}));
 is($node->safe_psql('postgres', q{
 	SELECT l.predicted_hit_ratio > h.predicted_hit_ratio, h.read_factor > 1, l.read_factor < 0.5,
 	       h.predicted_reads_per_second > l.predicted_reads_per_second
