@@ -43,6 +43,9 @@
 /* A step that does not takes so much away. */
 #define RUN_BROKEN		3
 
+/* The size of a relation is told with one in so many hits in a run. */
+#define SIZE_TOLD		8
+
 /* Hits of a page in an interval that are reported; the server's own limit. */
 #define HITS_TOLD		5
 
@@ -54,6 +57,7 @@ typedef struct Run
 	uint32		length;			/* 0 .. WS_RUN_MAX */
 	uint32		ringed;			/* number of the read at which the process last
 								 * evicted a page of its own; 0: never */
+	uint32		told;			/* hits in a run that were reported */
 	bool		extending;		/* was the last page made, not read? */
 } Run;
 
@@ -83,7 +87,7 @@ static struct
 void
 ws_watch_begin(void)
 {
-	memset(&watch, 0, sizeof(watch));
+	/* the rest is as the postmaster left it, which is zeros, and not yet memory */
 	watch.process = (uint16) ws_process_number();
 	watch.ring_read = 2 * ws_ring_read_pages(NBuffers);
 	watch.ring_write = 2 * ws_ring_write_pages(NBuffers);
@@ -116,8 +120,7 @@ follow(const WsPageId *page, uint32 shift)
 	if (page->fork != MAIN_FORKNUM)
 		return NULL;
 
-	if (shift < WS_STRATA)
-		longest = Max(longest, (uint64) STEP_DISTANCES << shift);
+	longest = Max(longest, (uint64) STEP_DISTANCES << shift);
 	run = find_run(page);
 	if (page->block == run->block)
 		return run;
@@ -212,7 +215,8 @@ tell_hit(const WsPageId *page, uint32 tick, WsKind kind)
 	{
 		if (kind == WS_CLIENT)
 			watch.scan_hits += UINT64CONST(1) << shift;
-		blocks = known_blocks(page);
+		if (run->told++ % SIZE_TOLD == 0)
+			blocks = known_blocks(page);
 	}
 	tell(page, tick, kind, WS_ACT_HIT, run, run && in_ring(run, false), blocks);
 }
@@ -240,14 +244,18 @@ ws_watch_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 {
 	uint32		shift = ws_load(&ws_shared->sample_shift);
 	bool		sampled = ws_watch_sampled(hash);
-	Run		   *run = follow(page, shift);
-	bool		scanning = run && run->length >= WS_RUN_SCAN;
+	bool		scanning;
+	Run		   *run;
 
+	if (shift == WS_SAMPLE_OFF)
+		return;
+	run = follow(page, shift);
+	scanning = run && run->length >= WS_RUN_SCAN;
 	watch.nreads++;
 	watch.reads[hash % READS].hash = hash;
 	watch.reads[hash % READS].number = watch.nreads;
 
-	if ((sampled || scanning) && shift < WS_STRATA)
+	if (sampled || scanning)
 	{
 		BlockNumber blocks = known_blocks(page);
 		bool		extension = page->block >= blocks;
@@ -273,6 +281,8 @@ ws_watch_remove(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 		watch.reads[hash % READS].number != 0;
 	bool		ring = false;
 
+	if (ws_load(&ws_shared->sample_shift) == WS_SAMPLE_OFF)
+		return;
 	if (own && page->fork == MAIN_FORKNUM)
 	{
 		Run		   *run = find_run(page);

@@ -16,7 +16,7 @@
 #include "shmem.h"
 #include "stream.h"
 
-/* What is known of this process; begin anew, as in a process just forked. */
+/* Begin, in a process just forked. */
 extern void ws_watch_begin(void);
 
 /* Is the page with this hash sampled? */

@@ -423,7 +423,7 @@ test_watched(void)
 	long		present = 0;
 	long		wrong = 0;
 
-	sk->watched = WATCHED;
+	sk->watched = (uint32_t) WATCHED << sk->shift;
 	ws_sketch_touch(sk, first);
 	is_int(sk->cells[cell], 999, "a watched register is written one tick late");
 	ok(sk->cells[cell] >= sk->floor, "and counts, even in the first tick");
@@ -434,7 +434,7 @@ test_watched(void)
 	   "the last watched register is late, the one behind it is not");
 
 	ws_sketch_init(sk, M, 1000);
-	sk->watched = WATCHED;
+	sk->watched = (uint32_t) WATCHED << sk->shift;
 	for (uint32_t tick = 1000; tick < 3000; tick++)
 	{
 		ws_sketch_advance(sk, tick);
@@ -458,7 +458,7 @@ test_watched(void)
 	sk->watched = 0;
 	ws_sketch_touch(sk, first);
 	is_int(sk->cells[cell], 2999, "no longer watched, it is written in time");
-	sk->watched = WATCHED;
+	sk->watched = (uint32_t) WATCHED << sk->shift;
 	ws_sketch_touch(sk, first);
 	is_int(sk->cells[cell], 2999, "watched again, it does not fall back");
 	ok(ws_sketch_check(sk) == NULL, "the sketch is sound");

@@ -1,0 +1,1052 @@
+/*
+ * sampler_t.c
+ *		Tests of the sample table: strata, the table itself, uses, the shift, and
+ *		what a sample says about the whole.
+ *
+ * Seeds are fixed, so a run either always passes or always fails.  Where an
+ * assertion is about random numbers its bound is K_SIGMA standard errors, by
+ * the formula beside it: a correct table and a fresh seed would fail such an
+ * assertion once in 1.7 million times.
+ */
+#include "tap.h"
+#include "sampler.h"
+#include "traces.h"
+
+#define K_SIGMA 5
+
+static WsSampler *
+new_sampler(uint32_t capacity, uint32_t log2m, uint32_t shift, uint32_t tick)
+{
+	WsSampler  *s = aligned_memory(ws_sampler_size(capacity));
+
+	ws_sampler_init(s, capacity, log2m, shift, tick);
+	return s;
+}
+
+static WsPageId
+make_page(uint32_t relation, uint32_t block)
+{
+	return (WsPageId) {1663, 5, relation, 0, block};
+}
+
+/* a hash of this stratum or a higher one, for few enough registers */
+static uint32_t
+hash_from(uint32_t stratum, uint64_t *seed)
+{
+	return random32(seed) >> stratum;
+}
+
+/*
+ * Strata in words of arithmetic: how often can it be doubled before it
+ * overflows?  A hash of a register in which all the hashes are alike is
+ * scrambled first.
+ */
+static uint32_t
+naive_stratum(uint32_t hash, uint32_t log2m)
+{
+	uint32_t	stratum = 0;
+	uint64_t	top = UINT64_C(1) << 32;
+	uint64_t	rest = hash;
+
+	while (stratum < log2m && rest * 2 < top)
+	{
+		rest *= 2;
+		stratum++;
+	}
+	if (stratum < log2m)
+		return stratum;
+	rest = (uint64_t) hash * 2654435761u % top;
+	while (stratum < WS_STRATA - 1 && rest * 2 < top)
+	{
+		rest *= 2;
+		stratum++;
+	}
+	return stratum;
+}
+
+static void
+test_stratum(void)
+{
+	static const uint32_t log2ms[] = {10, 14, 16};
+
+	for (int l = 0; l < 3; l++)
+	{
+		enum
+		{
+			N = 3000000
+		};
+		uint32_t	log2m = log2ms[l];
+		uint32_t	inner = UINT32_C(1) << (32 - log2m);
+		uint64_t	seed = 61 + (uint64_t) l;
+		long		count[WS_STRATA + 1] = {0};
+		double		worst = 0;
+		double		farthest = 0;
+		long		wrong = 0;
+
+		for (uint32_t i = 0; i < N; i++)
+		{
+			uint32_t	hash = random32(&seed);
+			uint32_t	stratum = ws_stratum(hash, log2m);
+
+			count[stratum < WS_STRATA ? stratum : WS_STRATA]++;
+			if (i < 200000)
+			{
+				hash >>= i % 33 % 32;
+				wrong += ws_stratum(hash, log2m) != naive_stratum(hash, log2m);
+			}
+		}
+		for (int bit = 0; bit < 32; bit++)
+		{
+			uint32_t	one = UINT32_C(1) << bit;
+
+			wrong += ws_stratum(one, log2m) != naive_stratum(one, log2m);
+			wrong += ws_stratum(one - 1, log2m) != naive_stratum(one - 1, log2m);
+			wrong += ws_stratum(one + 1, log2m) != naive_stratum(one + 1, log2m);
+		}
+		wrong += ws_stratum(0, log2m) != naive_stratum(0, log2m);
+		wrong += ws_stratum(UINT32_MAX, log2m) != 0;
+		is_int(wrong, 0, "strata are what plain arithmetic says");
+
+		/* binomial: sqrt(N q (1 - q)); below 10 expected it is skewed */
+		for (int k = 0; k < WS_STRATA; k++)
+		{
+			double		q = ldexp(1, -(k + 1));
+			double		sigma = sqrt(N * q * (1 - q));
+
+			if (N * q >= 10)
+				worst = fmax(worst, fabs(count[k] - N * q) / sigma);
+		}
+		ok(worst < K_SIGMA && count[WS_STRATA] == 0,
+		   "registers 2^%u: half of the pages in stratum 0, a quarter in 1, ..., worst is %.1f sigma",
+		   log2m, worst);
+
+		/*
+		 * Of all the hashes that begin with log2m zeros, the next stratum
+		 * takes half, and so on.  Multiples of the golden ratio are spread
+		 * more evenly than random numbers: of n of them, the number in an
+		 * interval is off by less than 2 + log2(n).
+		 */
+		memset(count, 0, sizeof(count));
+		for (uint32_t hash = 0; hash < inner; hash++)
+			count[ws_stratum(hash, log2m)]++;
+		for (uint32_t k = 0; k < WS_STRATA; k++)
+		{
+			double		want = k < log2m ? 0 : ldexp(inner, -(int) (k - log2m + 1));
+
+			if (k == WS_STRATA - 1)
+				want *= 2;
+			farthest = fmax(farthest, fabs(count[k] - want));
+			if (k < log2m && count[k] != 0)
+				farthest = INFINITY;
+		}
+		ok(farthest < 2 + 32 - log2m,
+		   "registers 2^%u: and so beyond the registers, worst is off by %.0f", log2m, farthest);
+	}
+}
+
+static void
+test_bound(void)
+{
+	static const uint32_t log2ms[] = {10, 14, 16};
+	long		beyond = 0;
+	long		loose = 0;
+	long		unaligned = 0;
+	uint64_t	seed = 64;
+
+	for (int l = 0; l < 3; l++)
+	{
+		uint32_t	log2m = log2ms[l];
+
+		for (uint32_t shift = 1; shift < WS_STRATA; shift++)
+		{
+			uint32_t	bound = ws_stratum_bound(shift, log2m);
+
+			for (int i = 0; i < 20000; i++)
+			{
+				uint32_t	hash = hash_from(i % 32, &seed);
+
+				beyond += ws_stratum(hash, log2m) >= shift && !(hash < bound);
+				/* up to the registers the two are the same */
+				loose += shift <= log2m && hash < bound && ws_stratum(hash, log2m) < shift;
+			}
+			beyond += ws_stratum(bound, log2m) >= shift;
+			beyond += ws_stratum(UINT32_MAX, log2m) >= shift;
+			unaligned += bound % (UINT32_C(1) << (32 - log2m)) != 0 || bound == 0;
+		}
+		beyond += ws_stratum_bound(0, log2m) != UINT32_MAX;
+	}
+	is_int(beyond, 0, "every page of the strata sampled has a hash below the bound");
+	is_int(loose, 0, "up to the number of registers no other page has");
+	is_int(unaligned, 0, "the bound is that of whole registers, at least one");
+}
+
+/*
+ * ----------------------------------------------------------------
+ * The table, against a list of pages
+ * ----------------------------------------------------------------
+ */
+#define LISTED 700
+
+typedef struct Listed
+{
+	WsPageId	page;
+	uint32_t	hash;
+	bool		there;
+	uint32_t	entry;
+	uint32_t	touched;
+	uint32_t	last;
+	uint32_t	use;
+	uint32_t	before;
+} Listed;
+
+typedef struct Told
+{
+	int			times[2048];
+	int			total;
+} Told;
+
+static void
+tell(void *arg, uint32_t entry)
+{
+	Told	   *told = arg;
+
+	told->times[entry]++;
+	told->total++;
+}
+
+/* pages by sixes that differ in one field; each other six have the same hash */
+static void
+make_list(Listed *list, uint32_t strata)
+{
+	for (uint32_t i = 0; i < LISTED; i++)
+	{
+		WsPageId   *p = &list[i].page;
+
+		memset(&list[i], 0, sizeof(list[i]));
+		*p = (WsPageId) {1663, 5, 16384 + i / 30, 0, i / 6};
+		switch (i % 6)
+		{
+			case 1:
+				p->tablespace++;
+				break;
+			case 2:
+				p->database++;
+				break;
+			case 3:
+				p->relation += 1000;
+				break;
+			case 4:
+				p->fork++;
+				break;
+			case 5:
+				p->block += 1000;
+				break;
+		}
+		list[i].hash = page_hash(60, i / 12 * 12 + (i % 12 < 6 ? 0 : i % 12)) >> i / 6 % strata;
+	}
+}
+
+static void
+naive_touch(Listed *l, uint32_t tick, bool client)
+{
+	if (tick > l->touched)
+		l->touched = tick;
+	if (!client)
+		return;
+	if (l->use == 0 || (tick > l->use && tick - l->use >= 50))
+	{
+		l->before = l->last;
+		l->use = tick;
+	}
+	if (tick > l->last)
+		l->last = tick;
+}
+
+/*
+ * Everything that differs between table and list.
+ */
+static long
+differences(const WsSampler *s, const Listed *list)
+{
+	long		wrong = 0;
+	uint32_t	count = 0;
+
+	for (int i = 0; i < LISTED; i++)
+	{
+		uint32_t	entry = ws_sampler_find(s, &list[i].page, list[i].hash);
+		const WsSample *sample = &s->samples[entry];
+
+		wrong += (entry != WS_NO_SAMPLE) != list[i].there;
+		if (!list[i].there || entry == WS_NO_SAMPLE)
+			continue;
+		count++;
+		wrong += entry != list[i].entry;
+		wrong += sample->hash != list[i].hash;
+		wrong += memcmp(&sample->page, &list[i].page, sizeof(WsPageId)) != 0;
+		wrong += sample->touched != list[i].touched;
+		wrong += sample->last != list[i].last;
+		wrong += sample->use != list[i].use;
+		wrong += sample->before != list[i].before;
+	}
+	return wrong + (count != s->count);
+}
+
+static void
+compare_with_list(uint32_t capacity, bool shifts, uint64_t seed, const char *name)
+{
+	static Listed list[LISTED];
+	WsSampler  *s = new_sampler(capacity, 10, 0, 1000);
+	uint32_t	now = 1000;
+	long		wrong = 0;
+	long		not_sound = 0;
+	long		refused_full = 0;
+	long		refused_stratum = 0;
+	long		expired = 0;
+	long		shifted = 0;
+
+	make_list(list, 14);
+	for (int step = 0; step < 60000; step++)
+	{
+		uint32_t	what = random_below(&seed, 1000);
+		Listed	   *l = &list[random_below(&seed, LISTED)];
+		uint32_t	tick = now - random_below(&seed, 4);
+
+		now += random_below(&seed, 3) == 0;
+		if (what < 850)
+		{
+			bool		client = random_below(&seed, 3) > 0;
+
+			if (!l->there)
+			{
+				bool		full = s->count == capacity;
+				bool		sampled = naive_stratum(l->hash, 10) >= s->shift;
+				uint32_t	entry = ws_sampler_enter(s, &l->page, l->hash, tick);
+
+				wrong += (entry != WS_NO_SAMPLE) != (!full && sampled);
+				refused_full += full;
+				refused_stratum += !full && !sampled;
+				if (entry == WS_NO_SAMPLE)
+					continue;
+				l->there = true;
+				l->entry = entry;
+				l->touched = tick;
+				l->last = l->use = l->before = 0;
+				wrong += s->samples[entry].resident;
+				s->samples[entry].resident = random_below(&seed, 2);
+			}
+			ws_sampler_touch(s, l->entry, tick, client);
+			naive_touch(l, tick, client);
+		}
+		else if (what < 990)
+		{
+			if (l->there)
+				ws_sampler_forget(s, l->entry);
+			l->there = false;
+		}
+		else
+		{
+			Told		told = {{0}, 0};
+			Told		want = {{0}, 0};
+			uint32_t	shift = s->shift;
+			uint32_t	limit = now - 300 - random_below(&seed, 900);
+
+			if (shifts && what < 995)
+				shift = random_below(&seed, 8);
+			for (int i = 0; i < LISTED; i++)
+				if (list[i].there && (shifts && what < 995 ?
+									  naive_stratum(list[i].hash, 10) < shift :
+									  list[i].touched < limit))
+				{
+					list[i].there = false;
+					tell(&want, list[i].entry);
+				}
+			if (shifts && what < 995)
+			{
+				ws_sampler_set_shift(s, shift, now, tell, &told);
+				wrong += s->shift != shift;
+				shifted += want.total > 0;
+			}
+			else
+			{
+				wrong += ws_sampler_expire(s, limit, tell, &told) != (uint32_t) want.total;
+				expired += want.total;
+			}
+			wrong += memcmp(&told, &want, sizeof(told)) != 0;
+		}
+		if (step % 300 == 0)
+		{
+			wrong += differences(s, list);
+			not_sound += !shifts && ws_sampler_check(s) != NULL;
+		}
+	}
+	ok(wrong == 0, "%s: the table is what a list of pages is", name);
+	ok(not_sound == 0, "%s: and sound throughout", name);
+	ok(expired > 100 && (shifts ? refused_stratum > 100 && shifted > 20 : refused_full > 100),
+	   "%s: it was %s, and pages have expired (%ld)", name, shifts ? "shifted" : "full", expired);
+
+	/* to the last page, and full again */
+	for (int i = 0; i < LISTED; i++)
+		if (list[i].there)
+			ws_sampler_forget(s, list[i].entry);
+	wrong = s->count != 0;
+	s->shift = 0;
+	for (uint32_t i = 0; i < capacity; i++)
+	{
+		WsPageId	page = make_page(1, i);
+
+		wrong += ws_sampler_enter(s, &page, page_hash(61, i), now) == WS_NO_SAMPLE;
+	}
+	{
+		WsPageId	page = make_page(1, capacity);
+
+		wrong += ws_sampler_enter(s, &page, 1, now) != WS_NO_SAMPLE || s->count != capacity;
+		ws_sampler_forget(s, 0);
+		wrong += ws_sampler_enter(s, &page, 1, now) != 0;
+	}
+	ok(wrong == 0, "%s: emptied, it has room for as many as ever", name);
+	free(s);
+}
+
+/*
+ * Break each invariant once, and see it reported.
+ */
+static void
+test_check(void)
+{
+	WsSampler  *s = new_sampler(100, 10, 2, 1000);
+	WsPageId	page = make_page(1, 1);
+	WsSample   *sample;
+	WsSample	saved;
+	uint32_t	entry;
+	uint32_t	other;
+
+	ok(ws_sampler_check(s) == NULL && s->count == 0 && s->shift == 2 && s->capacity == 100,
+	   "a new table is sound and empty");
+	entry = ws_sampler_enter(s, &page, UINT32_C(1) << 20, 1000);
+	page.block = 2;
+	other = ws_sampler_enter(s, &page, UINT32_C(1) << 20, 1000);
+	ws_sampler_touch(s, entry, 1000, true);
+	ws_sampler_touch(s, entry, 1100, true);
+	ok(ws_sampler_check(s) == NULL, "and sound with two pages of one hash");
+	sample = &s->samples[entry];
+	saved = *sample;
+
+	s->buckets *= 2;
+	ok(ws_sampler_check(s) != NULL, "a wrong number of buckets is reported");
+	s->buckets /= 2;
+	s->shift = WS_STRATA;
+	ok(ws_sampler_check(s) != NULL, "so is a shift out of range");
+	s->shift = 12;
+	ok(ws_sampler_check(s) != NULL, "so is a page that is not sampled");
+	s->shift = 2;
+	sample->hash++;
+	ok(ws_sampler_check(s) != NULL, "so is one whose hash has changed");
+	*sample = saved;
+	sample->page = s->samples[other].page;
+	ok(ws_sampler_check(s) != NULL, "so is one that is there twice");
+	*sample = saved;
+	sample->before = sample->use + 1;
+	ok(ws_sampler_check(s) != NULL, "so is an earlier use that is later");
+	*sample = saved;
+	sample->use = sample->last + 1;
+	ok(ws_sampler_check(s) != NULL, "so is a use after the last touch");
+	*sample = saved;
+	sample->last = sample->touched + 1;
+	ok(ws_sampler_check(s) != NULL, "so is a client's touch after the last of all");
+	*sample = saved;
+	s->count++;
+	ok(ws_sampler_check(s) != NULL, "so is a wrong count");
+	s->count--;
+	other = s->free;
+	s->free = s->samples[other].next;
+	ok(ws_sampler_check(s) != NULL, "so is a lost entry");
+	s->free = other;
+	s->admitted[5] = 1001;
+	ok(ws_sampler_check(s) != NULL, "so is a stratum that was admitted after a lower one");
+	s->admitted[5] = 1000;
+	ok(ws_sampler_check(s) == NULL, "mended, it is sound again");
+	free(s);
+}
+
+/*
+ * ----------------------------------------------------------------
+ * Uses
+ * ----------------------------------------------------------------
+ */
+static void
+test_uses(void)
+{
+	static const struct
+	{
+		uint32_t	touches[6];
+		uint32_t	use;
+		uint32_t	before;
+		const char *name;
+	}			table[] = {
+		{{1000}, 1000, 0, "one touch is one use"},
+		{{1000, 1000, 1000}, 1000, 0, "three at once are one use"},
+		{{1000, 1020, 1049}, 1000, 0, "so are those within five seconds"},
+		{{1000, 1050}, 1050, 1000, "the next one is another use"},
+		{{1000, 1049, 1050}, 1050, 1049, "counted from the beginning, not the last touch"},
+		{{1000, 1030, 1060, 1090, 1120}, 1120, 1090, "a page that is always in use is used again and again"},
+		{{1000, 2000, 3000}, 3000, 2000, "only the last two are remembered"},
+		{{1000, 1010, 1040, 2000, 2030}, 2000, 1040, "a use ends with its last touch"},
+		{{1000, 998, 1001}, 1000, 0, "a touch out of order belongs to the use it came in"},
+		{{1000, 1050, 1049}, 1050, 1000, "and does not undo one"},
+	};
+	WsSampler  *s = new_sampler(100, 10, 0, 1000);
+	WsPageId	page = make_page(1, 1);
+	WsSample   *sample;
+	uint32_t	entry;
+	long		wrong = 0;
+	uint64_t	seed = 65;
+
+	for (size_t t = 0; t < sizeof(table) / sizeof(table[0]); t++)
+	{
+		entry = ws_sampler_enter(s, &page, 7, table[t].touches[0]);
+		for (int i = 0; i < 6 && table[t].touches[i] != 0; i++)
+			ws_sampler_touch(s, entry, table[t].touches[i], true);
+		ok(s->samples[entry].use == table[t].use && s->samples[entry].before == table[t].before,
+		   "uses: %s", table[t].name);
+		ws_sampler_forget(s, entry);
+	}
+
+	/* maintenance */
+	entry = ws_sampler_enter(s, &page, 7, 1000);
+	sample = &s->samples[entry];
+	ws_sampler_touch(s, entry, 1000, false);
+	ws_sampler_touch(s, entry, 1500, false);
+	ok(sample->touched == 1500 && sample->last == 0 && sample->use == 0 && sample->before == 0,
+	   "uses: maintenance touches a page but does not use it");
+	ws_sampler_touch(s, entry, 1600, true);
+	ws_sampler_touch(s, entry, 1700, false);
+	ok(sample->touched == 1700 && sample->last == 1600 && sample->use == 1600 &&
+	   sample->before == 0 && !ws_sample_reused(sample, 1700, 100000, 0),
+	   "uses: nor is a page used twice because maintenance came before or after");
+	ws_sampler_forget(s, entry);
+
+	/* reused: the use before must have ended in the window and not before the floor */
+	entry = ws_sampler_enter(s, &page, 7, 1000);
+	ws_sampler_touch(s, entry, 1000, true);
+	ok(!ws_sample_reused(sample, 1000, 100, 0), "reused: not by one use");
+	ws_sampler_touch(s, entry, 1080, true);
+	ok(ws_sample_reused(sample, 1090, 100, 0) && ws_sample_reused(sample, 1099, 100, 1000),
+	   "reused: by two in the window");
+	ok(!ws_sample_reused(sample, 1101, 100, 0), "reused: not if the first is older");
+	ok(!ws_sample_reused(sample, 1090, 100, 1001), "reused: nor if it was before the floor");
+	ok(ws_sample_reused(sample, 990, 100, 0), "reused: a use of the future counts");
+	ws_sampler_forget(s, entry);
+	entry = ws_sampler_enter(s, &page, 7, 1000);
+	ws_sampler_touch(s, entry, 1000, true);
+	ws_sampler_touch(s, entry, 1040, true);
+	ws_sampler_touch(s, entry, 1050, true);
+	ok(ws_sample_reused(sample, 1060, 100, 1040) && !ws_sample_reused(sample, 1060, 100, 1041),
+	   "reused: a use that began before the floor counts if it went on after it");
+	ws_sampler_forget(s, entry);
+
+	/* at random, from the definition: where the last use began, and the one before ended */
+	for (int trial = 0; trial < 2000; trial++)
+	{
+		uint32_t	began = 0;
+		uint32_t	ended = 0;
+		uint32_t	last = 0;
+		uint32_t	tick = 1000;
+		uint32_t	pace = 1 + random_below(&seed, 90);
+
+		entry = ws_sampler_enter(s, &page, 7, tick);
+		for (int i = 0; i < 30; i++)
+		{
+			ws_sampler_touch(s, entry, tick, true);
+			if (began == 0 || tick - began >= WS_USE_TICKS)
+			{
+				ended = last;
+				began = tick;
+			}
+			last = tick;
+			wrong += sample->use != began || sample->before != ended ||
+				sample->last != tick || sample->touched != tick;
+			tick += random_below(&seed, pace);
+		}
+		ws_sampler_forget(s, entry);
+	}
+	is_int(wrong, 0, "uses: at random");
+	free(s);
+}
+
+/*
+ * ----------------------------------------------------------------
+ * The shift
+ * ----------------------------------------------------------------
+ */
+static void
+test_shift(void)
+{
+	WsSampler  *s = new_sampler(1000, 10, 0, 100);
+	uint64_t	seed = 66;
+	bool		fine;
+	uint32_t	lowest = WS_STRATA;
+
+	for (uint32_t i = 0; i < 900; i++)
+	{
+		WsPageId	page = make_page(1, i);
+
+		(void) ws_sampler_enter(s, &page, hash_from(i % 12, &seed), 100);
+	}
+	ws_sampler_set_shift(s, 5, 200, NULL, NULL);
+	for (uint32_t i = 0; i < 1000; i++)
+		if (s->samples[i].touched != 0 && naive_stratum(s->samples[i].hash, 10) < lowest)
+			lowest = naive_stratum(s->samples[i].hash, 10);
+	ok(lowest == 5 && s->count > 300 && s->count < 900, "a higher shift leaves its own strata");
+	fine = true;
+	for (int i = 5; i < WS_STRATA; i++)
+		fine &= s->admitted[i] == 100;
+	ok(fine, "which have been sampled as long as before");
+	ws_sampler_set_shift(s, 3, 300, NULL, NULL);
+	fine = s->admitted[3] == 300 && s->admitted[4] == 300;
+	for (int i = 5; i < WS_STRATA; i++)
+		fine &= s->admitted[i] == 100;
+	ok(fine, "a lower shift admits strata, from now on");
+	ok(ws_sampler_check(s) == NULL, "and the table is sound");
+	free(s);
+
+	s = new_sampler(1000, 10, 6, 100);
+	ws_sampler_set_shift(s, 5, 300, NULL, NULL);
+	ok(ws_sampler_check(s) == NULL, "so it is if it began with the higher one");
+	free(s);
+}
+
+/*
+ * The smallest shift all of whose strata, up from it, were admitted by then:
+ * from a history of shifts, of which each stratum looks for the last time it
+ * was left out.
+ */
+static void
+test_mature(void)
+{
+	enum
+	{
+		HISTORY = 12
+	};
+	WsSampler  *s = new_sampler(100, 10, 4, 1000);
+	uint64_t	seed = 67;
+	long		wrong = 0;
+	long		immature = 0;
+
+	is_int(ws_sampler_mature_shift(s, 1000, 100, 1), 4,
+		   "mature: a new table has nothing but its shift");
+	is_int(ws_sampler_mature_shift(s, 1099, 100, 1), 4, "mature: for some time");
+	is_int(ws_sampler_mature_shift(s, 1100, 100, 1), 4, "mature: and then");
+	ws_sampler_set_shift(s, 2, 1200, NULL, NULL);
+	is_int(ws_sampler_mature_shift(s, 1250, 100, 1), 4, "mature: a stratum that is new is left out");
+	is_int(ws_sampler_mature_shift(s, 1299, 100, 1), 4, "mature: until its time has come");
+	is_int(ws_sampler_mature_shift(s, 1300, 100, 1), 2, "mature: to the tick");
+	is_int(ws_sampler_mature_shift(s, 1250, 100, 1200), 2,
+		   "mature: nothing counts that was before the floor");
+	is_int(ws_sampler_mature_shift(s, 1250, 100, 1199), 4, "mature: to the tick, too");
+	is_int(ws_sampler_mature_shift(s, 1250, UINT32_MAX, 1), 2,
+		   "mature: for a time so long that there is no such shift it is the present one");
+	is_int(ws_sampler_mature_shift(s, 1250, UINT32_MAX, 1000), 4,
+		   "mature: with a floor it goes back to that");
+	is_int(ws_sampler_mature_shift(s, 1250, 1251, 1000), 4,
+		   "mature: also if it is only a little longer than time itself");
+	free(s);
+
+	for (int trial = 0; trial < 3000; trial++)
+	{
+		uint32_t	shifts[HISTORY];
+		uint32_t	ticks[HISTORY];
+		uint32_t	tick = 1000;
+		uint32_t	now;
+		uint32_t	window;
+		uint32_t	floor;
+		uint32_t	start;
+		uint32_t	want = WS_STRATA;
+
+		s = new_sampler(4, 10, shifts[0] = random_below(&seed, 12), ticks[0] = tick);
+		for (int h = 1; h < HISTORY; h++)
+		{
+			tick += 1 + random_below(&seed, 100);
+			shifts[h] = random_below(&seed, 12);
+			ticks[h] = tick;
+			ws_sampler_set_shift(s, shifts[h], tick, NULL, NULL);
+		}
+		now = tick + random_below(&seed, 300);
+		window = random_below(&seed, 700);
+		floor = 900 + random_below(&seed, now - 900);
+		start = now - window > floor ? now - window : floor;
+		for (uint32_t k = WS_STRATA; k-- > shifts[HISTORY - 1];)
+		{
+			/* sampled without a break since when? */
+			int			h = HISTORY - 1;
+
+			while (h > 0 && shifts[h - 1] <= k)
+				h--;
+			if (ticks[h] > start)
+				break;
+			want = k;
+		}
+		if (want == WS_STRATA)
+			want = shifts[HISTORY - 1];
+		wrong += ws_sampler_mature_shift(s, now, window, floor) != want;
+		immature += want > shifts[HISTORY - 1];
+		free(s);
+	}
+	ok(wrong == 0 && immature > 300, "mature: for any history of shifts, by its definition");
+}
+
+static void
+test_next_shift(void)
+{
+	static const struct
+	{
+		uint32_t	shift;
+		uint32_t	count;			/* of 1000 */
+		double		lookups;
+		double		busy;
+		double		settled;
+		uint32_t	want;
+		const char *name;
+	}			table[] = {
+		/* up */
+		{5, 1000, 0, 0, 0, 6, "a full table"},
+		{5, 999, 0, 0, 0, 5, "one that is not quite full"},
+		{5, 1000, 0, 0, 1000, 6, "a full table that was long so"},
+		{5, 500, 0, 0.009, 0, 6, "more than 0.8 % of a processor"},
+		{5, 500, 0, 0.007, 0, 5, "less than that"},
+		{0, 500, 21000, 0, 0, 1, "sampled pages looked up more than 20,000 times a second"},
+		{0, 500, 19000, 0, 0, 0, "less often"},
+		{3, 500, 161000, 0, 0, 4, "sampled by one in eight, more than 160,000 lookups"},
+		{3, 500, 159000, 0, 0, 3, "less"},
+		{4, 500, 1e9, 0, 0, 4, "one page in 16 may always be sampled"},
+		{5, 1000, 1e9, 1, 1000, 6, "up by one step, however much it is"},
+		{31, 1000, 0, 1, 0, 31, "not beyond the last"},
+		{30, 1000, 0, 1, 0, 31, "but up to it"},
+		/* down */
+		{5, 100, 0, 0, 61, 4, "an idle table falls"},
+		{5, 100, 0, 0, 59, 5, "after a minute"},
+		{5, 390, 0, 0, 1000, 4, "below 40 % of the room"},
+		{5, 410, 0, 0, 1000, 5, "not above"},
+		{5, 0, 0, 0, 100000, 4, "down by one step, however long it was"},
+		{0, 0, 0, 0, 1000, 0, "not below 0"},
+		{5, 100, 0, 0.0015, 1000, 4, "with little to do"},
+		{5, 100, 0, 0.003, 1000, 5, "not with so much that there is no margin"},
+		{5, 100, 0, 0.005, 1000, 5, "not with what would be too much"},
+		{5, 100, 1e9, 0, 1000, 4, "to one in 16 with any number of lookups"},
+		{4, 100, 150000, 0, 1000, 4, "but not further if that left no margin"},
+		{4, 100, 200000, 0, 1000, 4, "or would be too much"},
+		{4, 100, 10000, 0, 1000, 3, "with few lookups, it falls"},
+		{1, 100, 2000, 0, 1000, 0, "to 0"},
+		{31, 0, 0, 0, 1000, 30, "from the last"},
+	};
+	WsSampler  *s = new_sampler(1000, 10, 0, 100);
+	uint64_t	seed = 68;
+	long		swings = 0;
+	long		falls = 0;
+	long		rises = 0;
+	long		jumps = 0;
+
+	for (size_t t = 0; t < sizeof(table) / sizeof(table[0]); t++)
+	{
+		WsSampleLoad load = {table[t].lookups, table[t].busy, table[t].settled};
+
+		s->shift = table[t].shift;
+		s->count = table[t].count;
+		ok(ws_sampler_next_shift(s, &load) == table[t].want, "next shift: %s", table[t].name);
+	}
+
+	/* what falling doubles must not make it rise again at once */
+	for (int i = 0; i < 300000; i++)
+	{
+		WsSampleLoad load = {
+			exp(random_unit(&seed) * 16), exp(-3 - random_unit(&seed) * 7), 1000
+		};
+		uint32_t	next;
+
+		s->shift = random_below(&seed, WS_STRATA);
+		s->count = random_below(&seed, 1001);
+		next = ws_sampler_next_shift(s, &load);
+		jumps += next > s->shift + 1 || next + 1 < s->shift;
+		rises += next > s->shift;
+		if (next < s->shift)
+		{
+			falls++;
+			s->shift--;
+			s->count *= 2;
+			load.busy *= 2;
+			swings += ws_sampler_next_shift(s, &load) > next;
+		}
+	}
+	ok(jumps == 0 && swings == 0 && falls > 10000 && rises > 10000,
+	   "next shift: whatever the load, it does not swing");
+	free(s);
+}
+
+/*
+ * ----------------------------------------------------------------
+ * What the sample says
+ * ----------------------------------------------------------------
+ */
+static void
+test_select(void)
+{
+	enum
+	{
+		PAGES = 800
+	};
+	WsSampler  *s = new_sampler(1000, 10, 0, 1000);
+	WsSample   *out = zeroed(1000, sizeof(WsSample));
+	uint64_t	seed = 69;
+	uint32_t	last[PAGES];
+	uint32_t	hash[PAGES];
+	uint32_t	resident[WS_STRATA] = {0};
+	long		wrong = 0;
+
+	for (uint32_t i = 0; i < PAGES; i++)
+	{
+		WsPageId	page = make_page(1, i);
+		uint32_t	entry;
+
+		hash[i] = hash_from(i % 12, &seed);
+		last[i] = i % 7 == 0 ? 0 : 1000 + random_below(&seed, 1000);
+		entry = ws_sampler_enter(s, &page, hash[i], 1000);
+		if (last[i] != 0)
+			ws_sampler_touch(s, entry, last[i], true);
+		ws_sampler_touch(s, entry, 1000 + random_below(&seed, 1000), false);
+		s->samples[entry].resident = i % 3 == 0;
+		if (i % 3 == 0)
+			for (uint32_t k = 0; k <= naive_stratum(hash[i], 10); k++)
+				resident[k]++;
+	}
+	for (int trial = 0; trial < 1000; trial++)
+	{
+		uint32_t	now = 1500 + random_below(&seed, 600);
+		uint32_t	ticks = random_below(&seed, trial % 2 ? 700 : 3000);
+		uint32_t	floor = 1 + random_below(&seed, 1800);
+		uint32_t	shift = random_below(&seed, 12);
+		uint32_t	n = ws_sampler_select(s, now, ticks, floor, shift, out);
+		bool		chosen[PAGES] = {false};
+		uint32_t	count = 0;
+
+		for (uint32_t i = 0; i < n; i++)
+		{
+			wrong += chosen[out[i].page.block] || out[i].last != last[out[i].page.block] ||
+				out[i].hash != hash[out[i].page.block];
+			chosen[out[i].page.block] = true;
+		}
+		for (int i = 0; i < PAGES; i++)
+		{
+			/*
+			 * The last "ticks" ticks, of which the present is one.  Whose
+			 * clock is ahead uses a page now.
+			 */
+			bool		in = last[i] != 0 && (int64_t) last[i] > (int64_t) now - ticks &&
+				last[i] >= floor && naive_stratum(hash[i], 10) >= shift;
+
+			wrong += chosen[i] != in;
+			count += in;
+		}
+		wrong += count != n;
+	}
+	is_int(wrong, 0, "select: by window, floor and stratum, and only what clients touched");
+	wrong = 0;
+	for (uint32_t k = 0; k < 12; k++)
+		wrong += ws_sampler_resident(s, k) != resident[k];
+	is_int(wrong, 0, "resident: by stratum");
+
+	/* by age: all of these strata, once, the last touched first */
+	wrong = 0;
+	for (uint32_t shift = 0; shift < 12; shift++)
+	{
+		uint32_t	entries[PAGES];
+		bool		listed[PAGES] = {false};
+		uint32_t	n = ws_sampler_by_age(s, shift, entries);
+		uint32_t	count = 0;
+
+		for (uint32_t i = 0; i < n; i++)
+		{
+			const WsSample *sample = &s->samples[entries[i]];
+
+			wrong += listed[sample->page.block] || naive_stratum(sample->hash, 10) < shift;
+			wrong += i > 0 && sample->touched > s->samples[entries[i - 1]].touched;
+			listed[sample->page.block] = true;
+		}
+		for (int i = 0; i < PAGES; i++)
+			count += naive_stratum(hash[i], 10) >= shift;
+		wrong += n != count;
+	}
+	is_int(wrong, 0, "by age: the last touched first, also those of maintenance");
+	ws_sampler_set_shift(s, 31, 3000, NULL, NULL);
+	is_int(ws_sampler_by_age(s, 0, (uint32_t[1]) {0}), 0, "by age: none, if there are none");
+	free(out);
+	free(s);
+}
+
+/*
+ * Many samples of the same pages, chosen by new hashes each time.
+ *
+ * The mean of TRIALS squared errors has a relative standard error of
+ * sqrt(2/TRIALS).  That a quotient is estimated, and the normal approximation,
+ * add a term of the order of one in the number of pages sampled, here 3/n.
+ */
+static void
+test_error(void)
+{
+	enum
+	{
+		TRIALS = 1500
+	};
+	static const struct
+	{
+		uint32_t	part;
+		uint32_t	all;
+		double		sd;				/* standard error of the set, in pages */
+		uint32_t	shift;
+	}			table[] = {
+		{5000, 20000, 0, 3},
+		{5000, 20000, 600, 3},
+		{10000, 20000, 300, 1},
+		{1000, 20000, 0, 5},
+		{19500, 20000, 400, 4},
+		{20000, 20000, 500, 4},
+		{3000, 6000, 0, 2},
+	};
+	uint64_t	seed = 70;
+
+	for (size_t t = 0; t < sizeof(table) / sizeof(table[0]); t++)
+	{
+		double		sum = 0;
+		double		bias = 0;
+		double		stated = ws_sample_error(table[t].part, table[t].all,
+											 table[t].sd * table[t].sd, table[t].shift);
+		double		n = ldexp(table[t].all, -(int) table[t].shift);
+
+		for (int trial = 0; trial < TRIALS; trial++)
+		{
+			uint32_t	sampled = 0;
+			uint32_t	of_part = 0;
+			double		set = table[t].all + table[t].sd * random_normal(&seed);
+			double		error;
+
+			for (uint32_t i = 0; i < table[t].all; i++)
+			{
+				bool		in = ws_stratum(random32(&seed), 14) >= table[t].shift;
+
+				sampled += in;
+				of_part += in && i < table[t].part;
+			}
+			error = set * of_part / sampled - table[t].part;
+			sum += error * error;
+			bias += error;
+		}
+		ok(fabs(sum / TRIALS / (stated * stated) - 1) <= K_SIGMA * sqrt(2.0 / TRIALS) + 3 / n,
+		   "error: %u of %u pages at 1/%u: mean square is %.3f of what is stated",
+		   table[t].part, table[t].all, 1 << table[t].shift, sum / TRIALS / (stated * stated));
+		/* sqrt(mean square / TRIALS) */
+		ok(fabs(bias / TRIALS) <= K_SIGMA * sqrt(sum / TRIALS / TRIALS),
+		   "error: and there is no bias");
+	}
+	is_within(ws_sample_error(100, 1000, 400, 0), 2, 1e-12,
+			  "error: all sampled, it is that of the set, in proportion");
+	is_within(ws_sample_error(0, 0, 0, 4), 0, 0, "error: of nothing it is 0");
+	is_within(ws_sample_error(0, 1000, 400, 4), 0, 0, "error: of no part, too");
+	is_within(ws_sample_error(1100, 1000, 400, 4), 20, 1e-12,
+			  "error: a part is no larger than the whole");
+}
+
+/*
+ * Pages of several relations, all used by clients, through the table.
+ */
+static void
+test_relations(void)
+{
+	enum
+	{
+		RELATIONS = 5, POPULATIONS = 60
+	};
+	static const uint32_t pages[RELATIONS] = {40000, 15000, 6000, 1500, 300};
+	static const struct
+	{
+		uint32_t	log2m;
+		uint32_t	shift;
+	}			table[] = {{14, 3}, {14, 5}, {10, 6}};
+	uint32_t	all = 0;
+
+	for (int r = 0; r < RELATIONS; r++)
+		all += pages[r];
+	for (int t = 0; t < 3; t++)
+	{
+		uint32_t	shift = table[t].shift;
+		double		rate = ldexp(1, -(int) shift);
+		WsSampler  *s = new_sampler(16384, table[t].log2m, shift, 100);
+		WsSample   *out = zeroed(16384, sizeof(WsSample));
+		double		bias[RELATIONS] = {0};
+		double		worst = 0;
+		double		worst_share = 0;
+		double		worst_bias = 0;
+
+		for (uint32_t p = 0; p < POPULATIONS; p++)
+		{
+			uint32_t	n;
+			uint32_t	count[RELATIONS] = {0};
+
+			ws_sampler_init(s, 16384, table[t].log2m, shift, 100);
+			for (uint32_t r = 0; r < RELATIONS; r++)
+				for (uint32_t i = 0; i < pages[r]; i++)
+				{
+					WsPageId	page = make_page(r, i);
+					uint32_t	entry = ws_sampler_enter(s, &page,
+														 page_hash(100 + 10 * p + r, i), 200);
+
+					if (entry != WS_NO_SAMPLE)
+						ws_sampler_touch(s, entry, 200, true);
+				}
+			n = ws_sampler_select(s, 200, 100, 1, shift, out);
+			for (uint32_t i = 0; i < n; i++)
+				count[out[i].page.relation]++;
+			for (int r = 0; r < RELATIONS; r++)
+			{
+				/* binomial count, scaled: sqrt(N (1 - rate) / rate) */
+				double		sigma = sqrt(pages[r] * (1 - rate) / rate);
+				double		share = (double) count[r] / n;
+
+				bias[r] += count[r] / rate - pages[r];
+				/* few expected are skewed: one in a million is at 7 sigma */
+				worst = fmax(worst, fabs(count[r] / rate - pages[r]) / sigma *
+							 (pages[r] * rate < 50 ? K_SIGMA / 7.0 : 1));
+				worst_share = fmax(worst_share, fabs(share * all - pages[r]) /
+								   ws_sample_error(pages[r], all, 0, shift) *
+								   (pages[r] * rate < 50 ? K_SIGMA / 7.0 : 1));
+			}
+		}
+		for (int r = 0; r < RELATIONS; r++)
+			worst_bias = fmax(worst_bias, fabs(bias[r] / POPULATIONS) /
+							  sqrt(pages[r] * (1 - rate) / rate / POPULATIONS));
+		ok(worst < K_SIGMA, "relations, 1/%u of 2^%u: counts scaled, worst is %.1f sigma",
+		   1 << shift, table[t].log2m, worst);
+		ok(worst_share < K_SIGMA, "relations: shares of the set, worst is %.1f of what is stated",
+		   worst_share);
+		ok(worst_bias < K_SIGMA, "relations: no bias, worst is %.1f sigma", worst_bias);
+		free(out);
+		free(s);
+	}
+}
+
+int
+main(void)
+{
+	plan(134);
+	test_stratum();
+	test_bound();
+	compare_with_list(400, false, 71, "small table");
+	compare_with_list(512, false, 72, "a power of two");
+	compare_with_list(1024, true, 73, "shifts");
+	test_check();
+	test_uses();
+	test_shift();
+	test_mature();
+	test_next_shift();
+	test_select();
+	test_error();
+	test_relations();
+	return done();
+}
