@@ -146,6 +146,28 @@ standard_error(const WsTally *t, int size)
 	return sqrt(sum * (WS_ADVICE_GROUPS - 1) / WS_ADVICE_GROUPS);
 }
 
+/*
+ * Above the present size there is another error: how many sampled pages
+ * compete for the buffers is a matter of chance, too, as if the size were off
+ * by so much; how much that is depends on how steep the curve is.  The jackknife
+ * does not see it.  For the present size it is corrected, and below the jackknife
+ * is enough.
+ */
+static double
+size_error(const WsTally *t, const WsAdvice *rows, int size, uint32_t resident)
+{
+	int			below = size - 1;
+	int			above = size + 1 < WS_SWEEP_SIZES ? size + 1 : size;
+	double		unsampled = 1 - 1 / fmax(t->weight, 1);
+	double		slope;
+
+	if (size <= WS_SWEEP_PRESENT)
+		return 0;
+	slope = (rows[above].hit_ratio - rows[below].hit_ratio) /
+		log(rows[above].factor / rows[below].factor);
+	return isnan(slope) ? 0 : slope * sqrt((1 - 1 / rows[size].factor) * unsampled / resident);
+}
+
 static void
 advise_size(const WsTally *t, int size, double lru_misses, bool told, WsAdvice *row)
 {
@@ -206,7 +228,10 @@ ws_advise(const WsTally *tally, double nbuffers, const uint32_t *resident,
 
 		if (isnan(row->hit_ratio))
 			continue;
-		row->error = fmin(1.96 * standard_error(tally, i) + fabs(table->difference), 1);
+		row->error = fmin(1.96 * hypot(standard_error(tally, i), size_error(tally, table->rows, i, resident[i])) +
+						  fabs(table->difference), 1);
+		if (isnan(table->difference))
+			row->error = NAN;
 		if (present->reads_per_second > 0)
 			row->read_factor = row->reads_per_second / present->reads_per_second;
 	}

@@ -468,9 +468,10 @@ follow_load(double seconds, double busy, double lookups)
 	if (shift != ws_shared->sampler->shift && load->settled >= 1)
 		change_shift(shift);
 
+	/* no longer than a turn of the smallest cache */
 	while (damp < DAMP_SHIFT_MAX && 2 << damp <= ticks)
 		damp++;
-	ws_store(&ws_shared->damp_shift, damp);
+	ws_store(&ws_shared->damp_shift, ticks < 0.5 ? WS_DAMP_OFF : damp);
 }
 
 /*

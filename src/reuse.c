@@ -139,6 +139,8 @@ ws_reuse_bin(double distance)
 
 	if (!(distance >= 1))
 		return 0;
+	if (isinf(distance))
+		return WS_REUSE_BINS - 1;
 	if (distance < BINS_PER_OCTAVE)
 		return (int) distance;
 	mantissa = frexp(distance, &exponent);	/* in [0.5, 1) */

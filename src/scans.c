@@ -52,7 +52,9 @@ typedef struct Walker
 	uint32_t	process;
 	uint32_t	here;			/* the one it is in */
 	uint32_t	steps;			/* since it came from the other */
+	uint32_t	block;			/* and where there */
 	uint32_t	there;			/* the other one */
+	uint32_t	there_block;	/* where it left that one */
 	int			returns;		/* from one to the other, in a row */
 } Walker;
 
@@ -109,7 +111,7 @@ find_relation(WsScans *scans, const WsPageId *page)
  * that the process is in a run through.
  */
 static bool
-walks_alongside(WsScans *scans, uint32_t process, uint32_t relation)
+walks_alongside(WsScans *scans, uint32_t process, uint32_t relation, uint32_t block)
 {
 	Walker	   *w = &scans->walkers[process % PROCESSES];
 
@@ -126,14 +128,17 @@ walks_alongside(WsScans *scans, uint32_t process, uint32_t relation)
 	}
 	else
 	{
-		if (relation != w->there)
+		/* it goes on where it left, or begins another scan */
+		if (relation != w->there || block <= w->there_block)
 			w->returns = 0;
 		else if (w->returns < RETURNS_ALONGSIDE)
 			w->returns++;
 		w->there = w->here;
+		w->there_block = w->block;
 		w->here = relation;
 		w->steps = 0;
 	}
+	w->block = block;
 	return w->returns == RETURNS_ALONGSIDE;
 }
 
@@ -162,7 +167,7 @@ ws_scans_judge(WsScans *scans, const WsEvent *event, uint32_t shift, WsAccess *a
 	if (event->blocks != 0)
 	{
 		/* who scans has just asked */
-		r->blocks = event->blocks;
+		r->blocks = event->blocks > event->page.block ? event->blocks : event->page.block + 1;
 		r->exact = true;
 	}
 	else if (event->page.block >= r->blocks)
@@ -186,7 +191,8 @@ ws_scans_judge(WsScans *scans, const WsEvent *event, uint32_t shift, WsAccess *a
 	if (event->run < WS_RUN_SCAN)
 		return WS_CLASS_REST;
 	r->runs += 1;
-	r->alone += !walks_alongside(scans, event->process, access->relation);
+	r->alone += !walks_alongside(scans, event->process, access->relation,
+								event->page.block);
 	if (event->act == WS_ACT_READ)
 	{
 		r->reads += 1;

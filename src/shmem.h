@@ -70,6 +70,9 @@ typedef union WsCounterShard
 /* Value of WsShared.sample_shift when no page is sampled. */
 #define WS_SAMPLE_OFF		WS_STRATA
 
+/* Value of WsShared.damp_shift when hits are not damped. */
+#define WS_DAMP_OFF			32
+
 /*
  * The worker's last word.
  */

@@ -185,15 +185,16 @@ tell(const WsPageId *page, uint32 tick, WsKind kind, WsAct act, const Run *run, 
 static bool
 damped(uint32 hash, uint32 tick)
 {
+	uint32		shift = ws_load(&ws_shared->damp_shift);
 	uint64	   *slot = &ws_shared->damper[hash * 0x85EBCA6BU >> ws_shared->damper_shift];
 	uint64		old = __atomic_load_n(slot, __ATOMIC_RELAXED);
 	uint64		first = (uint64) hash << 32 |
-		(uint32) (tick >> ws_load(&ws_shared->damp_shift) << 3);
+		(uint32) ((uint64) tick >> shift << 3);
 	uint64		told = old - first;
 
 	if (told >= HITS_TOLD)
 	{
-		if (told == HITS_TOLD)
+		if (told == HITS_TOLD && shift != WS_DAMP_OFF)
 			return true;
 		told = 0;
 	}

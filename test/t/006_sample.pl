@@ -114,6 +114,7 @@ sleep 6;
 $node->safe_psql('other', 'SELECT count(filler) FROM elsewhere');
 wait_until(qq{reused_bytes > 0 FROM working_set_relations WHERE relfilenode = $file AND fork = 'main'},
 	'pages that were used twice are told');
+sleep 2;    # until all that was used is
 is($node->safe_psql('postgres', qq{
 	SELECT datname, relation IS NULL, relkind IS NULL,
 	       abs(pages - 300) <= 10 + 4 * standard_error_bytes / 8192.0,
