@@ -229,7 +229,7 @@ ws_advise(const WsTally *tally, double nbuffers, const uint32_t *resident,
 		if (isnan(row->hit_ratio))
 			continue;
 		row->error = fmin(1.96 * hypot(standard_error(tally, i), size_error(tally, table->rows, i, resident[i])) +
-						  fabs(table->difference), 1);
+						  fabs(table->difference) + WS_ADVICE_MODEL_ERROR, 1);
 		if (isnan(table->difference))
 			row->error = NAN;
 		if (present->reads_per_second > 0)

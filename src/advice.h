@@ -92,6 +92,13 @@ typedef struct WsAdvice
 								 * probability of 95 % */
 } WsAdvice;
 
+/*
+ * However many pages are sampled, a simulation is not the server, and other
+ * lookups than the workload's are counted with it: so much bench/advice finds
+ * where sampling makes no difference.
+ */
+#define WS_ADVICE_MODEL_ERROR 0.001
+
 /* The prediction for the present size may be off by this much. */
 #define WS_ADVICE_TOLERANCE 0.03
 
