@@ -14,6 +14,7 @@ OBJS = \
 	src/watch.o \
 	src/worker.o \
 	src/advisor.o \
+	src/gauge.o \
 	src/sqlfuncs.o \
 	src/sqlviews.o \
 	src/sqladvice.o \

@@ -9,10 +9,10 @@
 #include <string.h>
 
 /*
- * Where fewer than about so many reads were sampled, the sampling rate says
- * more about how many each of them stands for than their number does.
+ * Where fewer reads were sampled than pages, or than so many, the sampling rate
+ * says more about how many each of them stands for than their number does.
  */
-#define FEW_READS	30
+#define FEW_READS	30.0
 
 /* A cache with room for fewer sampled pages than this tells nothing. */
 #define FEW_PAGES	16
@@ -103,10 +103,11 @@ predict_reads(const WsTally *t, int size, int class, int but)
 	double		sampled = sum_double(t->sampled[class], but);
 	double		all = sum_double(t->sampled[class], -1);
 	double		weight = t->events[class] > 0 ? all / t->events[class] : fmax(t->weight, 1);
-	double		prior = FEW_READS * weight;
+	double		prior = fmax(FEW_READS, t->pages) * weight;
+	double		correction = t->correction > 0 ? t->correction : 1;
 
 	/* the sampling rate as if a few more had been sampled, just as expected */
-	return missed * (real_reads(t, class) + prior) / (sampled + prior * part);
+	return missed * (real_reads(t, class) + prior * correction) / (sampled + prior * part);
 }
 
 static double

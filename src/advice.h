@@ -8,7 +8,8 @@
  * all pages, but one that can be corrected: how many reads there really were
  * is counted, and how many of these were of sampled pages is too.  So misses
  * are scaled, apart for sequential scans and for the rest, by real reads over
- * sampled reads; where few were sampled, by the sampling rate.
+ * sampled reads; where few were sampled, by the sampling rate, corrected by the
+ * size of the set, which the sketch knows better than the sample.
  *
  * Nothing is scaled so that the prediction for the present size agrees with
  * the measured hit ratio.  It has to agree by itself, and how far it does not
@@ -54,6 +55,9 @@ typedef struct WsTally
 	double		scan_hits;		/* those of them in runs of blocks; estimated */
 	double		scan_reads;		/* and counted */
 	double		weight;			/* pages that a sampled one stands for, lately */
+	double		pages;			/* sampled pages that were used */
+	double		correction;		/* pages that there really were, over those that
+								 * the sampled ones stand for; 0: not known */
 
 	/*
 	 * Sampled hits and reads in runs, and those of them that were taken for a

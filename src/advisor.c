@@ -23,7 +23,7 @@
 
 #include "advisor.h"
 #include "compat.h"
-#include "curve.h"
+#include "gauge.h"
 #include "guc.h"
 #include "probe.h"
 #include "reuse.h"
@@ -32,13 +32,13 @@
 
 #define BUCKETS			30
 #define BUCKET_SECONDS	10
+#define TALLY_TICKS		(BUCKETS * BUCKET_SECONDS * WS_TICKS_PER_SECOND)
 
 /* Events that are taken over at a time, with the table locked. */
 #define BATCH			256
 
 /* Seconds over which the load is averaged. */
 #define LOAD_SECONDS	10
-
 /*
  * When so many events a second come that the stream would soon overflow,
  * sample one page in 2^this of those before, at once.
@@ -48,7 +48,6 @@
 
 /* How fast sweeps follow the share of resident pages, a second. */
 #define RATE_FOLLOWS	0.05
-
 /* Resident pages as if they had been sampled just as expected. */
 #define PRIOR_PAGES		16
 
@@ -480,11 +479,10 @@ follow_load(double seconds, double busy, double lookups)
 static void
 admit_mature(void)
 {
-	uint32		mature = ws_sampler_mature_shift(ws_shared->sampler, ws_shmem_advance(),
-												 BUCKETS * BUCKET_SECONDS * WS_TICKS_PER_SECOND,
-												 0);
+	uint32		now = ws_shmem_advance();
+	uint32		mature = ws_sampler_mature_shift(ws_shared->sampler, now, TALLY_TICKS, 0);
 
-	if (mature < advisor.shift)
+	if (mature < advisor.shift && ws_shared->sampler->admitted[mature] + TALLY_TICKS <= now)
 	{
 		advisor.shift = mature;
 		set_sizes(1);
@@ -498,20 +496,7 @@ admit_mature(void)
 static void
 follow_curve(TimestampTz now)
 {
-	static void *workspace = NULL;
-	const WsSketch *sketch = ws_shared->sketch[WS_CLIENT];
-	uint32		ages[WS_DENNING_POINTS];
-	double		pages[WS_DENNING_POINTS];
-	WsEstimate	estimates[WS_DENNING_POINTS];
-
-	if (workspace == NULL)
-		workspace = MemoryContextAlloc(TopMemoryContext, ws_curve_workspace_size(WS_DENNING_POINTS));
-	for (int i = 0; i < WS_DENNING_POINTS; i++)
-		ages[i] = (uint32) rint(ws_denning_seconds(i) * WS_TICKS_PER_SECOND);
-	ws_curve_estimate(&sketch, 1, ws_shmem_advance(), ages, WS_DENNING_POINTS, estimates, workspace);
-	for (int i = 0; i < WS_DENNING_POINTS; i++)
-		pages[i] = estimates[i].pages;
-	ws_denning_follow(&advisor.denning, pages);
+	ws_gauge_denning(&advisor.denning);
 	advisor.curve_at = now +
 		(int64) ((0.5 + pg_prng_double(&pg_global_prng_state)) * BUCKET_SECONDS * USECS_PER_SEC);
 }
@@ -564,6 +549,21 @@ ws_advisor_tick(void)
 	advisor.drained_at = now;
 }
 
+/*
+ * How many sampled pages were used, and by how much there were more than they
+ * stand for.
+ */
+static void
+count_pages(WsTally *sum)
+{
+	uint32		ticks = (uint32) (sum->seconds * WS_TICKS_PER_SECOND) + 1;
+
+	sum->pages = ws_sampler_count(ws_shared->sampler, ws_shmem_advance(), ticks,
+								  ws_load(&ws_shared->sketch[WS_CLIENT]->floor), advisor.shift);
+	if (sum->pages > 0)
+		sum->correction = ws_gauge_pages(ticks) / ldexp(sum->pages, (int) advisor.shift);
+}
+
 void
 ws_advisor_advise(double recommended, WsPublishedAdvice *a)
 {
@@ -578,6 +578,8 @@ ws_advisor_advise(double recommended, WsPublishedAdvice *a)
 	memset(&sum, 0, sizeof(sum));
 	for (int i = 0; i < BUCKETS; i++)
 		ws_tally_add(&sum, &advisor.buckets[i]);
+	if (ws_shared->sampler)
+		count_pages(&sum);
 
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 	{

@@ -292,6 +292,18 @@ ws_sampler_select(const WsSampler *sampler, uint32_t now, uint32_t ticks,
 	return n;
 }
 
+uint32_t
+ws_sampler_count(const WsSampler *sampler, uint32_t now, uint32_t ticks,
+				 uint32_t floor, uint32_t shift)
+{
+	uint32_t	n = 0;
+
+	for (uint32_t i = 0; i < sampler->capacity; i++)
+		n += within(sampler->samples[i].last, now, ticks, floor) &&
+			ws_stratum(sampler->samples[i].hash, sampler->log2m) >= shift;
+	return n;
+}
+
 bool
 ws_sample_reused(const WsSample *sample, uint32_t now, uint32_t ticks, uint32_t floor)
 {

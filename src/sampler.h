@@ -180,6 +180,10 @@ extern uint32_t ws_sampler_resident(const WsSampler *sampler, uint32_t shift);
 extern uint32_t ws_sampler_select(const WsSampler *sampler, uint32_t now, uint32_t ticks,
 								  uint32_t floor, uint32_t shift, WsSample *out);
 
+/* How many there are. */
+extern uint32_t ws_sampler_count(const WsSampler *sampler, uint32_t now, uint32_t ticks,
+								 uint32_t floor, uint32_t shift);
+
 /* Was the page used twice in the last ticks, and not before the floor? */
 extern bool ws_sample_reused(const WsSample *sample, uint32_t now, uint32_t ticks,
 							 uint32_t floor);
