@@ -37,6 +37,7 @@ typedef struct Cache
 	uint32_t	buffers;
 	uint32_t	filled;
 	uint32_t	hand;
+	uint32_t	gaps;			/* of the filled, those whose page is gone */
 	double		ring[WS_NRINGS];	/* buffers of a ring */
 } Cache;
 
@@ -62,6 +63,8 @@ struct WsSweep
 	uint32_t	last_scan;		/* the one last used */
 	Cache		caches[WS_SWEEP_SIZES];
 	Scan		scans[RINGS];
+	bool		gaps;			/* are there any? */
+	uint16_t   *scratch;
 	Page	   *pages;
 };
 
@@ -75,7 +78,7 @@ size_t
 ws_sweep_size(uint32_t pages)
 {
 	return aligned(sizeof(WsSweep)) + pages * sizeof(Page) +
-		WS_SWEEP_SIZES * aligned(pages * sizeof(uint16_t));
+		(WS_SWEEP_SIZES + 1) * aligned(pages * sizeof(uint16_t));
 }
 
 void
@@ -92,6 +95,7 @@ ws_sweep_init(WsSweep *sweep, uint32_t pages)
 		sweep->caches[i].page = (uint16_t *) p;
 		p += aligned(pages * sizeof(uint16_t));
 	}
+	sweep->scratch = (uint16_t *) p;
 	for (uint32_t page = 0; page < pages; page++)
 		memset(sweep->pages[page].at, 0xFF, sizeof(sweep->pages[page].at));
 	ws_sweep_resize(sweep, 1);
@@ -124,23 +128,41 @@ victim(WsSweep *sweep, int size)
 }
 
 /*
- * Empty a buffer; the last one takes its place.
+ * Close the gaps that forgotten and evicted pages left, in the order in which
+ * the hand comes by.  In another order a loop would find pages that it must
+ * not find.
  */
 static void
-vacate(WsSweep *sweep, int size, uint32_t buffer)
+close_gaps(WsSweep *sweep, int size)
 {
 	Cache	   *cache = &sweep->caches[size];
-	uint16_t	last = cache->page[cache->filled - 1];
+	uint32_t	n = 0;
 
-	sweep->pages[cache->page[buffer]].at[size] = NOWHERE;
-	cache->filled--;
-	if (buffer != cache->filled)
+	if (cache->gaps == 0)
+		return;
+	for (uint32_t i = 0; i < cache->filled; i++)
 	{
-		cache->page[buffer] = last;
-		sweep->pages[last].at[size] = (uint16_t) buffer;
+		uint32_t	buffer = cache->hand + i < cache->filled ? cache->hand + i :
+			cache->hand + i - cache->filled;
+		uint16_t	page = cache->page[buffer];
+
+		if (sweep->pages[page].at[size] == buffer)
+			sweep->scratch[n++] = page;
 	}
-	if (cache->hand >= cache->filled)
-		cache->hand = 0;
+	memcpy(cache->page, sweep->scratch, n * sizeof(*cache->page));
+	for (uint32_t i = 0; i < n; i++)
+		sweep->pages[cache->page[i]].at[size] = (uint16_t) i;
+	cache->filled = n;
+	cache->hand = 0;
+	cache->gaps = 0;
+}
+
+static void
+close_all_gaps(WsSweep *sweep)
+{
+	for (int i = 0; i < WS_SWEEP_SIZES; i++)
+		close_gaps(sweep, i);
+	sweep->gaps = false;
 }
 
 static void
@@ -148,14 +170,23 @@ resize(WsSweep *sweep, int size, uint32_t buffers)
 {
 	Cache	   *cache = &sweep->caches[size];
 
-	while (cache->filled > buffers)
-		vacate(sweep, size, victim(sweep, size));
+	for (uint32_t n = cache->filled > buffers ? cache->filled - buffers : 0; n > 0; n--)
+	{
+		Page	   *page = &sweep->pages[cache->page[victim(sweep, size)]];
+
+		/* gone, and not to be found again before the gap is closed */
+		page->at[size] = NOWHERE;
+		page->usage[size] = UINT8_MAX;
+		cache->gaps++;
+	}
+	close_gaps(sweep, size);
 	cache->buffers = buffers;
 }
 
 void
 ws_sweep_resize(WsSweep *sweep, double buffers)
 {
+	close_all_gaps(sweep);
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 	{
 		double		n = rint(buffers * ws_sweep_factors[i]);
@@ -275,6 +306,8 @@ ws_sweep_access(WsSweep *sweep, const WsAccess *access)
 	Scan	   *scan = access->ringed ? find_scan(sweep, access) : NULL;
 	uint32_t	missed = 0;
 
+	if (sweep->gaps)
+		close_all_gaps(sweep);
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 	{
 		uint8_t		most = access->ringed & WS_SWEEP_BIT(i) ? 1 : USAGE_MAX;
@@ -302,7 +335,11 @@ ws_sweep_forget(WsSweep *sweep, uint32_t page)
 {
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 		if (sweep->pages[page].at[i] != NOWHERE)
-			vacate(sweep, i, sweep->pages[page].at[i]);
+		{
+			sweep->pages[page].at[i] = NOWHERE;
+			sweep->caches[i].gaps++;
+			sweep->gaps = true;
+		}
 }
 
 bool
@@ -317,6 +354,7 @@ ws_sweep_holds(const WsSweep *sweep, uint32_t page)
 void
 ws_sweep_seed(WsSweep *sweep, const uint32_t *pages, uint32_t n)
 {
+	close_all_gaps(sweep);
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 	{
 		Cache	   *cache = &sweep->caches[i];
@@ -342,7 +380,7 @@ ws_sweep_buffers(const WsSweep *sweep, int size)
 uint32_t
 ws_sweep_filled(const WsSweep *sweep, int size)
 {
-	return sweep->caches[size].filled;
+	return sweep->caches[size].filled - sweep->caches[size].gaps;
 }
 
 double
@@ -361,21 +399,23 @@ ws_sweep_check(const WsSweep *sweep)
 	{
 		const Cache *cache = &sweep->caches[i];
 		uint32_t	held = 0;
+		uint32_t	gaps = 0;
 
 		if (cache->filled > cache->buffers || cache->buffers > sweep->npages)
 			return "a cache holds more than it can";
 		if (cache->hand >= (cache->filled ? cache->filled : 1))
 			return "a hand points behind the last buffer";
 		for (uint32_t b = 0; b < cache->filled; b++)
-			if (sweep->pages[cache->page[b]].at[i] != b)
-				return "a page is not where its buffer says";
+			gaps += sweep->pages[cache->page[b]].at[i] != b;
+		if (gaps != cache->gaps)
+			return "a page is not where its buffer says";
 		for (uint32_t p = 0; p < sweep->npages; p++)
 		{
 			held += sweep->pages[p].at[i] != NOWHERE;
 			if (sweep->pages[p].at[i] != NOWHERE && sweep->pages[p].usage[i] > USAGE_MAX)
 				return "a usage count is out of range";
 		}
-		if (held != cache->filled)
+		if (held != cache->filled - gaps)
 			return "pages and filled buffers do not add up";
 	}
 	return NULL;
