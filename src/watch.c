@@ -179,17 +179,19 @@ tell(const WsPageId *page, uint32 tick, WsKind kind, WsAct act, const Run *run, 
  * Has the page been reported often enough for now?  Counts this time.
  *
  * A slot holds a hash, the number of the interval, and how many hits of it
- * were reported.  Pages that share a slot drive each other out, and are
+ * were reported.  What was reported before a reset, or of the other kind, does
+ * not count.  Pages that share a slot drive each other out, and are
  * reported more often than needed.
  */
 static bool
-damped(uint32 hash, uint32 tick)
+damped(uint32 hash, uint32 tick, WsKind kind)
 {
 	uint32		shift = ws_load(&ws_shared->damp_shift);
 	uint64	   *slot = &ws_shared->damper[hash * 0x85EBCA6BU >> ws_shared->damper_shift];
 	uint64		old = __atomic_load_n(slot, __ATOMIC_RELAXED);
-	uint64		first = (uint64) hash << 32 |
-		(uint32) ((uint64) tick >> shift << 3);
+	uint32		floor = ws_load(&ws_shared->sketch[kind]->floor);
+	uint32		interval = (uint32) ((uint64) tick >> shift) + (floor ^ kind) * 0x9E3779B1U;
+	uint64		first = (uint64) hash << 32 | (uint32) (interval << 3);
 	uint64		told = old - first;
 
 	if (told >= HITS_TOLD)
@@ -236,7 +238,7 @@ ws_watch_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 	 * as who updates a row that he has just found: its usage count stays as it
 	 * is.  And nobody scans a page that is used all the time.
 	 */
-	if (!again && !damped(hash, tick))
+	if (!again && !damped(hash, tick, kind))
 		tell_hit(page, tick, kind);
 }
 
