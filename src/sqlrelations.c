@@ -163,6 +163,22 @@ divide(uint32 ticks, Order order, Parts *parts)
 }
 
 /*
+ * What both functions begin with.  No parts, if there is nothing to divide.
+ */
+static void
+answer(FunctionCallInfo fcinfo, Order order, Parts *parts)
+{
+	uint32		ticks;
+
+	ws_require_preloaded();
+	ticks = get_period(fcinfo);
+	InitMaterializedSRF(fcinfo, 0);
+	parts->n = 0;
+	if (ws_tracking() && ws_shared->sampler != NULL && ticks > 0)
+		divide(ticks, order, parts);
+}
+
+/*
  * Sampled pages as pages of the set.
  */
 static int64
@@ -217,16 +233,9 @@ Datum
 ws_working_set_relations(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	uint32		ticks;
 	Parts		parts;
 
-	ws_require_preloaded();
-	ticks = get_period(fcinfo);
-	InitMaterializedSRF(fcinfo, 0);
-	if (!ws_tracking() || ws_shared->sampler == NULL || ticks == 0)
-		return (Datum) 0;
-
-	divide(ticks, by_relation, &parts);
+	answer(fcinfo, by_relation, &parts);
 	for (int i = 0; i < parts.n; i++)
 	{
 		const WsPageId *whose = &parts.part[i].whose;
@@ -252,16 +261,9 @@ Datum
 ws_working_set_databases(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	uint32		ticks;
 	Parts		parts;
 
-	ws_require_preloaded();
-	ticks = get_period(fcinfo);
-	InitMaterializedSRF(fcinfo, 0);
-	if (!ws_tracking() || ws_shared->sampler == NULL || ticks == 0)
-		return (Datum) 0;
-
-	divide(ticks, by_database, &parts);
+	answer(fcinfo, by_database, &parts);
 	for (int i = 0; i < parts.n; i++)
 	{
 		Datum		values[7];
