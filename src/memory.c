@@ -1,0 +1,399 @@
+/*
+ * memory.c
+ *		How much memory the machine and the control groups allow; see memory.h.
+ *
+ *	1. /proc/self/cgroup names the process's group in each hierarchy.  Version 2
+ *	   has one for all controllers; of version 1 the one with the memory
+ *	   controller matters.  A machine may have both: the controller is in one,
+ *	   and the other has none of its files.
+ *	2. /proc/self/mountinfo says where they are mounted, and what part of them.
+ *	3. A group is bound by its own limits and by those of all above it: they are
+ *	   read from the process's group up to the mount point.
+ */
+#include "memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LINE_SIZE		8192
+#define NAME_SIZE		4096	/* the kernel's own bound */
+#define MAX_DIGITS		19		/* surely fit into 64 bits */
+
+/* No machine has so much; and version 1 says "no limit" by a greater number. */
+#define NO_LIMIT		(UINT64_C(1) << 60)
+
+/*
+ * A hierarchy of groups.  The path is the name of the process's group at first,
+ * and its directory once the mount is found.  A root, "/", is kept as "", so
+ * that paths can just be put together.
+ */
+typedef struct Hierarchy
+{
+	const char *files[3];		/* that have limits, in each group */
+	bool		wanted;			/* the process is in it, and no mount is found yet */
+	bool		mounted;
+	size_t		top;			/* how much of the path is the mount point */
+	char		path[NAME_SIZE + sizeof("/memory.limit_in_bytes")];
+} Hierarchy;
+
+typedef struct Look
+{
+	const char *root;
+	WsMemory   *memory;
+	uint64_t	least;			/* limit of a group; 0: none */
+	bool		any;			/* take a mount that the group is not in? */
+	const Hierarchy *walked;	/* the one whose limits are being read */
+	Hierarchy	v1;
+	Hierarchy	v2;
+} Look;
+
+/*
+ * A text from outside in quotes: the ends of a long one, and nothing but ASCII,
+ * as its encoding is not known.
+ */
+static void
+quote(char *quoted, int size, const char *text)
+{
+	int			length = (int) strlen(text);
+	int			room = size - (int) sizeof("\"...\"");
+
+	if (length <= room)
+		snprintf(quoted, (size_t) size, "\"%s\"", text);
+	else
+		snprintf(quoted, (size_t) size, "\"%.*s...%s\"", room / 3, text,
+				 text + length - (room - room / 3));
+	for (; *quoted != '\0'; quoted++)
+		if (*quoted < ' ' || *quoted > '~')
+			*quoted = '?';
+}
+
+/* Say why the limit is not known.  Returns false, as holds() does. */
+static bool
+refuse(Look *look, const char *name, const char *how, const char *what)
+{
+	char		quoted[80];
+
+	quote(quoted, sizeof(quoted), name);
+	snprintf(look->memory->reason, sizeof(look->memory->reason), "%s %s%s",
+			 quoted, how, what);
+	return false;
+}
+
+static bool
+holds(Look *look, const char *name, const char *text)
+{
+	char		quoted[80];
+
+	quote(quoted, sizeof(quoted), text);
+	return refuse(look, name, "holds ", quoted);
+}
+
+/* read a number, and go past it; one too long is as great as can be */
+static bool
+read_number(const char **text, uint64_t *number)
+{
+	size_t		digits = strspn(*text, "0123456789");
+
+	*number = digits > MAX_DIGITS ? UINT64_MAX : strtoull(*text, NULL, 10);
+	*text += digits;
+	return digits > 0;
+}
+
+/* a line of /proc/meminfo */
+static bool
+take_total(Look *look, const char *name, char *line)
+{
+	const char *text = line;
+	uint64_t	kilobytes;
+
+	if (strncmp(line, "MemTotal:", strlen("MemTotal:")) != 0)
+		return true;
+	text += strlen("MemTotal:");
+	text += strspn(text, " ");
+	if (!read_number(&text, &kilobytes) || strcmp(text, " kB") != 0 ||
+		kilobytes == 0 || kilobytes >= NO_LIMIT / 1024)
+		return holds(look, name, line);
+	look->memory->host = kilobytes * 1024;
+	return true;
+}
+
+/* is "memory" in a list with commas? */
+static bool
+has_memory(char *list)
+{
+	char	   *item;
+
+	while ((item = strsep(&list, ",")) != NULL)
+		if (strcmp(item, "memory") == 0)
+			return true;
+	return false;
+}
+
+static void
+cut_slash(char *path)
+{
+	if (strcmp(path, "/") == 0)
+		*path = '\0';
+}
+
+/* a line of /proc/self/cgroup: id:controllers:path */
+static bool
+take_group(Look *look, const char *name, char *line)
+{
+	char	   *list = strchr(line, ':');
+	char	   *path = list ? strchr(list + 1, ':') : NULL;
+	Hierarchy  *hierarchy = strncmp(line, "0::", 3) == 0 ? &look->v2 : &look->v1;
+
+	if (!path || path[1] != '/')
+		return holds(look, name, line);
+	*path++ = '\0';
+	if (hierarchy == &look->v1 && !has_memory(list + 1))
+		return true;
+	if (strlen(path) >= NAME_SIZE)
+		return refuse(look, name, "has a control group whose name is too long", "");
+	strcpy(hierarchy->path, path);
+	cut_slash(hierarchy->path);
+	hierarchy->wanted = true;
+	return true;
+}
+
+/* undo \040 and the like, in place */
+static void
+unescape(char *text)
+{
+	char	   *to = text;
+
+	for (; *text != '\0'; text++)
+	{
+		*to = *text;
+		if (text[0] == '\\' && text[1] >= '0' && text[1] <= '3' &&
+			text[2] >= '0' && text[2] <= '7' && text[3] >= '0' && text[3] <= '7')
+		{
+			*to = (char) ((text[1] - '0') * 64 + (text[2] - '0') * 8 + text[3] - '0');
+			text += 3;
+		}
+		to++;
+	}
+	*to = '\0';
+}
+
+/*
+ * The rest of a path below a root.  NULL if it is elsewhere, as the path of a
+ * group outside of the process's namespace is ("/../..").
+ */
+static const char *
+below(const char *path, const char *root)
+{
+	const char *rest;
+
+	if (strncmp(path, root, strlen(root)) != 0)
+		return NULL;
+	rest = path + strlen(root);
+	if (*rest != '/' && *rest != '\0')
+		return NULL;
+	for (const char *up = strstr(rest, "/.."); up; up = strstr(up + 1, "/.."))
+		if (up[3] == '/' || up[3] == '\0')
+			return NULL;
+	return rest;
+}
+
+/*
+ * A line of /proc/self/mountinfo: id, parent, device, root, mount point, options,
+ * more or nothing, a hyphen, type, source, and the options of the hierarchy.
+ * Wanted is a mount that the process's group is in and that can be entered; if
+ * there is none, any will do that is there.
+ */
+static bool
+take_mount(Look *look, const char *name, char *line)
+{
+	Hierarchy  *hierarchy;
+	char		full[NAME_SIZE + 1];
+	char	   *after = strstr(line, " - cgroup");
+	char	   *type;
+	char	   *root;
+	char	   *point;
+	const char *rest;
+
+	if (!after)
+		return true;
+	*after = '\0';
+	after += 3;
+	type = strsep(&after, " ");
+	strsep(&after, " ");
+	hierarchy = strcmp(type, "cgroup2") == 0 ? &look->v2 : &look->v1;
+	if (!hierarchy->wanted || (hierarchy == &look->v1 &&
+							   (strcmp(type, "cgroup") != 0 || !has_memory(after))))
+		return true;
+
+	for (int i = 0; i < 3; i++)
+		strsep(&line, " ");
+	root = strsep(&line, " ");
+	point = strsep(&line, " ");
+	if (!point)
+		return true;
+	unescape(root);
+	unescape(point);
+	cut_slash(root);
+	rest = below(hierarchy->path, root);
+	snprintf(full, sizeof(full), "%s%s", look->root, point);
+	if ((!rest && !look->any) ||
+		(access(full, X_OK) != 0 && (!look->any || errno == ENOENT)))
+		return true;
+	if (!rest)
+		rest = "";
+	cut_slash(point);
+	hierarchy->top = strlen(point);
+	if (hierarchy->top + strlen(rest) >= NAME_SIZE)
+		return refuse(look, name, "has a control group whose path is too long", "");
+	memmove(hierarchy->path + hierarchy->top, rest, strlen(rest) + 1);
+	memcpy(hierarchy->path, point, hierarchy->top);
+	hierarchy->wanted = false;
+	hierarchy->mounted = true;
+	return true;
+}
+
+/* a line of a file with a limit; there should be but one */
+static bool
+take_limit(Look *look, const char *name, char *line)
+{
+	const char *text = line;
+	uint64_t	limit;
+
+	if (look->walked == &look->v2 && strcmp(line, "max") == 0)
+		return true;
+	if (!read_number(&text, &limit) || *text != '\0' || limit == 0)
+		return holds(look, name, line);
+	if (limit < NO_LIMIT && (look->least == 0 || limit < look->least))
+		look->least = limit;
+	return true;
+}
+
+/*
+ * Have a function take each line of a file, until it refuses.  A file that is
+ * not there has none: kernels without control groups, groups without limits.
+ */
+static bool
+read_file(Look *look, const char *name, bool (*take) (Look *, const char *, char *))
+{
+	char		buffer[LINE_SIZE];
+	size_t		end = 0;
+	bool		skipping = false;
+	bool		empty = true;
+	bool		fine = true;
+	ssize_t		got;
+	int			fd;
+
+	/* if cut, it is too long for the kernel too; and whatever it is, do not wait */
+	snprintf(buffer, sizeof(buffer), "%s%s", look->root, name);
+	fd = open(buffer, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return errno == ENOENT || refuse(look, name, "cannot be read: ", strerror(errno));
+	do
+	{
+		char	   *line = buffer;
+		char	   *newline;
+
+		do
+			got = read(fd, buffer + end, sizeof(buffer) - end);
+		while (got < 0 && errno == EINTR);
+		if (got < 0)
+			fine = refuse(look, name, "cannot be read: ", strerror(errno));
+		else if (got > 0)
+			end += (size_t) got;
+		else if (end > 0)
+			buffer[end++] = '\n';	/* the last line may lack it */
+		while (fine && (newline = memchr(line, '\n', end - (size_t) (line - buffer))))
+		{
+			*newline = '\0';
+			if (!skipping)
+				fine = take(look, name, line);
+			skipping = empty = false;
+			line = newline + 1;
+		}
+		end -= (size_t) (line - buffer);
+		memmove(buffer, line, end);
+
+		/* a line too long is skipped, but only a mount can be done without */
+		if (end == sizeof(buffer))
+		{
+			skipping = true;
+			end = 0;
+			if (take != take_mount)
+				fine = refuse(look, name, "has a line that is too long", "");
+		}
+	} while (fine && got > 0);
+	close(fd);
+	return fine && (!empty || take != take_limit || holds(look, name, ""));
+}
+
+/*
+ * From the process's group up to the mount point.  Where a group other than the
+ * root is not to be seen, its limit is not known.
+ */
+static bool
+read_limits(Look *look, Hierarchy *hierarchy)
+{
+	size_t		length = strlen(hierarchy->path);
+
+	if (!hierarchy->mounted)
+		return !hierarchy->wanted || length == 0 ||
+			refuse(look, hierarchy->path, "is a control group that is not mounted", "");
+	look->walked = hierarchy;
+	for (;;)
+	{
+		for (const char **file = hierarchy->files; *file; file++)
+		{
+			strcpy(hierarchy->path + length, *file);
+			if (!read_file(look, hierarchy->path, take_limit))
+				return false;
+		}
+		if (length == hierarchy->top)
+			return true;
+		while (hierarchy->path[--length] != '/')
+			;
+	}
+}
+
+static bool
+read_groups(Look *look)
+{
+	if (!read_file(look, "/proc/self/cgroup", take_group))
+		return false;
+	for (int pass = 0; pass < 2; pass++)
+	{
+		look->any = pass > 0;
+		if ((look->v1.wanted || look->v2.wanted) &&
+			!read_file(look, "/proc/self/mountinfo", take_mount))
+			return false;
+	}
+	/* the controller is in version 1, so that the other need not be seen */
+	if (look->v1.mounted)
+		look->v2.wanted = false;
+	return read_limits(look, &look->v1) && read_limits(look, &look->v2);
+}
+
+void
+ws_memory_read(const char *root, WsMemory *memory)
+{
+	Look		look = {
+		.root = root,
+		.memory = memory,
+		.v1.files = {"/memory.limit_in_bytes"},
+		.v2.files = {"/memory.max", "/memory.high"}
+	};
+
+	memset(memory, 0, sizeof(*memory));
+	if (read_file(&look, "/proc/meminfo", take_total) && memory->host == 0)
+		refuse(&look, "/proc/meminfo", "has no MemTotal", "");
+	if (!read_groups(&look))
+		return;
+	memory->by_cgroup = look.least != 0 &&
+		(memory->host == 0 || look.least < memory->host);
+	memory->limit = memory->by_cgroup ? look.least : memory->host;
+	if (memory->limit != 0)
+		memory->reason[0] = '\0';
+}
