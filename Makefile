@@ -14,14 +14,23 @@ OBJS = \
 	src/watch.o \
 	src/worker.o \
 	src/advisor.o \
+	src/books.o \
+	src/liveset.o \
+	src/recommender.o \
+	src/persist.o \
 	src/gauge.o \
 	src/sqlfuncs.o \
 	src/sqlviews.o \
 	src/sqladvice.o \
 	src/sqlrelations.o \
+	src/sqlhistory.o \
 	src/sketch.o \
 	src/curve.o \
+	src/life.o \
 	src/heuristic.o \
+	src/history.o \
+	src/memory.o \
+	src/sizing.o \
 	src/stream.o \
 	src/sampler.o \
 	src/scans.o \
@@ -30,8 +39,8 @@ OBJS = \
 	src/advice.o
 
 # Plain C: these see no PostgreSQL header, so that the unit tests can link them alone.
-PURE = src/sketch.o src/curve.o src/heuristic.o src/stream.o src/sampler.o src/scans.o \
-	src/sweep.o src/reuse.o src/advice.o
+PURE = src/sketch.o src/curve.o src/life.o src/heuristic.o src/history.o src/memory.o \
+	src/sizing.o src/stream.o src/sampler.o src/scans.o src/sweep.o src/reuse.o src/advice.o
 
 EXTENSION = working_set
 EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" working_set.control)

@@ -3,6 +3,7 @@
 \d working_set_curve
 \d working_set_recommendation
 \d working_set_info
+\d working_set_history
 
 SELECT count(*) FROM working_set_recommendation;
 SELECT count(*) FROM working_set_info;
@@ -15,14 +16,17 @@ SELECT tracking, reason, registers, since <= clock_timestamp() AS since,
        version = extversion AS version
   FROM working_set_info, pg_extension WHERE extname = 'working_set';
 SELECT sample_rate IN (1, 0.5, 0.25, 0.125, 0.0625) AS sample_rate, sampled_pages >= 0 AS sampled_pages,
-       dropped_samples, last_saved
+       dropped_samples, last_saved <= clock_timestamp() IS NOT FALSE AS last_saved
   FROM working_set_info;
 
 -- for a minute after a reset nothing is recommended
 SELECT working_set_reset() IS NOT NULL AS reset;
 SELECT status, computed_at, working_set_bytes, window_seconds, plateau_end_bytes, projected_bytes,
-       recommended_cache_bytes, recommended_cache
+       recommended_cache_bytes, recommended_cache, live_bytes, peak_cache_bytes, peak_at, memory_limit_bytes,
+       suggested_shared_buffers, suggested_effective_cache_size, verdict
   FROM working_set_recommendation;
+-- and the reset emptied the history
+SELECT * FROM working_set_history;
 SELECT reason LIKE 'counting since %; the first recommendation comes after a minute' AS reason,
        shared_buffers_bytes = pg_size_bytes(current_setting('shared_buffers')) AS shared_buffers,
        effective_cache_size_bytes = pg_size_bytes(current_setting('effective_cache_size')) AS effective_cache_size

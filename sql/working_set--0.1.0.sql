@@ -24,7 +24,7 @@ AS 'MODULE_PATHNAME', 'ws_approximate_working_set_size'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION approximate_working_set_size(boolean) IS
-'Distinct pages that clients used in shared buffers since the last reset, or server start; "reset" true then resets, for which the caller needs EXECUTE on working_set_reset(). Unit: pages of block_size bytes. NULL result: not tracking, and nothing is reset. Errors: 42501 if reset is true without the privilege, 55000 if the library is not preloaded. Estimator: see approximate_working_set_size_seconds.';
+'Distinct pages that clients used in shared buffers since the last reset, or server start; "reset" true then forgets them, but not the history, for which the caller needs EXECUTE on working_set_reset(). Unit: pages of block_size bytes. NULL result: not tracking, and nothing is reset. Errors: 42501 if reset is true without the privilege, 55000 if the library is not preloaded. Estimator: see approximate_working_set_size_seconds.';
 
 REVOKE ALL ON FUNCTION approximate_working_set_size(boolean) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION approximate_working_set_size(boolean) TO pg_monitor;
@@ -134,26 +134,26 @@ COMMENT ON VIEW working_set_recommendation IS
 'How much cache to give, and why: one row, made by the background worker every working_set.interval. NULL means not known (yet).';
 COMMENT ON COLUMN working_set_recommendation.computed_at IS 'When the recommendation was made';
 COMMENT ON COLUMN working_set_recommendation.status IS 'ok; collecting: less than a minute is known; stale: the worker is late; not tracking: see reason';
-COMMENT ON COLUMN working_set_recommendation.method IS 'Heuristic in use, as set by working_set.method';
+COMMENT ON COLUMN working_set_recommendation.method IS 'Heuristic that was used: that of working_set.method, or plateau_end where live_set cannot say (yet)';
 COMMENT ON COLUMN working_set_recommendation.working_set_bytes IS 'Size of the working set of window_seconds';
 COMMENT ON COLUMN working_set_recommendation.low_bytes IS 'Lower 95 % bound of working_set_bytes';
 COMMENT ON COLUMN working_set_recommendation.high_bytes IS 'Upper 95 % bound of working_set_bytes';
-COMMENT ON COLUMN working_set_recommendation.window_seconds IS 'Length of the window that the heuristic chose';
+COMMENT ON COLUMN working_set_recommendation.window_seconds IS 'Length of the window that the heuristic chose, or of what is known if that is less';
 COMMENT ON COLUMN working_set_recommendation.plateau_end_bytes IS 'What the heuristic plateau_end says';
-COMMENT ON COLUMN working_set_recommendation.live_bytes IS 'What the heuristic live_set says; not yet available, always NULL';
-COMMENT ON COLUMN working_set_recommendation.projected_bytes IS 'Where the working set will be at the next decision if it keeps growing';
-COMMENT ON COLUMN working_set_recommendation.recommended_cache_bytes IS 'Recommended cache for the present workload: projected_bytes and working_set.headroom on top';
+COMMENT ON COLUMN working_set_recommendation.live_bytes IS 'What the heuristic live_set says: pages used within working_set.break_even that will probably be used again within it';
+COMMENT ON COLUMN working_set_recommendation.projected_bytes IS 'Where it will be at the next decision, a minute from now, if it grows as it did in the last two';
+COMMENT ON COLUMN working_set_recommendation.recommended_cache_bytes IS 'Recommended cache for the present workload: projected_bytes and working_set.headroom on top. For who can give and take cache at once; for shared_buffers see suggested_shared_buffers';
 COMMENT ON COLUMN working_set_recommendation.recommended_cache IS 'The same, for people';
-COMMENT ON COLUMN working_set_recommendation.peak_cache_bytes IS 'Largest recommendation of the week; not yet available, always NULL';
-COMMENT ON COLUMN working_set_recommendation.peak_at IS 'When that was; not yet available, always NULL';
+COMMENT ON COLUMN working_set_recommendation.peak_cache_bytes IS 'Largest recommended_cache_bytes in working_set.history, a week by default: the busiest time, which shared_buffers is sized for';
+COMMENT ON COLUMN working_set_recommendation.peak_at IS 'When that was: beginning of the minute, or of the quarter of an hour if it is more than a day ago';
 COMMENT ON COLUMN working_set_recommendation.shared_buffers_bytes IS 'The setting shared_buffers';
 COMMENT ON COLUMN working_set_recommendation.effective_cache_size_bytes IS 'The setting effective_cache_size';
-COMMENT ON COLUMN working_set_recommendation.memory_limit_bytes IS 'Memory of the host or its container; not yet available, always NULL';
+COMMENT ON COLUMN working_set_recommendation.memory_limit_bytes IS 'Memory that the server may use: the least of the host''s and its control groups'' limits; NULL: not known, see reason';
 COMMENT ON COLUMN working_set_recommendation.current_hit_ratio IS 'Share of the clients'' lookups that found the page in shared buffers, over the last five minutes; NULL if there were none';
 COMMENT ON COLUMN working_set_recommendation.expected_hit_ratio IS 'The same if shared_buffers were recommended_cache_bytes, from working_set_cache_advice; NULL if that is not sure';
-COMMENT ON COLUMN working_set_recommendation.suggested_shared_buffers IS 'Value for ALTER SYSTEM; not yet available, always NULL';
-COMMENT ON COLUMN working_set_recommendation.suggested_effective_cache_size IS 'Value for ALTER SYSTEM; not yet available, always NULL';
-COMMENT ON COLUMN working_set_recommendation.verdict IS 'grow, shrink, keep or exceeds memory; not yet available, always NULL';
+COMMENT ON COLUMN working_set_recommendation.suggested_shared_buffers IS 'For ALTER SYSTEM SET shared_buffers: peak_cache_bytes, at least 128 MB, at most three quarters of what memory leaves to caches; if all of it does not fit, the smallest that is as good as the largest possible. NULL: memory is not known';
+COMMENT ON COLUMN working_set_recommendation.suggested_effective_cache_size IS 'For ALTER SYSTEM SET effective_cache_size: memory less 2 MB and one work_mem for each of max_connections and what autovacuum may take, half of it at least. NULL: memory is not known';
+COMMENT ON COLUMN working_set_recommendation.verdict IS 'What to do about shared_buffers, for the busiest time: grow, shrink, keep, or exceeds memory: it cannot hold all. Changes only if the difference is clear and lasts for working_set.hold; shrink is not said in the first hour (four times working_set.break_even)';
 COMMENT ON COLUMN working_set_recommendation.reason IS 'Why this much, or why nothing can be said, in a sentence';
 
 REVOKE ALL ON working_set_recommendation FROM PUBLIC;
@@ -286,6 +286,47 @@ REVOKE ALL ON working_set_databases FROM PUBLIC;
 GRANT SELECT ON working_set_databases TO pg_monitor;
 
 --
+-- History
+--
+
+CREATE FUNCTION working_set_history(
+	OUT at timestamp with time zone,
+	OUT minutes integer,
+	OUT working_set_bytes bigint,
+	OUT recommended_cache_bytes bigint,
+	OUT plateau_end_bytes bigint,
+	OUT live_bytes bigint,
+	OUT lookups bigint,
+	OUT hits bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'ws_working_set_history'
+LANGUAGE C VOLATILE PARALLEL SAFE ROWS 4320;
+
+COMMENT ON FUNCTION working_set_history() IS
+'What the view working_set_history shows. Error: 55000 if the library is not preloaded.';
+
+REVOKE ALL ON FUNCTION working_set_history() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION working_set_history() TO pg_monitor;
+
+CREATE VIEW working_set_history AS
+	SELECT at, working_set_bytes, recommended_cache_bytes, plateau_end_bytes, live_bytes, lookups, hits, minutes
+	FROM working_set_history();
+
+COMMENT ON VIEW working_set_history IS
+'What was recommended when, youngest first: a row for each minute of the last day, and for each quarter of an hour of the 30 days before. Survives a restart; working_set_reset() empties it. A time without a row is one that nobody saw: the server was down, did not track, or had just begun.';
+COMMENT ON COLUMN working_set_history.at IS 'When the minute, or quarter of an hour, began';
+COMMENT ON COLUMN working_set_history.working_set_bytes IS 'working_set_bytes of working_set_recommendation, at the time of the largest recommendation in it';
+COMMENT ON COLUMN working_set_history.recommended_cache_bytes IS 'The largest recommended_cache_bytes in it';
+COMMENT ON COLUMN working_set_history.plateau_end_bytes IS 'What plateau_end said at that time';
+COMMENT ON COLUMN working_set_history.live_bytes IS 'What live_set said at that time';
+COMMENT ON COLUMN working_set_history.lookups IS 'Lookups of pages by clients in it';
+COMMENT ON COLUMN working_set_history.hits IS 'Those of them that found the page in shared buffers';
+COMMENT ON COLUMN working_set_history.minutes IS 'How long it is: 1 or 15';
+
+REVOKE ALL ON working_set_history FROM PUBLIC;
+GRANT SELECT ON working_set_history TO pg_monitor;
+
+--
 -- State
 --
 
@@ -330,7 +371,7 @@ COMMENT ON COLUMN working_set_info.hits IS 'Those of them that found the page in
 COMMENT ON COLUMN working_set_info.evictions IS 'Pages that left shared buffers since then, evicted or dropped, whoever made them';
 COMMENT ON COLUMN working_set_info.dropped_samples IS 'Events of sampled pages that were lost since then, because the stream to the background worker was full';
 COMMENT ON COLUMN working_set_info.worker_pid IS 'Process ID of the background worker; NULL if there is none';
-COMMENT ON COLUMN working_set_info.last_saved IS 'When the state was last saved; not yet available, always NULL';
+COMMENT ON COLUMN working_set_info.last_saved IS 'When the history was last saved; NULL: never';
 COMMENT ON COLUMN working_set_info.shared_memory_bytes IS 'Shared memory of the extension, all included';
 COMMENT ON COLUMN working_set_info.version IS 'Version of the loaded library';
 
@@ -343,6 +384,6 @@ AS 'MODULE_PATHNAME', 'ws_working_set_reset'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION working_set_reset() IS
-'Forget everything that was counted, for all users of the server; returns the time from which on all is known. May be executed by superusers until granted to others. Error: 55000 if the library is not preloaded.';
+'Forget everything that was counted, the history too, for all users of the server; returns the time from which on all is known. May be executed by superusers until granted to others. Error: 55000 if the library is not preloaded.';
 
 REVOKE ALL ON FUNCTION working_set_reset() FROM PUBLIC;

@@ -4,11 +4,8 @@
  *
  * Which pages are simulated.  All that are sampled, but for strata that were
  * admitted lately: their pages come into the sweeps when they have been in the
- * table for as long as the tally looks back.
- *
- * The tally.  Counts go into one of thirty buckets of ten seconds, so that
- * their sum is about the last five minutes.  A reset empties the buckets but
- * not the sweeps, just as it leaves shared buffers as they are.
+ * table for as long as the books look back.  A reset empties the books but not
+ * the sweeps, just as it leaves shared buffers as they are.
  */
 #include "postgres.h"
 
@@ -22,17 +19,18 @@
 #include "utils/timestamp.h"
 
 #include "advisor.h"
+#include "books.h"
 #include "compat.h"
 #include "gauge.h"
 #include "guc.h"
+#include "liveset.h"
 #include "probe.h"
 #include "reuse.h"
 #include "scans.h"
 #include "sweep.h"
 
-#define BUCKETS			30
-#define BUCKET_SECONDS	10
-#define TALLY_TICKS		(BUCKETS * BUCKET_SECONDS * WS_TICKS_PER_SECOND)
+/* What the books look back. */
+#define BOOKS_TICKS		(WS_BOOKS_BUCKETS * WS_BOOKS_SECONDS * WS_TICKS_PER_SECOND)
 
 /* Events that are taken over at a time, with the table locked. */
 #define BATCH			256
@@ -45,6 +43,9 @@
  */
 #define FLOOD_EVENTS	(3.0 * WS_STREAM_PLACES)
 #define FLOOD_STEPS		3
+
+/* One stratum more lasts after so long, if there is room. */
+#define RELAX_SECONDS	60
 
 /* How fast sweeps follow the share of resident pages, a second. */
 #define RATE_FOLLOWS	0.05
@@ -63,20 +64,15 @@ static struct
 	uint32		shift;			/* pages of these strata are simulated */
 	double		rate;			/* simulated buffers for each real one */
 
-	WsTally		buckets[BUCKETS];
-	int			bucket;			/* the present one */
-	TimestampTz bucket_end;
-	TimestampTz counted_until;
-	TimestampTz since;			/* value of WsShared.since that it is about */
-	WsCounters	counted;		/* counters as they were then */
-
+	WsBooks		books;
 	int			checked;		/* bucket in which residency was last checked, */
 	uint64		dropped;		/* and how many events had been lost then */
-	TimestampTz drained_at;
+	int64		drained_at;		/* times are in ms, by the clock that nobody sets */
+	int64		relax_at;		/* when to let more last again */
 	WsSampleLoad load;			/* averages since the shift was changed, or lately */
 	WsStreamWait wait;
 
-	TimestampTz curve_at;		/* when to take the next */
+	int64		curve_at;		/* when to take the next */
 	WsDenning	denning;
 } advisor;
 
@@ -160,28 +156,15 @@ seed(void)
 	pfree(pages);
 }
 
-static void
-begin_tally(TimestampTz now)
-{
-	int64		removed;
-
-	memset(advisor.buckets, 0, sizeof(advisor.buckets));
-	advisor.bucket = 0;
-	advisor.bucket_end = now + BUCKET_SECONDS * USECS_PER_SEC;
-	advisor.counted_until = now;
-	advisor.since = __atomic_load_n(&ws_shared->since, __ATOMIC_RELAXED);
-	ws_shmem_read_counters(&advisor.counted, &removed);
-}
-
 void
 ws_advisor_begin(void)
 {
-	TimestampTz now = GetCurrentTimestamp();
+	int64		now = ws_shmem_clock_ms();
 
 	if (!ws_shared->attached)
 		return;
 	advisor.running = true;
-	begin_tally(now);
+	ws_books_begin(&advisor.books, now);
 	advisor.curve_at = now;
 	if (ws_shared->sampler == NULL)
 		return;
@@ -214,7 +197,7 @@ ws_advisor_begin_anew(void)
 
 		LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
 		ws_sampler_init(sampler, sampler->capacity, sampler->log2m, sampler->shift,
-						ws_shmem_advance());
+						ws_load(&ws_shared->sketch[WS_CLIENT]->floor));
 		LWLockRelease(ws_shared->sample_lock);
 	}
 	ws_advisor_begin();
@@ -229,10 +212,17 @@ ws_advisor_end(void)
 }
 
 static void
-forgotten(void *arg, uint32 page)
+leave_sweeps(uint32 page)
 {
 	ws_sweep_forget(advisor.sweep, page);
 	ws_reuse_forget(advisor.reuse, page);
+}
+
+static void
+forgotten(void *arg, uint32 page)
+{
+	leave_sweeps(page);
+	ws_liveset_forget(page);
 }
 
 /*
@@ -290,7 +280,7 @@ take_over(const WsEvent *event, uint32 hash, bool *known)
 static void
 simulate(const WsEvent *event, uint32 hash, uint32 page, bool known)
 {
-	WsTally    *tally = &advisor.buckets[advisor.bucket];
+	WsTally    *tally = ws_books_present(&advisor.books);
 	double		weight = ldexp(1, (int) advisor.shift);
 	int			group = ws_advice_group(hash);
 	WsAccess	access;
@@ -347,24 +337,56 @@ read_events(WsEvent *events)
 }
 
 /*
- * Make room in the table if it is full: what was not used for an hour goes
- * first, and if that is little, half of the pages.
+ * Pages of strata that do not last are not simulated: they would be forgotten
+ * while a large cache still holds them.
+ */
+static void
+leave_brief(void)
+{
+	WsSampler  *sampler = ws_shared->sampler;
+
+	if (sampler->lasting <= advisor.shift)
+		return;
+	for (uint32 i = 0; i < sampler->capacity; i++)
+		if (sampler->samples[i].touched != 0 &&
+			ws_stratum(sampler->samples[i].hash, sampler->log2m) < sampler->lasting)
+			leave_sweeps(i);
+	advisor.shift = sampler->lasting;
+	set_sizes(1);
+}
+
+/*
+ * Make room in the table if it is full; if that helps little, sample fewer
+ * pages.
  */
 static void
 make_room(void)
 {
 	WsSampler  *sampler = ws_shared->sampler;
-	uint32		now = ws_shmem_advance();
-	uint32		gone;
+	bool		made;
 
 	if (sampler->count < sampler->capacity)
 		return;
 	LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
-	gone = ws_sampler_expire(sampler, now - WS_SAMPLE_SECONDS * WS_TICKS_PER_SECOND,
-							 forgotten, NULL);
+	made = ws_sampler_make_room(sampler, ws_shmem_advance(), forgotten, NULL);
 	LWLockRelease(ws_shared->sample_lock);
-	if (gone < sampler->capacity / 8 && sampler->shift + 1 < WS_STRATA)
+	leave_brief();
+	if (!made && sampler->shift + 1 < WS_STRATA)
 		change_shift(sampler->shift + 1);
+}
+
+/*
+ * Forget what has been kept for long enough, and let more last if there is
+ * room.
+ */
+static void
+keep_up(int64 now)
+{
+	LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
+	(void) ws_sampler_expire(ws_shared->sampler, ws_shmem_advance(), forgotten, NULL);
+	if (now >= advisor.relax_at && ws_sampler_relax(ws_shared->sampler, ws_shmem_advance()))
+		advisor.relax_at = now + RELAX_SECONDS * 1000;
+	LWLockRelease(ws_shared->sample_lock);
 }
 
 /*
@@ -400,39 +422,6 @@ drain(void)
 			break;
 	}
 	ws_stream_end_turn(ws_shared->stream, &advisor.wait);
-}
-
-/*
- * Count what the server has counted since last time.
- */
-static void
-count(TimestampTz now)
-{
-	WsTally    *tally;
-	WsCounters	c;
-	int64		removed;
-
-	if (advisor.since != __atomic_load_n(&ws_shared->since, __ATOMIC_RELAXED))
-		begin_tally(now);
-
-	for (int i = 0; now >= advisor.bucket_end && i < BUCKETS; i++)
-	{
-		advisor.bucket = (advisor.bucket + 1) % BUCKETS;
-		memset(&advisor.buckets[advisor.bucket], 0, sizeof(WsTally));
-		advisor.bucket_end += BUCKET_SECONDS * USECS_PER_SEC;
-	}
-	if (now >= advisor.bucket_end)
-		advisor.bucket_end = now + BUCKET_SECONDS * USECS_PER_SEC;
-
-	ws_shmem_read_counters(&c, &removed);
-	tally = &advisor.buckets[advisor.bucket];
-	tally->seconds += Max(now - advisor.counted_until, 0) / (double) USECS_PER_SEC;
-	tally->hits += (double) c.hits[WS_CLIENT] - advisor.counted.hits[WS_CLIENT];
-	tally->reads += (double) c.reads[WS_CLIENT] - advisor.counted.reads[WS_CLIENT];
-	tally->scan_hits += (double) c.scan_hits - advisor.counted.scan_hits;
-	tally->scan_reads += (double) c.scan_reads - advisor.counted.scan_reads;
-	advisor.counted = c;
-	advisor.counted_until = now;
 }
 
 static double
@@ -480,9 +469,10 @@ static void
 admit_mature(void)
 {
 	uint32		now = ws_shmem_advance();
-	uint32		mature = ws_sampler_mature_shift(ws_shared->sampler, now, TALLY_TICKS, 0);
+	uint32		mature = Max(ws_sampler_mature_shift(ws_shared->sampler, now, BOOKS_TICKS, 0),
+							 ws_shared->sampler->lasting);
 
-	if (mature < advisor.shift && ws_shared->sampler->admitted[mature] + TALLY_TICKS <= now)
+	if (mature < advisor.shift && ws_shared->sampler->admitted[mature] + BOOKS_TICKS <= now)
 	{
 		advisor.shift = mature;
 		set_sizes(1);
@@ -494,17 +484,17 @@ admit_mature(void)
  * Without a sample: follow the curve, at random instants.
  */
 static void
-follow_curve(TimestampTz now)
+follow_curve(int64 now)
 {
 	ws_gauge_denning(&advisor.denning);
 	advisor.curve_at = now +
-		(int64) ((0.5 + pg_prng_double(&pg_global_prng_state)) * BUCKET_SECONDS * USECS_PER_SEC);
+		(int64) ((0.5 + pg_prng_double(&pg_global_prng_state)) * WS_BOOKS_SECONDS * 1000);
 }
 
 void
 ws_advisor_tick(void)
 {
-	TimestampTz now;
+	int64		now;
 	double		seconds;
 	double		start;
 	double		lookups;
@@ -513,16 +503,16 @@ ws_advisor_tick(void)
 	if (!advisor.running || !ws_enabled)
 		return;
 
-	now = GetCurrentTimestamp();
+	now = ws_shmem_clock_ms();
 	filled = ws_shared->stream ? ws_stream_filled(ws_shared->stream) : 0;
-	seconds = (now - advisor.drained_at) / (double) USECS_PER_SEC;
+	seconds = (now - advisor.drained_at) / 1000.0;
 	if (seconds < 1 && seconds >= 0 && filled < WS_STREAM_PLACES / 4 &&
-		advisor.since == __atomic_load_n(&ws_shared->since, __ATOMIC_RELAXED))
+		!ws_books_closed(&advisor.books))
 		return;
 
-	lookups = (double) advisor.counted.hits[WS_CLIENT] + advisor.counted.reads[WS_CLIENT];
+	lookups = ws_books_lookups(&advisor.books);
 	start = cpu_seconds();
-	count(now);
+	ws_books_count(&advisor.books, now);
 	if (ws_shared->sampler == NULL)
 	{
 		if (now >= advisor.curve_at)
@@ -532,16 +522,18 @@ ws_advisor_tick(void)
 	}
 
 	drain();
-	lookups = advisor.counted.hits[WS_CLIENT] + advisor.counted.reads[WS_CLIENT] - lookups;
+	lookups = ws_books_lookups(&advisor.books) - lookups;
 	if (filled > WS_STREAM_PLACES / 4 && filled > FLOOD_EVENTS * seconds)
 		change_shift(Min(ws_shared->sampler->shift + FLOOD_STEPS, WS_STRATA - 1));
 	if (seconds >= 1)
 	{
 		ws_scans_age(advisor.scans);
-		if (advisor.checked != advisor.bucket || advisor.dropped != advisor.counted.dropped)
+		if (advisor.checked != advisor.books.bucket || advisor.dropped != advisor.books.counted.dropped)
 			check_resident();
-		advisor.checked = advisor.bucket;
-		advisor.dropped = advisor.counted.dropped;
+		if (advisor.checked != advisor.books.bucket)
+			keep_up(now);
+		advisor.checked = advisor.books.bucket;
+		advisor.dropped = advisor.books.counted.dropped;
 		set_sizes(RATE_FOLLOWS);
 		admit_mature();
 	}
@@ -561,7 +553,7 @@ count_pages(WsTally *sum)
 	sum->pages = ws_sampler_count(ws_shared->sampler, ws_shmem_advance(), ticks,
 								  ws_load(&ws_shared->sketch[WS_CLIENT]->floor), advisor.shift);
 	if (sum->pages > 0)
-		sum->correction = ws_gauge_pages(ticks) / ldexp(sum->pages, (int) advisor.shift);
+		sum->correction = ws_gauge_window(ticks).pages / ldexp(sum->pages, (int) advisor.shift);
 }
 
 void
@@ -575,9 +567,7 @@ ws_advisor_advise(double recommended, WsPublishedAdvice *a)
 	if (!advisor.running)
 		return;
 
-	memset(&sum, 0, sizeof(sum));
-	for (int i = 0; i < BUCKETS; i++)
-		ws_tally_add(&sum, &advisor.buckets[i]);
+	ws_books_sum(&advisor.books, &sum);
 	if (ws_shared->sampler)
 		count_pages(&sum);
 
@@ -591,7 +581,8 @@ ws_advisor_advise(double recommended, WsPublishedAdvice *a)
 	}
 	ws_advise(&sum, NBuffers, buffers, ws_shared->sampler ? NULL : denning, &a->table);
 	a->computed_at = GetCurrentTimestamp();
-	a->since = advisor.since;
+	a->tick = ws_shmem_advance();
+	a->since = advisor.books.since;
 	a->interval = ws_interval;
 	a->expected_hit_ratio = ws_advice_expect(&a->table, &sum, recommended);
 	ws_advice_doubt(&a->table, a->reason, sizeof(a->reason));

@@ -20,13 +20,13 @@ ask(const uint32 *ticks, int n, WsEstimate *estimates)
 	pfree(workspace);
 }
 
-double
-ws_gauge_pages(uint32 ticks)
+WsEstimate
+ws_gauge_window(uint32 ticks)
 {
 	WsEstimate	estimate;
 
 	ask(&ticks, 1, &estimate);
-	return estimate.pages;
+	return estimate;
 }
 
 void

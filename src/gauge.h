@@ -5,10 +5,11 @@
 #ifndef WS_GAUGE_H
 #define WS_GAUGE_H
 
+#include "curve.h"
 #include "reuse.h"
 
 /* Distinct pages that clients used in the last ticks. */
-extern double ws_gauge_pages(uint32 ticks);
+extern WsEstimate ws_gauge_window(uint32 ticks);
 
 /* Take in the present curve. */
 extern void ws_gauge_denning(WsDenning *denning);

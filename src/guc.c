@@ -45,14 +45,49 @@ int			ws_sample_pages = WS_SAMPLE_PAGES_DEFAULT;
 int			ws_interval = INTERVAL_DEFAULT;
 
 /*
- * method: which heuristic is recommended.
+ * method: which heuristic is recommended.  live_set follows what a workload
+ * needs better in every one of the workloads of bench/scenarios.
  */
-int			ws_method = WS_METHOD_PLATEAU_END;
+int			ws_method = WS_METHOD_LIVE_SET;
 
 static const struct config_enum_entry method_options[] = {
+	{"live_set", WS_METHOD_LIVE_SET, false},
 	{"plateau_end", WS_METHOD_PLATEAU_END, false},
 	{NULL, 0, false}
 };
+
+/*
+ * break_even: live_set takes a page to be worth its memory if it is used again
+ * within this time: what keeping it for so long costs is what reading it again
+ * does.  Gray's five-minute rule for the disks of 1987; with a network between
+ * a page and its processor, or memory that is cheap, it is longer.
+ */
+int			ws_break_even = WS_BREAK_EVEN_DEFAULT;
+
+/*
+ * hold: live_set keeps pages that were used more than once for so long after
+ * they were last used, so that a pause does not cost the cache.  Never taken
+ * as longer than break_even.  A verdict has to last as long before it counts.
+ */
+#define HOLD_MAX			WS_BREAK_EVEN_MAX
+int			ws_hold = WS_HOLD_DEFAULT;
+
+/*
+ * history: how far back the busiest time is looked for, that shared_buffers is
+ * sized for.  A week, since most workloads have one.
+ */
+#define HISTORY_DEFAULT		(7 * 24 * 60)
+#define HISTORY_MIN			1
+#define HISTORY_MAX			(30 * 24 * 60)
+int			ws_history_period = HISTORY_DEFAULT;
+
+/*
+ * save: how often the history is written to disk, so that it survives a crash;
+ * at shutdown it is in any case.
+ */
+#define SAVE_DEFAULT		300
+#define SAVE_MAX			86400
+int			ws_save = SAVE_DEFAULT;
 
 /*
  * min_wait: plateau_end looks at no window shorter than this, so that a
@@ -179,13 +214,65 @@ ws_guc_define(void)
 							 "Selects the heuristic that is recommended.",
 							 NULL,
 							 &ws_method,
-							 WS_METHOD_PLATEAU_END,
+							 WS_METHOD_LIVE_SET,
 							 method_options,
 							 PGC_SIGHUP,
 							 0,
 							 NULL,
 							 NULL,
 							 NULL);
+
+	DefineCustomIntVariable("working_set.break_even",
+							"Sets the time within which a page must be used again to be worth its memory.",
+							"For the heuristic live_set.",
+							&ws_break_even,
+							WS_BREAK_EVEN_DEFAULT,
+							WS_BREAK_EVEN_MIN,
+							WS_BREAK_EVEN_MAX,
+							PGC_SIGHUP,
+							GUC_UNIT_S,
+							NULL,
+							NULL,
+							NULL);
+
+	DefineCustomIntVariable("working_set.hold",
+							"Sets the time for which live_set keeps pages of a workload that pauses.",
+							"A new verdict counts when it has lasted as long.",
+							&ws_hold,
+							WS_HOLD_DEFAULT,
+							0,
+							HOLD_MAX,
+							PGC_SIGHUP,
+							GUC_UNIT_S,
+							NULL,
+							NULL,
+							NULL);
+
+	DefineCustomIntVariable("working_set.history",
+							"Sets how far back the busiest time is looked for.",
+							"shared_buffers is sized for the largest recommendation in this time.",
+							&ws_history_period,
+							HISTORY_DEFAULT,
+							HISTORY_MIN,
+							HISTORY_MAX,
+							PGC_SIGHUP,
+							GUC_UNIT_MIN,
+							NULL,
+							NULL,
+							NULL);
+
+	DefineCustomIntVariable("working_set.save",
+							"Sets the time between two saves of the history.",
+							"0 saves it at shutdown only.",
+							&ws_save,
+							SAVE_DEFAULT,
+							0,
+							SAVE_MAX,
+							PGC_SIGHUP,
+							GUC_UNIT_S,
+							NULL,
+							NULL,
+							NULL);
 
 	DefineCustomIntVariable("working_set.min_wait",
 							"Sets the shortest window that plateau_end considers.",

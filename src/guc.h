@@ -7,7 +7,8 @@
 
 typedef enum WsMethod
 {
-	WS_METHOD_PLATEAU_END
+	WS_METHOD_PLATEAU_END,
+	WS_METHOD_LIVE_SET
 } WsMethod;
 
 extern bool ws_enabled;
@@ -15,6 +16,10 @@ extern int	ws_registers;
 extern int	ws_sample_pages;	/* 0: no sample */
 extern int	ws_interval;		/* seconds */
 extern int	ws_method;			/* a WsMethod */
+extern int	ws_break_even;		/* seconds */
+extern int	ws_hold;			/* seconds */
+extern int	ws_save;			/* seconds; 0: at shutdown only */
+extern int	ws_history_period;	/* minutes */
 extern int	ws_min_wait;		/* minutes */
 extern int	ws_window_size;		/* minutes */
 extern double ws_max_increase;

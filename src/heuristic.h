@@ -23,6 +23,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "curve.h"
+#include "life.h"
+
 /* Neon's parameters */
 #define WS_PLATEAU_MIN_WAIT			5
 #define WS_PLATEAU_WINDOW_SIZE		5
@@ -76,6 +79,56 @@ extern WsPlateau ws_plateau(const double *series, int n, int min_offset,
 							int window_size, double max_increase);
 
 /*
+ * The recommendation by live_set, in pages.
+ */
+typedef struct WsLive
+{
+	double		pages;			/* that are worth their memory */
+	double		variance;		/* of pages */
+	double		window;			/* pages touched within the break-even time */
+	double		window_variance;
+	double		share;			/* pages, as a share of these */
+	bool		holding;		/* more than the life table alone would say */
+	bool		known;			/* false: pages were touched, but none of them has
+								 * been an item yet */
+} WsLive;
+
+/*
+ * The live set: how many of the pages that were touched within the break-even
+ * time will be used again within it, counted from their last use?
+ *
+ * window is what the sketch says about the break-even time, and rate the share
+ * of all pages that the life table's items are; the table tells the share that
+ * will come back.  With p this share of n items, the relative variance is
+ * (1-p)(1-rate)/(p n) and that of the window.
+ *
+ * The table's answer is not let fall too soon: pages that were used more than
+ * once and are idle for less than the hold are kept, so that a pause does not
+ * cost the cache.  That is not for ever: where pages that were held so came
+ * back too seldom, they are kept up to a fifth above the table's answer only.
+ *
+ * Also decides whether those who now become idle are to be marked
+ * (life->mark), for the next step.
+ *
+ * Of no pages, no pages.  Any number of pages up to 2^40 and beyond.
+ */
+extern WsLive ws_live_set(WsLife *life, const WsEstimate *window, double rate);
+
+/*
+ * The hazards of a group, for each class: the probability that a page idle for
+ * so long is used within a step.
+ */
+extern void ws_live_hazards(const WsLifeTable *table, int group, double *hazard);
+
+/*
+ * Where a growing size will be two periods on, from its values now, one and
+ * two periods ago: growth goes on, and slows down from period to period by the
+ * same factor as it did, or by half if it has only begun.  It does not speed
+ * up.  Never below now.
+ */
+extern double ws_project(double now, double ago, double before);
+
+/*
  * What a sentence about a recommendation has to know.
  */
 typedef struct WsReasonFacts
@@ -97,6 +150,22 @@ typedef struct WsReasonFacts
  * always terminated.
  */
 extern void ws_plateau_reason(const WsReasonFacts *facts, char *buf, size_t size);
+
+/*
+ * What a sentence about the live set has to know.
+ */
+typedef struct WsLiveFacts
+{
+	double		window_bytes;	/* touched within the break-even time */
+	double		live_bytes;		/* of these, worth their memory */
+	double		seconds;		/* the break-even time */
+	double		known_seconds;	/* how long everything is known: uptime */
+	double		hold_seconds;
+	bool		holding;		/* more than the life table would say */
+} WsLiveFacts;
+
+/* Why this much, by live_set.  As ws_plateau_reason(). */
+extern void ws_live_reason(const WsLiveFacts *facts, char *buf, size_t size);
 
 /* "1.2 GB", "640 kB": three digits at most, as a person would say it. */
 extern void ws_format_bytes(double bytes, char *buf, size_t size);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sketch.h"
+
 /* The shift rises above these, and falls where twice as much stays below. */
 #define BUSY_LIMIT		0.008	/* of a processor */
 
@@ -25,6 +27,13 @@
 
 /* It falls at most once in so many seconds. */
 #define FALL_SECONDS	60.0
+
+/* Room that is made is at least one part in so many of the table. */
+#define ROOM			8
+
+/* An hour, and the time for which strata that do not last are kept at first. */
+#define LONG_TICKS		(WS_SAMPLE_SECONDS * WS_TICKS_PER_SECOND)
+#define BRIEF_TICKS		(1200 * WS_TICKS_PER_SECOND)
 
 static uint32_t *
 heads(const WsSampler *sampler)
@@ -65,8 +74,10 @@ ws_sampler_init(WsSampler *sampler, uint32_t capacity, uint32_t log2m,
 	sampler->buckets = buckets_for(capacity);
 	sampler->log2m = log2m;
 	sampler->shift = shift;
+	sampler->lasting = shift;
+	sampler->brief = BRIEF_TICKS;
 	for (int i = 0; i < WS_STRATA; i++)
-		sampler->admitted[i] = tick;
+		sampler->admitted[i] = sampler->kept[i] = tick;
 	for (uint32_t i = 0; i < capacity; i++)
 		sampler->samples[i].next = i + 1 < capacity ? i + 1 : WS_NO_SAMPLE;
 	for (uint32_t i = 0; i < sampler->buckets; i++)
@@ -168,15 +179,94 @@ forget_and_tell(WsSampler *sampler, uint32_t entry, WsForgotten told, void *arg)
 		told(arg, entry);
 }
 
+static uint32_t
+stratum_of(const WsSampler *sampler, uint32_t entry)
+{
+	return ws_stratum(sampler->samples[entry].hash, sampler->log2m);
+}
+
+/*
+ * Was the page in this entry, if any, last touched more than so many ticks
+ * ago?
+ */
+static bool
+idle_for(const WsSampler *sampler, uint32_t entry, uint32_t tick, uint32_t ticks)
+{
+	uint32_t	touched = sampler->samples[entry].touched;
+
+	return touched != 0 && touched < tick && tick - touched > ticks;
+}
+
 uint32_t
 ws_sampler_expire(WsSampler *sampler, uint32_t tick, WsForgotten told, void *arg)
 {
 	uint32_t	before = sampler->count;
 
 	for (uint32_t i = 0; i < sampler->capacity; i++)
-		if (sampler->samples[i].touched != 0 && sampler->samples[i].touched < tick)
+		if (idle_for(sampler, i, tick, sampler->brief) &&
+			(stratum_of(sampler, i) < sampler->lasting || idle_for(sampler, i, tick, LONG_TICKS)))
 			forget_and_tell(sampler, i, told, arg);
 	return before - sampler->count;
+}
+
+void
+ws_sampler_set_brief(WsSampler *sampler, uint32_t ticks, uint32_t tick)
+{
+	uint32_t	start = tick > sampler->brief ? tick - sampler->brief : 0;
+
+	/* of those that have not lasted for longer, pages from before have gone */
+	for (uint32_t i = 0; i < WS_STRATA && ticks > sampler->brief; i++)
+	{
+		uint32_t	since = i < sampler->lasting ? start : sampler->kept[i];
+
+		if (sampler->admitted[i] < since)
+			sampler->admitted[i] = since;
+	}
+	sampler->brief = ticks < LONG_TICKS ? ticks : LONG_TICKS;
+}
+
+bool
+ws_sampler_make_room(WsSampler *sampler, uint32_t tick, WsForgotten told, void *arg)
+{
+	uint32_t	goal = sampler->capacity / ROOM;
+	uint32_t	freed = ws_sampler_expire(sampler, tick, told, arg);
+	uint32_t	old = 0;
+
+	for (uint32_t i = 0; i < sampler->capacity; i++)
+		old += idle_for(sampler, i, tick, sampler->brief);
+	if (freed + old < 2 * goal)
+		return freed >= goal;
+
+	/* all of them lasting for the brief time only would be enough */
+	while (freed < goal && sampler->lasting + 1 < WS_STRATA)
+	{
+		sampler->lasting++;
+		freed += ws_sampler_expire(sampler, tick, told, arg);
+	}
+	return freed >= goal;
+}
+
+/*
+ * One stratum more lasts, from which so far only the recent were kept.
+ */
+static void
+last_longer(WsSampler *sampler, uint32_t tick)
+{
+	uint32_t	stratum = --sampler->lasting;
+
+	sampler->kept[stratum] = tick > sampler->brief ? tick - sampler->brief : 0;
+	if (sampler->kept[stratum] < sampler->admitted[stratum])
+		sampler->kept[stratum] = sampler->admitted[stratum];
+}
+
+bool
+ws_sampler_relax(WsSampler *sampler, uint32_t tick)
+{
+	if (sampler->lasting == sampler->shift ||
+		sampler->count >= FILLED_LOW * sampler->capacity)
+		return false;
+	last_longer(sampler, tick);
+	return true;
 }
 
 void
@@ -186,23 +276,30 @@ ws_sampler_set_shift(WsSampler *sampler, uint32_t shift, uint32_t tick,
 	for (uint32_t i = shift; i < sampler->shift; i++)
 		sampler->admitted[i] = tick;
 	for (uint32_t i = 0; i < sampler->capacity; i++)
-		if (sampler->samples[i].touched != 0 &&
-			ws_stratum(sampler->samples[i].hash, sampler->log2m) < shift)
+		if (sampler->samples[i].touched != 0 && stratum_of(sampler, i) < shift)
 			forget_and_tell(sampler, i, told, arg);
+	if (shift < sampler->shift)
+		last_longer(sampler, tick);
 	sampler->shift = shift;
+	if (sampler->lasting < shift)
+		sampler->lasting = shift;
 }
 
 uint32_t
 ws_sampler_mature_shift(const WsSampler *sampler, uint32_t now, uint32_t ticks,
 						uint32_t floor)
 {
-	uint32_t	start = now - ticks > floor && now > ticks ? now - ticks : floor;
+	uint32_t	start = now > ticks && now - ticks > floor ? now - ticks : floor;
+	bool		brief = now < start || now - start <= sampler->brief;
 	uint32_t	mature = WS_STRATA;
 
-	/* a higher stratum was never admitted after a lower one */
-	while (mature > sampler->shift && sampler->admitted[mature - 1] <= start)
+	/* a higher stratum was never admitted, or has lasted, after a lower one */
+	while (mature > sampler->shift && sampler->admitted[mature - 1] <= start &&
+		   (brief || (mature > sampler->lasting && sampler->kept[mature - 1] <= start)))
 		mature--;
-	return mature < WS_STRATA ? mature : sampler->shift;
+	if (mature < WS_STRATA)
+		return mature;
+	return brief ? sampler->shift : sampler->lasting;
 }
 
 /*
@@ -251,7 +348,7 @@ ws_sampler_by_age(const WsSampler *sampler, uint32_t shift, uint32_t *entries)
 
 	for (uint32_t i = 0; i < sampler->capacity; i++)
 		if (sampler->samples[i].touched != 0 &&
-			ws_stratum(sampler->samples[i].hash, sampler->log2m) >= shift)
+			stratum_of(sampler, i) >= shift)
 			entries[n++] = i;
 	sorted = sampler->samples;
 	qsort(entries, n, sizeof(*entries), younger_first);
@@ -264,8 +361,7 @@ ws_sampler_resident(const WsSampler *sampler, uint32_t shift)
 	uint32_t	n = 0;
 
 	for (uint32_t i = 0; i < sampler->capacity; i++)
-		n += sampler->samples[i].resident &&
-			ws_stratum(sampler->samples[i].hash, sampler->log2m) >= shift;
+		n += sampler->samples[i].resident && stratum_of(sampler, i) >= shift;
 	return n;
 }
 
@@ -285,8 +381,7 @@ ws_sampler_select(const WsSampler *sampler, uint32_t now, uint32_t ticks,
 	{
 		const WsSample *sample = &sampler->samples[i];
 
-		if (within(sample->last, now, ticks, floor) &&
-			ws_stratum(sample->hash, sampler->log2m) >= shift)
+		if (within(sample->last, now, ticks, floor) && stratum_of(sampler, i) >= shift)
 			out[n++] = *sample;
 	}
 	return n;
@@ -300,7 +395,7 @@ ws_sampler_count(const WsSampler *sampler, uint32_t now, uint32_t ticks,
 
 	for (uint32_t i = 0; i < sampler->capacity; i++)
 		n += within(sampler->samples[i].last, now, ticks, floor) &&
-			ws_stratum(sampler->samples[i].hash, sampler->log2m) >= shift;
+			stratum_of(sampler, i) >= shift;
 	return n;
 }
 
@@ -349,8 +444,13 @@ ws_sampler_check(const WsSampler *sampler)
 		nfree++;
 	if (used != sampler->count || used + nfree != sampler->capacity)
 		return "pages and free entries do not add up";
+	if (sampler->lasting < sampler->shift || sampler->lasting >= WS_STRATA)
+		return "strata last that are not sampled";
 	for (uint32_t i = sampler->shift + 1; i < WS_STRATA; i++)
 		if (sampler->admitted[i] > sampler->admitted[i - 1])
 			return "a stratum was admitted after a lower one";
+	for (uint32_t i = sampler->lasting + 1; i < WS_STRATA; i++)
+		if (sampler->kept[i] > sampler->kept[i - 1])
+			return "a stratum has lasted for less than a lower one";
 	return NULL;
 }

@@ -14,6 +14,12 @@
  * A stratum that is newly admitted has no history.  Questions about the last
  * so many seconds are answered from the strata that were admitted before that.
  *
+ * Pages are kept for an hour after their last touch.  Where many of them are
+ * never touched again, they would leave little room for the others: then only
+ * those of the higher strata are kept so long, and those below for a briefer
+ * time.  So recent pages are sampled densely, and old ones sparsely, and a
+ * question about a long time is answered from the strata that last.
+ *
  * Uses.  Touches within five seconds of the beginning of a use belong to it:
  * a query that comes back to a page three times has used it once.
  *
@@ -68,9 +74,13 @@ typedef struct WsSampler
 	uint32_t	log2m;			/* of the sketch that the sample goes with */
 
 	uint32_t	shift;
+	uint32_t	lasting;		/* strata from this are kept for an hour */
+	uint32_t	brief;			/* ticks for which the others are kept */
 	uint32_t	count;			/* pages */
 	uint32_t	free;			/* first free entry */
 	uint32_t	admitted[WS_STRATA];	/* tick since which strata are sampled */
+	uint32_t	kept[WS_STRATA];	/* tick since which those that last have been
+									 * kept */
 
 	WsSample	samples[];		/* then the heads of the buckets */
 } WsSampler;
@@ -129,20 +139,38 @@ typedef void (*WsForgotten) (void *arg, uint32_t entry);
 /* Forget a page. */
 extern void ws_sampler_forget(WsSampler *sampler, uint32_t entry);
 
-/* Forget pages last touched before the tick; returns how many. */
+/* Forget pages that have been kept for long enough; returns how many. */
 extern uint32_t ws_sampler_expire(WsSampler *sampler, uint32_t tick, WsForgotten told, void *arg);
 
 /*
+ * Keep strata that do not last for so many ticks, at most an hour; 20 minutes
+ * at first.
+ */
+extern void ws_sampler_set_brief(WsSampler *sampler, uint32_t ticks, uint32_t tick);
+
+/*
+ * Make room: forget what has been kept for long enough, and if that is less
+ * than an eighth of the table, let fewer strata last, if at least a quarter of
+ * the table is of pages older than the brief time.  False: less than an eighth
+ * is free now, and fewer pages have to be sampled.
+ */
+extern bool ws_sampler_make_room(WsSampler *sampler, uint32_t tick, WsForgotten told, void *arg);
+
+/* Let one stratum more last if there is room for it. */
+extern bool ws_sampler_relax(WsSampler *sampler, uint32_t tick);
+
+/*
  * Sample one page in 2^shift from now on; forget those that are no longer
- * sampled.
+ * sampled.  If it is more than before, one stratum more lasts, too.
  */
 extern void ws_sampler_set_shift(WsSampler *sampler, uint32_t shift, uint32_t tick,
 								 WsForgotten told, void *arg);
 
 /*
- * The smallest shift whose pages have all been sampled for so many ticks, or
- * since the floor, before which nothing counts; the present shift if there is
- * none.
+ * The smallest shift whose pages have all been sampled and kept for so many
+ * ticks, or since the floor, before which nothing counts; if there is none,
+ * the present shift, or the smallest whose pages last if it is about more than
+ * the brief time.
  */
 extern uint32_t ws_sampler_mature_shift(const WsSampler *sampler, uint32_t now, uint32_t ticks,
 										uint32_t floor);

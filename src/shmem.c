@@ -66,8 +66,14 @@ ws_shmem_request(void)
 	RequestNamedLWLockTranche(TRANCHE_NAME, 2);
 }
 
-static int64
-monotonic_ms(void)
+bool
+ws_tracking(void)
+{
+	return ws_shared->attached && ws_enabled;
+}
+
+int64
+ws_shmem_clock_ms(void)
 {
 	struct timespec ts;
 
@@ -87,7 +93,8 @@ make_sample(WsShared *shared, char *p)
 	p += aligned(ws_stream_size(WS_STREAM_PLACES));
 
 	shared->sampler = (WsSampler *) p;
-	ws_sampler_init(shared->sampler, ws_sample_pages, shared->log2m, 0, WS_TICK_ORIGIN);
+	ws_sampler_init(shared->sampler, ws_sample_pages, shared->log2m, 0,
+					shared->sketch[WS_CLIENT]->floor);
 	p += aligned(ws_sampler_size(ws_sample_pages));
 
 	shared->damper = (uint64 *) p;
@@ -115,8 +122,9 @@ ws_shmem_startup(void)
 		shared->lock = &GetNamedLWLockTranche(TRANCHE_NAME)[0].lock;
 		shared->sample_lock = &GetNamedLWLockTranche(TRANCHE_NAME)[1].lock;
 		shared->memory = ws_shmem_size();
-		shared->clock_origin = monotonic_ms();
+		shared->clock_origin = ws_shmem_clock_ms();
 		shared->since = GetCurrentTimestamp();
+		ws_history_init(&shared->history);
 		p += aligned(sizeof(WsShared));
 		for (int kind = 0; kind < WS_NKINDS; kind++)
 		{
@@ -143,7 +151,7 @@ ws_shmem_advance(void)
 	uint32		tick;
 
 	tick = WS_TICK_ORIGIN +
-		(uint32) ((monotonic_ms() - shared->clock_origin) / WS_TICK_MS) +
+		(uint32) ((ws_shmem_clock_ms() - shared->clock_origin) / WS_TICK_MS) +
 		ws_load(&shared->clock_ahead);
 
 	ws_sketch_advance(shared->sketch[WS_MAINTENANCE], tick);
@@ -229,7 +237,7 @@ sum_counters(WsCounters *sum, int64 *removed)
 }
 
 TimestampTz
-ws_shmem_reset(void)
+ws_shmem_reset(bool history)
 {
 	TimestampTz now = GetCurrentTimestamp();
 	WsCounters	sum;
@@ -249,8 +257,15 @@ ws_shmem_reset(void)
 
 	sum_counters(&sum, &removed);
 	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
+	if (now == ws_shared->since)
+		now++;
 	ws_shared->at_reset = sum;
 	ws_shared->removed_at_reset = removed;
+	if (history)
+	{
+		ws_history_init(&ws_shared->history);
+		ws_store(&ws_shared->save_now, 1);
+	}
 	__atomic_store_n(&ws_shared->since, now, __ATOMIC_RELAXED);
 	LWLockRelease(ws_shared->lock);
 

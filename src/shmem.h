@@ -19,7 +19,9 @@
 #include "storage/lwlock.h"
 
 #include "advice.h"
+#include "history.h"
 #include "sampler.h"
+#include "sizing.h"
 #include "sketch.h"
 #include "stream.h"
 
@@ -79,17 +81,28 @@ typedef union WsCounterShard
 typedef struct WsPublished
 {
 	TimestampTz computed_at;	/* 0: never */
-	TimestampTz since;			/* value of WsShared.since it is about */
+	uint32		tick;			/* the same, by the clock that nobody sets */
+	int64		since;			/* value of WsShared.since it is about */
 	int			interval;		/* seconds to the next, at most */
-	int			method;			/* a WsMethod */
+	int			method;			/* a WsMethod: the one that was used */
 	int			window_seconds;
 	double		pages;			/* working set of the window, with bounds */
 	double		low;
 	double		high;
 	double		plateau_end;	/* pages */
+	double		live;			/* pages; NaN: not known */
 	double		projected;		/* pages */
 	double		recommended;	/* pages */
+	double		needed;			/* pages: recommended without the projection */
+	double		most_needed;	/* pages: in the history, and now */
+	double		peak;			/* pages: the same, or recommended if that is more */
+	TimestampTz peak_at;
+	int			history_minutes;	/* that are known of the history */
 	int64		effective_cache_size;	/* pages */
+	double		memory;			/* bytes that may be used; 0: not known */
+	bool		memory_by_cgroup;
+	char		memory_reason[192];	/* why it is not known */
+	WsSizing	sizing;
 	char		reason[256];
 } WsPublished;
 
@@ -99,7 +112,8 @@ typedef struct WsPublished
 typedef struct WsPublishedAdvice
 {
 	TimestampTz computed_at;	/* 0: never */
-	TimestampTz since;			/* value of WsShared.since it is about */
+	uint32		tick;			/* the same, by the clock that nobody sets */
+	int64		since;			/* value of WsShared.since it is about */
 	int			interval;		/* seconds to the next, at most */
 	WsAdviceTable table;
 	double		expected_hit_ratio; /* with the recommended cache; NaN: not known */
@@ -129,7 +143,9 @@ typedef struct WsShared
 	uint32		damp_shift;		/* hits are damped over 2^this ticks */
 	int32		worker_pid;		/* 0: none */
 	struct Latch *worker_latch; /* NULL: none */
-	int64		since;			/* TimestampTz of reset, start or re-enabling */
+	int64		since;			/* TimestampTz of reset, start or re-enabling; no
+								 * two are equal */
+	uint32		save_now;		/* 1: what is saved is not true any more */
 	WsCounterShard shards[WS_COUNTER_SHARDS];
 
 	/* under lock */
@@ -137,6 +153,8 @@ typedef struct WsShared
 	int64		removed_at_reset;	/* pages that had left by then */
 	WsPublished published;
 	WsPublishedAdvice advice;
+	TimestampTz last_saved;		/* 0: never */
+	WsHistory	history;		/* the worker may read it without */
 } WsShared;
 
 /* NULL until the library has been preloaded and shared memory exists. */
@@ -150,6 +168,12 @@ extern void ws_shmem_request(void);
 
 /* Make everything anew; from shmem_startup_hook. */
 extern void ws_shmem_startup(void);
+
+/* Are lookups recorded? */
+extern bool ws_tracking(void);
+
+/* Milliseconds by a clock that nobody sets. */
+extern int64 ws_shmem_clock_ms(void);
 
 /* Let the present catch up with the coarse clock; returns it. */
 extern uint32 ws_shmem_advance(void);
@@ -169,8 +193,11 @@ extern void ws_shmem_wake_worker(void);
  */
 extern void ws_shmem_sample(uint32 shift);
 
-/* Forget everything; returns the time from which on all is counted. */
-extern TimestampTz ws_shmem_reset(void);
+/*
+ * Forget everything, but the history only if told to; returns the time from
+ * which on all is counted.
+ */
+extern TimestampTz ws_shmem_reset(bool history);
 
 /* Counters since reset; pages that left shared buffers in *removed. */
 extern void ws_shmem_read_counters(WsCounters *sum, int64 *removed);

@@ -28,11 +28,10 @@ static char *
 doubt(const WsPublishedAdvice *a, bool known)
 {
 	char		words[256];
-	TimestampTz late = a->computed_at + ws_late_after(a->interval) * USECS_PER_SEC;
 
 	if (!known)
 		return pstrdup("not known yet");
-	if (GetCurrentTimestamp() > late)
+	if (ws_shmem_advance() > a->tick + ws_late_after(a->interval) * WS_TICKS_PER_SECOND)
 		return psprintf("the background worker has not reported since %s",
 						timestamptz_to_str(a->computed_at));
 	if (ws_shared->sampler == NULL)

@@ -44,12 +44,6 @@ ws_require_preloaded(void)
 				 errhint("Add \"working_set\" to shared_preload_libraries in postgresql.conf and restart the server.")));
 }
 
-bool
-ws_tracking(void)
-{
-	return ws_shared->attached && ws_enabled;
-}
-
 /* seconds to ticks; what is longer than all time is all time */
 static uint32
 seconds_to_ticks(double seconds)
@@ -159,7 +153,7 @@ ws_approximate_working_set_size(PG_FUNCTION_ARGS)
 
 	pages = client_pages(ALL_TICKS);
 	if (reset)
-		ws_shmem_reset();
+		ws_shmem_reset(false);
 	PG_RETURN_INT64((int64) pages);
 }
 
@@ -439,5 +433,5 @@ Datum
 ws_working_set_reset(PG_FUNCTION_ARGS)
 {
 	ws_require_preloaded();
-	PG_RETURN_TIMESTAMPTZ(ws_shmem_reset());
+	PG_RETURN_TIMESTAMPTZ(ws_shmem_reset(true));
 }

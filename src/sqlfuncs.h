@@ -22,9 +22,6 @@
  */
 extern void ws_require_preloaded(void);
 
-/* Are lookups recorded? */
-extern bool ws_tracking(void);
-
 /*
  * A period as ticks, rounded up; an error if it is negative.  A month counts
  * as 30 days, and what is longer than all time is all time.

@@ -16,6 +16,7 @@
 
 #include "compat.h"
 #include "guc.h"
+#include "heuristic.h"
 #include "probe.h"
 #include "shmem.h"
 #include "sqlfuncs.h"
@@ -72,9 +73,18 @@ row_add_ratio(Row *row, bool known, double ratio)
 }
 
 static void
-row_add_unknown(Row *row)
+row_add_text(Row *row, const char *text)
 {
-	row_add(row, false, (Datum) 0);
+	row_add(row, text != NULL, text ? CStringGetTextDatum(text) : (Datum) 0);
+}
+
+static void
+row_add_setting(Row *row, bool known, double bytes)
+{
+	char		setting[32];
+
+	ws_format_setting(bytes, setting, sizeof(setting));
+	row_add_text(row, known && bytes > 0 ? setting : NULL);
 }
 
 static Datum
@@ -109,7 +119,7 @@ typedef enum Status
 static const char *const status_names[] = {"ok", "collecting", "stale", "not tracking"};
 
 /* how long after start a worker may not be there yet, or again */
-#define WORKER_GRACE ((TimestampTz) 10 * USECS_PER_SEC)
+#define WORKER_GRACE (10 * WS_TICKS_PER_SECOND)
 
 static int32
 worker_pid(void)
@@ -124,26 +134,60 @@ ws_late_after(int interval)
 }
 
 /*
- * What is published worth?
+ * What is published worth?  Judged by the clock that nobody sets.
  */
 static Status
-judge(const WsPublished *p, TimestampTz now)
+judge(const WsPublished *p)
 {
 	bool		current = p->computed_at != 0 && p->since == since();
-	TimestampTz expected;
+	uint32		now = ws_shmem_advance();
+	uint32		began = ws_load(&ws_shared->sketch[WS_CLIENT]->floor);
+	uint32		expected;
 
 	if (!ws_tracking())
 		return WS_STATUS_NOT_TRACKING;
 
-	if (worker_pid() == 0 && now > since() + WORKER_GRACE)
+	if (worker_pid() == 0 && now > began + WORKER_GRACE)
 		return WS_STATUS_STALE;
 
 	/* the first after a reset takes a minute, and its turn */
-	expected = current ? p->computed_at :
-		since() + (TimestampTz) WS_COLLECTING_SECONDS * USECS_PER_SEC;
-	if (now > expected + ws_late_after(current ? p->interval : ws_interval) * USECS_PER_SEC)
+	expected = current ? p->tick : began + WS_COLLECTING_SECONDS * WS_TICKS_PER_SECOND;
+	if (now > expected + ws_late_after(current ? p->interval : ws_interval) * WS_TICKS_PER_SECOND)
 		return WS_STATUS_STALE;
 	return current ? WS_STATUS_OK : WS_STATUS_COLLECTING;
+}
+
+/*
+ * What to do about shared_buffers, and why: it is for the busiest time.
+ */
+static char *
+sizing_reason(const WsPublished *p)
+{
+	const WsSizing *s = &p->sizing;
+	char		peak[32];
+	char		useful[32];
+	char		cacheable[32];
+	char		memory[32];
+	char		known[32];
+	char	   *words;
+
+	ws_format_bytes(p->most_needed * BLCKSZ, peak, sizeof(peak));
+	ws_format_bytes(s->useful, useful, sizeof(useful));
+	ws_format_bytes(s->cacheable, cacheable, sizeof(cacheable));
+	ws_format_bytes(p->memory, memory, sizeof(memory));
+	ws_format_window(Max(p->history_minutes, 1) * 60.0, known, sizeof(known));
+
+	words = psprintf("recommended_cache_bytes is for now; shared_buffers and the verdict are for the busiest time of the %s seen, which needed %s at %s",
+					 known, peak, timestamptz_to_str(p->peak_at));
+	if (p->memory <= 0)
+		return psprintf("%s; the memory limit is not known: %s", words, p->memory_reason);
+	if (s->useful > 0)
+		return psprintf("%s: more than the %s that caches can have of %s %s, and of that no more than %s is of use to shared_buffers",
+						words, cacheable, memory,
+						p->memory_by_cgroup ? "allowed by the control group" : "of memory", useful);
+	if (p->memory_by_cgroup)
+		return psprintf("%s; caches can have %s of %s allowed by the control group", words, cacheable, memory);
+	return words;
 }
 
 /*
@@ -155,8 +199,8 @@ status_reason(Status status, const WsPublished *p, const WsPublishedAdvice *a, b
 	switch (status)
 	{
 		case WS_STATUS_OK:
-			return a->reason[0] == '\0' ? pstrdup(p->reason) :
-				psprintf("%s; %s", p->reason, a->reason);
+			return psprintf("%s%s%s; %s", p->reason, a->reason[0] == '\0' ? "" : "; ", a->reason,
+							sizing_reason(p));
 		case WS_STATUS_COLLECTING:
 			return psprintf("counting since %s; the first recommendation comes after a minute",
 							timestamptz_to_str(since()));
@@ -190,7 +234,7 @@ ws_working_set_recommendation(PG_FUNCTION_ARGS)
 	a = ws_shared->advice;
 	LWLockRelease(ws_shared->lock);
 
-	status = judge(&p, GetCurrentTimestamp());
+	status = judge(&p);
 	known = (status == WS_STATUS_OK || status == WS_STATUS_STALE) &&
 		p.computed_at != 0 && p.since == since();
 	advised = known && a.computed_at != 0 && a.since == since();
@@ -205,21 +249,21 @@ ws_working_set_recommendation(PG_FUNCTION_ARGS)
 	row_add_pages(&row, known && !isinf(p.high), isinf(p.high) ? 0 : p.high);
 	row_add(&row, known, Int32GetDatum(p.window_seconds));
 	row_add_pages(&row, known, p.plateau_end);
-	row_add_unknown(&row);		/* live_bytes */
+	row_add_pages(&row, known && !isnan(p.live), isnan(p.live) ? 0 : p.live);
 	row_add_pages(&row, known, p.projected);
 	row_add_pages(&row, known, p.recommended);
 	row_add(&row, known, known ?
 			DirectFunctionCall1(pg_size_pretty, Int64GetDatum(recommended)) : (Datum) 0);
-	row_add_unknown(&row);		/* peak_cache_bytes */
-	row_add_unknown(&row);		/* peak_at */
+	row_add_pages(&row, known, p.peak);
+	row_add(&row, known, TimestampTzGetDatum(p.peak_at));
 	row_add_pages(&row, true, NBuffers);
 	row_add_pages(&row, true, known ? p.effective_cache_size : effective_cache_size);
-	row_add_unknown(&row);		/* memory_limit_bytes */
+	row_add(&row, known && p.memory > 0, Int64GetDatum((int64) p.memory));
 	row_add_ratio(&row, advised, a.table.hit_ratio);
 	row_add_ratio(&row, advised && a.table.sure, a.expected_hit_ratio);
-	row_add_unknown(&row);		/* suggested_shared_buffers */
-	row_add_unknown(&row);		/* suggested_effective_cache_size */
-	row_add_unknown(&row);		/* verdict */
+	row_add_setting(&row, known, p.sizing.suggested_shared_buffers);
+	row_add_setting(&row, known, p.sizing.suggested_effective_cache_size);
+	row_add_text(&row, known ? ws_verdict_name(p.sizing.verdict) : NULL);
 	row_add(&row, true, CStringGetTextDatum(status_reason(status, &p, &a, known)));
 	PG_RETURN_DATUM(row_end(&row));
 }
@@ -257,10 +301,14 @@ ws_working_set_info(PG_FUNCTION_ARGS)
 	WsCounters	counters;
 	int64		removed;
 	bool		attached;
+	TimestampTz saved;
 	Row			row;
 
 	ws_require_preloaded();
 	attached = ws_shared->attached;
+	LWLockAcquire(ws_shared->lock, LW_SHARED);
+	saved = ws_shared->last_saved;
+	LWLockRelease(ws_shared->lock);
 
 	ws_probe_flush_counters();
 	ws_shmem_read_counters(&counters, &removed);
@@ -277,7 +325,7 @@ ws_working_set_info(PG_FUNCTION_ARGS)
 	row_add(&row, attached, Int64GetDatum(removed));
 	row_add(&row, true, Int64GetDatum(counters.dropped));
 	row_add(&row, worker_pid() != 0, Int32GetDatum(worker_pid()));
-	row_add_unknown(&row);		/* last_saved */
+	row_add(&row, saved != 0, TimestampTzGetDatum(saved));
 	row_add(&row, true, Int64GetDatum(ws_shared->memory));
 	row_add(&row, true, CStringGetTextDatum(WS_VERSION));
 	PG_RETURN_DATUM(row_end(&row));

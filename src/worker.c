@@ -1,9 +1,9 @@
 /*
  * worker.c
  *		The background worker: it keeps the clock, and every
- *		working_set.interval turns the sketch into a curve, the curve into a
- *		recommendation, and publishes it.  What it makes of the sample is
- *		advisor.c's business.
+ *		working_set.interval turns what is known into a recommendation
+ *		(recommender.c) and publishes it.  What it makes of the sample is
+ *		advisor.c's business; what is kept over a restart, persist.c's.
  *
  * It connects to no database, so it runs wherever the server has reached a
  * consistent state, on a standby too.
@@ -16,10 +16,7 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "miscadmin.h"
-#include "optimizer/optimizer.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
@@ -31,10 +28,11 @@
 
 #include "advisor.h"
 #include "compat.h"
-#include "curve.h"
 #include "guc.h"
-#include "heuristic.h"
+#include "liveset.h"
+#include "persist.h"
 #include "probe.h"
+#include "recommender.h"
 #include "shmem.h"
 #include "worker.h"
 
@@ -82,7 +80,7 @@ reload(void)
 	/* nobody knows what was looked up meanwhile: begin anew */
 	if (ws_enabled && !was_enabled)
 	{
-		ws_shmem_reset();
+		ws_shmem_reset(false);
 		ws_advisor_begin_anew();
 	}
 }
@@ -100,131 +98,11 @@ tick(void)
 	return busy ? WS_TICK_MS : ws_interval * 1000L;
 }
 
-/*
- * The default curve, of clients.
- */
-static void
-take_curve(WsEstimate *curve)
-{
-	static void *workspace = NULL;
-	const WsSketch *sketch = ws_shared->sketch[WS_CLIENT];
-	uint32		ages[WS_CURVE_WINDOWS];
-
-	if (workspace == NULL)
-		workspace = MemoryContextAlloc(TopMemoryContext,
-									   ws_curve_workspace_size(WS_CURVE_WINDOWS));
-	for (int i = 0; i < WS_CURVE_WINDOWS; i++)
-		ages[i] = (i + 1) * WS_CURVE_STEP * WS_TICKS_PER_SECOND;
-	ws_curve_estimate(&sketch, 1, ws_shmem_advance(), ages, WS_CURVE_WINDOWS,
-					  curve, workspace);
-}
-
-/*
- * The growth of the curve between two of its points, as a share of a size; 0
- * unless it is more than twice its standard error.
- */
-static double
-rise_between(const WsEstimate *from, const WsEstimate *to, double size)
-{
-	double		rise = to->pages - from->pages;
-	double		error = sqrt(Max(to->variance - from->variance, 0));
-
-	return size > 0 && rise > 2 * error ? rise / size : 0;
-}
-
-/*
- * How much the curve has grown over the last fifth of a window; 0 for less
- * than a percent.
- */
-static double
-recent_rise(const WsEstimate *curve, int index)
-{
-	const WsEstimate *end = &curve[index - 1];
-	const WsEstimate *before = &curve[Max(index - 1 - Max(index / 5, 1), 0)];
-	double		rise = rise_between(before, end, end->pages);
-
-	return rise > 0.01 ? rise : 0;
-}
-
-/*
- * What plateau_end makes of the curve.
- */
-static void
-recommend(const WsEstimate *curve, double known_seconds, WsPublished *p)
-{
-	double		series[WS_CURVE_WINDOWS];
-	WsPlateau	plateau;
-	WsReasonFacts facts;
-	int			known;
-
-	for (int i = 0; i < WS_CURVE_WINDOWS; i++)
-		series[i] = curve[i].pages;
-	plateau = ws_plateau(series, WS_CURVE_WINDOWS,
-						 Max(ws_min_wait, ws_window_size), ws_window_size,
-						 ws_max_increase);
-
-	p->window_seconds = plateau.index * WS_CURVE_STEP;
-	p->pages = plateau.pages;
-	ws_estimate_bounds(&curve[plateau.index - 1], &p->low, &p->high);
-	p->plateau_end = plateau.pages;
-	p->projected = plateau.projected;
-	p->recommended = plateau.projected * (1 + ws_headroom);
-
-	/* windows beyond the beginning of our knowledge are flat, not settled */
-	known = (int) Min(known_seconds / WS_CURVE_STEP + 1, plateau.index);
-	facts.size_bytes = plateau.pages * BLCKSZ;
-	facts.window_seconds = p->window_seconds;
-	facts.known_seconds = known_seconds;
-	facts.stepped = plateau.stepped;
-	facts.further_rise = rise_between(&curve[plateau.index - 1],
-									  &curve[WS_CURVE_WINDOWS - 1], plateau.pages);
-	facts.recent_rise = recent_rise(curve, known);
-	ws_plateau_reason(&facts, p->reason, sizeof(p->reason));
-}
-
-/*
- * Take a curve, make a recommendation, publish it.
- */
-static void
-compute_and_publish(void)
-{
-	WsEstimate	curve[WS_CURVE_WINDOWS];
-	WsPublished p;
-	WsPublishedAdvice a;
-	double		known_seconds;
-
-	memset(&p, 0, sizeof(p));
-	p.since = __atomic_load_n(&ws_shared->since, __ATOMIC_RELAXED);
-	p.computed_at = GetCurrentTimestamp();
-	known_seconds = (p.computed_at - p.since) / (double) USECS_PER_SEC;
-	if (known_seconds >= WS_COLLECTING_SECONDS)
-	{
-		p.interval = ws_interval;
-		p.method = ws_method;
-		p.effective_cache_size = effective_cache_size;
-		take_curve(curve);
-		recommend(curve, known_seconds, &p);
-	}
-	else
-	{
-		/* too early for a recommendation, but not for advice */
-		p.computed_at = 0;
-		p.recommended = NAN;
-	}
-	ws_advisor_advise(p.recommended, &a);
-
-	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
-	if (p.computed_at != 0)
-		ws_shared->published = p;
-	ws_shared->advice = a;
-	LWLockRelease(ws_shared->lock);
-}
-
 void
 ws_worker_main(Datum main_arg)
 {
 	uint32		wait_event;
-	TimestampTz due;
+	int64		due;
 
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
@@ -237,10 +115,11 @@ ws_worker_main(Datum main_arg)
 	__atomic_store_n(&ws_shared->worker_latch, MyLatch, __ATOMIC_RELAXED);
 	before_shmem_exit(sign_off, 0);
 
-	due = GetCurrentTimestamp();
+	due = ws_shmem_clock_ms();
+	ws_persist_load();
 	while (!ShutdownRequestPending)
 	{
-		TimestampTz now;
+		int64		now;
 		long		delay;
 
 		if (ConfigReloadPending)
@@ -248,21 +127,26 @@ ws_worker_main(Datum main_arg)
 
 		delay = tick();
 		ws_advisor_tick();
+		if (ws_tracking())
+			ws_liveset_tick();
+		ws_persist_tick();
 
-		now = GetCurrentTimestamp();
-		if (now >= due || due > TimestampTzPlusMilliseconds(now, ws_interval * 1000L))
+		now = ws_shmem_clock_ms();
+		if (now >= due || due > now + ws_interval * 1000)
 		{
-			if (ws_enabled && ws_shared->attached)
-				compute_and_publish();
-			due = TimestampTzPlusMilliseconds(now, ws_interval * 1000L);
+			if (ws_tracking())
+				ws_recommender_publish();
+			due = now + ws_interval * 1000;
 		}
-		delay = Min(delay, TimestampDifferenceMilliseconds(now, due));
+		delay = Min(delay, due - now);
 
 		(void) WaitLatch(MyLatch,
 						 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 						 delay, wait_event);
 		ResetLatch(MyLatch);
 	}
+
+	ws_persist_save();
 
 	/* not 0, so that the postmaster starts another unless it shuts down */
 	proc_exit(1);

@@ -1,6 +1,7 @@
 /*
  * heuristic_t.c
- *		Tests of the plateau rule, its projection and its words.
+ *		Tests of the plateau rule, its projection and its words, and of the
+ *		live set.
  *
  * The rule must answer as the reference does on the same series, so most of
  * this is tables.  Beside them stands a second implementation, in the terms
@@ -9,7 +10,9 @@
  */
 #include "tap.h"
 #include "heuristic.h"
-#include "yardstick.h"
+#include "traces.h"
+
+#define K_SIGMA 5
 
 #define MAX_POINTS 80
 
@@ -478,10 +481,515 @@ test_reason(void)
 	ok(good, "a buffer too small is terminated and not overrun");
 }
 
+/*
+ * ----------------------------------------------------------------
+ * The live set
+ * ----------------------------------------------------------------
+ */
+
+/* what is in a life table, written as one would tell it */
+typedef struct Counted
+{
+	int			group;
+	int			class;
+	double		at_risk;
+	double		returned;
+} Counted;
+
+typedef struct There
+{
+	int			group;
+	int			step;
+	double		items;
+} There;
+
+static WsLife *
+new_life(uint32_t nitems, int hold)
+{
+	WsLife	   *life = aligned_memory(ws_life_size(nitems));
+
+	ws_life_init(life, nitems, 900, hold);
+	return life;
+}
+
+static WsLive
+live_of(WsLife *life, double pages, double variance, double rate)
+{
+	WsEstimate	window = {.pages = pages, .variance = variance};
+
+	return ws_live_set(life, &window, rate);
+}
+
+/* the probability that one who returns in each step with one of h stays away */
+static double
+away(double h, double steps)
+{
+	return pow(1 - h, steps);
+}
+
+static void
+test_live(void)
+{
+	/*
+	 * 100 items, so what is not known is believed of the younger with the
+	 * weight of 10, and of the very youngest that they stay away.
+	 */
+	const struct
+	{
+		const char *name;
+		Counted		counted[6];
+		There		there[6];
+		double		in_use;
+		double		idle;
+		double		marked;
+		double		came_back;
+		double		share;
+		bool		holding;
+		bool		mark;
+	}			table[] = {
+		{"nothing was ever counted", {{0}}, {{0, 0, 100}}, 0, 0, 0, 0, 0, false, false},
+		{"one in ten returns in each step",
+		{{0, 0, 990, 100}}, {{0, 0, 100}}, 0, 0, 0, 0, 1 - away(.1, 90), false, false},
+		{"and those who are older have less time for it",
+		{{0, 0, 990, 100}}, {{0, 0, 100}, {0, 89, 100}}, 0, 0, 0, 0,
+		(1 - away(.1, 90) + .1) / 2, false, false},
+		{"three steps are of one class",
+		{{0, 0, 990, 100}}, {{0, 0, 100}, {0, 2, 100}, {0, 88, 100}}, 0, 0, 0, 0,
+		/* 200 are of class 0: its weight is 20 */
+		(3 - away(100 / 1010.0, 90) - away(100 / 1010.0, 88) - away(100 / 1010.0, 2)) / 3,
+		false, false},
+		{"a class of its own",
+		{{0, 0, 990, 10}, {0, 1, 90, 1.9}}, {{0, 0, 100}}, 0, 0, 0, 0,
+		1 - away(.01, 3) * away(.02, 87), false, false},
+		{"the youngest return, the others do not",
+		{{0, 0, 990, 500}, {0, 1, 1e12, 0}}, {{0, 0, 100}}, 0, 0, 0, 0, 1 - away(.5, 3), false, false},
+		{"what little is known is believed, if nothing else is",
+		{{0, 0, .4, .2}}, {{0, 89, 1}}, 0, 0, 0, 0, .5, false, false},
+		{"a scan counts nothing",
+		{{0, 0, 1e6, 0}, {0, 29, 1e6, 0}}, {{0, 0, 100}, {0, 50, 1000}}, 0, 0, 0, 0, 0, false, false},
+		{"all return",
+		{{0, 0, 1e6, 1e6}}, {{0, 0, 100}, {0, 50, 100}, {0, 89, 100}}, 0, 0, 0, 0,
+		1 - away(.9999, 1) / 3, false, false},
+		{"the older the fewer are at risk: the younger are believed, from then on",
+		{{0, 0, 990, 10}, {0, 10, 10, .3}}, {{0, 0, 100}}, 0, 0, 0, 0,
+		1 - away(.01, 30) * away(.02, 60), false, false},
+		{"a class with many items has the younger believed more, from then on",
+		{{0, 0, 990, 10}, {0, 1, 10, .4}}, {{0, 0, 100}, {0, 3, 50}, {0, 4, 50}, {0, 5, 100}},
+		0, 0, 0, 0,
+		/* class 1 holds 200: its weight is 20, of those who return by .01 */
+		1 - (away(.01, 3) * away(.02, 87) + .5 * away(.02, 87) + .5 * away(.02, 86) + away(.02, 85)) / 3,
+		false, false},
+		{"groups apart",
+		{{0, 0, 990, 10}, {1, 0, 990, 50}}, {{0, 0, 100}, {1, 0, 100}}, 0, 0, 0, 0,
+		/* but the youngest are taken to stay away, so the group below is heard there */
+		1 - (away(.01, 90) + away((50 + .3 * 10) / (1000 + .3 * 990), 90)) / 2, false, false},
+		{"the group below is heard where it returns sooner",
+		{{0, 0, 990, 400}, {1, 0, 693, 80}}, {{0, 89, 100}, {1, 89, 100}}, 0, 0, 0, 0,
+		1 - (away(400 / 990.0, 1) + away((80 + .3 * 400) / (693 + .3 * 990), 1)) / 2, false, false},
+		{"what is held, in full", {{0, 0, 1e6, 0}, {1, 0, 1e6, 0}}, {{0, 20, 50}, {1, 8, 50}},
+		20, 30, 0, 0, .5, true, true},
+		{"what is held, until the hold", {{0, 0, 1e6, 0}, {1, 0, 1e6, 0}}, {{0, 20, 50}, {1, 40, 50}},
+		0, 0, 0, 0, 0, false, false},
+		{"no more than there is", {{0, 0, 1e6, 0}}, {{1, 8, 50}}, 60, 30, 0, 0, 1, true, true},
+		/* 100 items, so 50 are supposed to have come back */
+		{"half of the marked came back: in full", {{0}}, {{0, 20, 50}, {1, 8, 50}}, 20, 30, 100, 25,
+		.5, true, true},
+		{"more of them", {{0}}, {{0, 20, 50}, {1, 8, 50}}, 20, 30, 100, 90, .5, true, true},
+		{"more of them than can be", {{0}}, {{0, 20, 50}, {1, 8, 50}}, 20, 30, 100, 130, .5, true, true},
+		{"a fifth of them: only what is in use", {{0}}, {{0, 20, 50}, {1, 8, 50}}, 20, 30, 200, 0,
+		.2, true, true},
+		{"fewer of them", {{0}}, {{0, 20, 50}, {1, 8, 50}}, 20, 30, 1e6, 0, .2, true, true},
+		{"between these: in proportion", {{0}}, {{0, 20, 50}, {1, 8, 50}}, 20, 30, 150, 20,
+		.2 + .3 * .5, true, true},
+	};
+	WsLife	   *life = new_life(1, 300);
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	{
+		double		want = table[i].share;
+		WsLive		live;
+
+		ws_life_init(life, 1, 900, 300);
+		life->mark = !table[i].mark;
+		for (int k = 0; k < 6; k++)
+		{
+			const Counted *c = &table[i].counted[k];
+			const There *t = &table[i].there[k];
+
+			life->table.at_risk[c->group][c->class] += c->at_risk;
+			life->table.returned[c->group][c->class] += c->returned;
+			life->table.population[t->group][t->step] += t->items;
+		}
+		life->table.in_use = table[i].in_use;
+		life->table.idle = table[i].idle;
+		life->table.marked = table[i].marked;
+		life->table.came_back = table[i].came_back;
+		live = live_of(life, 1000, 0, 0.25);
+		if (!ok(fabs(live.share - want) < 1e-9 && fabs(live.pages - 1000 * want) < 1e-6 &&
+				live.window == 1000 && live.window_variance == 0 && live.known && live.holding == table[i].holding &&
+				life->mark == table[i].mark,
+				"live set: %s: %.4f", table[i].name, live.share))
+			diag("want %.9f", want);
+	}
+	free(life);
+}
+
+/*
+ * The group below, class by class: it is heard if it is known to return sooner
+ * than the younger of one's own.
+ */
+static void
+test_lower(void)
+{
+	WsLife	   *life = new_life(1, 300);
+	WsLifeTable *t = &life->table;
+	double		h0;
+	double		h1;
+
+	/* group 2, from group 1; the last class only */
+	t->population[2][87] = 100;
+	t->at_risk[2][0] = 1000;
+	t->returned[2][0] = 200;
+	t->at_risk[2][29] = 90;
+	t->returned[2][29] = 9;
+	t->at_risk[1][29] = 100;
+	t->returned[1][29] = 20;
+	h0 = (9 + 10 * .2) / (90 + 10);
+	is_within(live_of(life, 1, 0, 1).share, 1 - away(h0, 3), 1e-12,
+			  "group below: not heard if it returns just as soon as the younger");
+	t->returned[1][29] = 20.1;
+	h1 = (9 + 10 * .2 + .3 * 20.1) / (90 + 10 + 30);
+	is_within(live_of(life, 1, 0, 1).share, 1 - away(h1, 3), 1e-12,
+			  "group below: heard if it returns sooner, for 0.3 of what it knows");
+	t->returned[1][29] = 10;
+	is_within(live_of(life, 1, 0, 1).share, 1 - away(h0, 3), 1e-12,
+			  "group below: not heard if it returns later, though sooner than one's own");
+	t->at_risk[1][29] = t->returned[1][29] = 0;
+	t->at_risk[0][29] = 1000;
+	t->returned[0][29] = 1000;
+	is_within(live_of(life, 1, 0, 1).share, 1 - away(h0, 3), 1e-12,
+			  "group below: not the one below that");
+	t->population[2][87] = 0;
+	t->population[0][87] = 100;
+	t->at_risk[0][29] = t->returned[0][29] = 0;
+	t->at_risk[1][29] = t->returned[1][29] = 1000;
+	is_within(live_of(life, 1, 0, 1).share, 0, 0, "group below: nor the one above");
+	free(life);
+}
+
+static void
+test_held(void)
+{
+	/* 1000 items of which "live" return for sure, as many others as are held */
+	static const struct
+	{
+		const char *name;
+		double		live;
+		double		in_use;
+		double		idle;
+		double		share_back;		/* of very many marked */
+		double		want;
+		bool		holding;
+		bool		mark;
+	}			table[] = {
+		{"fewer are held than return", 400, 100, 200, 1, 400, false, false},
+		{"as many", 400, 100, 300, 1, 400, false, false},
+		{"a few more", 400, 100, 339, 1, 439, true, false},
+		{"from a tenth more on it matters who becomes idle", 400, 100, 341, 1, 441, true, true},
+		{"a few more, of which none comes back: held nevertheless", 400, 100, 370, 0, 470, true, true},
+		{"a fifth more, of which none comes back: held nevertheless", 400, 100, 380, 0, 480, true, true},
+		{"more, of which none comes back: held up to that", 400, 100, 500, 0, 480, true, true},
+		{"more, of which all come back: all held", 400, 100, 500, 1, 600, true, true},
+		{"more, of which a half comes back: all held", 400, 100, 500, .5, 600, true, true},
+		{"more, of which some come back: some held", 400, 300, 400, .41, 580, true, true},
+		{"more in use than return are held in any case", 400, 700, 100, 0, 700, true, true},
+		{"nothing returns, nothing is in use, none comes back: none held", 0, 0, 500, 0, 0, false, true},
+		{"nothing returns, and something is in use", 0, 100, 500, 0, 100, true, true},
+		{"all return, all are held", 1000, 500, 500, 1, 1000, false, false},
+	};
+	WsLife	   *life = new_life(1, 300);
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	{
+		WsLifeTable *t = &life->table;
+		WsLive		live;
+
+		ws_life_init(life, 1, 900, 300);
+		t->at_risk[0][0] = t->returned[0][0] = table[i].live > 0 ? 1e9 : 0;
+		t->population[0][0] = table[i].live;
+		t->population[1][0] = 1000 - table[i].live;
+		/* group 1 is known not to return */
+		for (int c = 0; c < WS_LIFE_CLASSES; c++)
+			t->at_risk[1][c] = 1e15;
+		t->in_use = table[i].in_use;
+		t->idle = table[i].idle;
+		t->marked = 1e9;
+		t->came_back = table[i].share_back * 1e9;
+		live = live_of(life, 1000, 0, 0.5);
+		if (!ok(fabs(live.pages - table[i].want) < 0.01 && live.holding == table[i].holding &&
+				life->mark == table[i].mark,
+				"held: %s: %.0f", table[i].name, live.pages))
+			diag("want %.9g, got %.9g", table[i].want, live.pages);
+	}
+	free(life);
+}
+
+static void
+test_live_error(void)
+{
+	/* 100 items, of which half are live */
+	static const struct
+	{
+		const char *name;
+		double		pages;
+		double		variance;
+		double		rate;
+		double		items;
+		double		share;
+		double		want;
+	}			table[] = {
+		/* relative: (1 - p)(1 - rate) / (p n) and that of the window */
+		{"all are items: that of the window", 1000, 400, 1, 100, .5, 100},
+		{"and of an exact window none", 1000, 0, 1, 100, .5, 0},
+		{"a sample of an exact window", 1000, 0, .5, 100, .5, 500 * 500 * .005},
+		{"a small sample", 1000, 0, 0x1p-20, 100, .5, 500 * 500 * .01 * (1 - 0x1p-20)},
+		{"both", 1000, 400, .5, 100, .5, 500 * 500 * .005 + 100},
+		{"of more items", 1000, 0, .5, 400, .5, 500 * 500 * .00125},
+		{"of a fifth", 1000, 2500, .25, 100, .2, 200 * 200 * (.8 * .75 / 20 + .0025)},
+		{"all are live", 1000, 400, .5, 100, 1, 400},
+		{"none is", 1000, 400, .5, 100, 0, 0},
+	};
+	WsLife	   *life = new_life(1, 300);
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	{
+		WsLive		live;
+
+		/* they are in use */
+		ws_life_init(life, 1, 900, 300);
+		life->table.population[1][0] = table[i].items;
+		life->table.in_use = table[i].items * table[i].share;
+		live = live_of(life, table[i].pages, table[i].variance, table[i].rate);
+		if (!ok(fabs(live.variance - table[i].want) <= 1e-9 * table[i].want &&
+				live.window_variance == table[i].variance &&
+				fabs(live.pages - table[i].share * table[i].pages) < 1e-9,
+				"variance: %s", table[i].name))
+			diag("got %.12g, want %.12g", live.variance, table[i].want);
+	}
+	free(life);
+}
+
+static void
+test_live_any(void)
+{
+	static const double sizes[] = {0, 1, 1e6, 0x1p40, 0x1p53};
+	WsLife	   *life = new_life(1, 300);
+	uint64_t	seed = 85;
+	long		wrong = 0;
+	long		not_known = 0;
+	WsLive		live;
+
+	live = live_of(life, 0, 0, 1);
+	ok(live.pages == 0 && live.variance == 0 && live.share == 0 && live.window == 0 && live.known &&
+	   !live.holding && !life->mark, "no pages: none are live, which is known");
+	life->table.population[0][0] = 10;
+	life->table.in_use = 5;
+	live = live_of(life, 0, 0, 1);
+	ok(live.pages == 0 && live.variance == 0 && live.share == 0 && live.known && !live.holding,
+	   "no pages: whatever the table says");
+	ok(life->mark, "no pages: though it matters who becomes idle");
+	ws_life_init(life, 1, 900, 300);
+	live = live_of(life, 5000, 100, .5);
+	ok(live.pages == 0 && live.variance == 0 && !live.known && live.window == 5000 && !live.holding,
+	   "pages, but none was an item yet: it is not known");
+	life->table.population[0][45] = 1e-300;
+	ok(live_of(life, 5000, 100, .5).known, "the least that was an item is known");
+
+	/* anything that a table may hold */
+	for (int i = 0; i < 20000; i++)
+	{
+		WsLifeTable *t = &life->table;
+		double		pages = sizes[i % 5];
+		double		rate = ldexp(1, -(int) random_below(&seed, 22));
+		double		dense = random_unit(&seed);
+		double		n = 0;
+
+		ws_life_init(life, 1, 900, 300);
+		for (int g = 0; g < WS_LIFE_GROUPS; g++)
+		{
+			for (int s = 0; s < WS_LIFE_STEPS; s++)
+				if (random_unit(&seed) < dense)
+					n += t->population[g][s] = floor(exp(10 * random_unit(&seed)));
+			for (int c = 0; c < WS_LIFE_CLASSES; c++)
+			{
+				t->at_risk[g][c] = random_unit(&seed) < dense ? exp(15 * random_unit(&seed)) : 0;
+				if (random_below(&seed, 3))
+					t->returned[g][c] = t->at_risk[g][c] *
+						(random_below(&seed, 4) ? random_unit(&seed) : 1);
+			}
+		}
+		if (random_below(&seed, 2))
+		{
+			t->in_use = n / 2 * random_unit(&seed);
+			t->idle = n / 2 * random_unit(&seed);
+			t->marked = n * random_unit(&seed);
+			t->came_back = t->marked * random_unit(&seed);
+		}
+		live = live_of(life, pages, pages * random_unit(&seed), rate);
+		wrong += !(live.share >= 0 && live.share <= 1 && live.pages >= 0 && live.pages <= pages &&
+				   live.variance >= 0 && live.variance < INFINITY && live.window == pages);
+		wrong += live.known != (n > 0 || pages == 0);
+		wrong += n > 0 && pages > 0 && live.pages < fmin(t->in_use / n, 1) * pages * (1 - 1e-12);
+		not_known += !live.known;
+	}
+	ok(wrong == 0, "any table, up to 2^53 pages: a share of them, and a finite error (%ld not known)",
+	   not_known);
+	free(life);
+}
+
+/*
+ * Pages of which each comes back in each step with the same probability,
+ * whatever its past.  So of one that is idle for s steps it is known exactly
+ * with which it comes back in time: 1 - (1-q)^(90-s).
+ *
+ * The error.  A hazard is a share of those at risk, remembered with weights a,
+ * a^2, ... so that its variance is q(1-q) / (n (1+a)) for a remembered number
+ * of n.  By it changes, of a page idle for s steps, (1-q)^(89-s) for each step
+ * to come that is of its class.  The prior, that the youngest stay away, takes
+ * at most a tenth of those there from q, relative to those remembered.  For
+ * the first group alone: for others the ones below are heard, if they seem to
+ * return sooner, which is a bias upward of less than the error of theirs.
+ */
+static void
+test_constant(void)
+{
+	static const double rates[] = {.0005, .002, .01, .05};
+	enum
+	{
+		ITEMS = 20000, STEPS = 270
+	};
+
+	for (int r = 0; r < 4; r++)
+	{
+		double		q = rates[r];
+		WsLife	   *life = new_life(ITEMS, 0);
+		uint32_t   *last = zeroed(ITEMS, sizeof(uint32_t));
+		uint64_t	seed = 86 + (uint64_t) r;
+		uint32_t	now = 1000000;
+		double		a = exp(-1 / 30.0);	/* hardly less than the least */
+		double		exact = 0;
+		double		variance = 0;
+		double		bias = 0;
+		double		n = 0;
+		WsLive		live;
+
+		for (int step = 0; step < STEPS; step++)
+		{
+			now += 100;
+			ws_life_begin_step(life);
+			for (uint32_t i = 0; i < ITEMS; i++)
+			{
+				/* at first, and when they are gone, pages come as one likes */
+				if (last[i] == 0 || now - last[i] > 9000)
+				{
+					ws_life_forget(life, i);
+					last[i] = last[i] == 0 && random_below(&seed, 60) ? 0 : now;
+				}
+				else if (random_unit(&seed) < q)
+					last[i] = now;
+				if (last[i] != 0)
+					ws_life_item(life, i, last[i], 0, now);
+			}
+			ws_life_end_step(life, now, true);
+		}
+		for (int g = 0; g < WS_LIFE_GROUPS; g++)
+		{
+			const WsLifeTable *t = &life->table;
+			double		change[WS_LIFE_CLASSES] = {0};
+
+			for (int s = 0; s < WS_LIFE_STEPS; s++)
+			{
+				n += t->population[g][s];
+				exact += t->population[g][s] * (1 - away(q, 90 - s));
+				for (int later = s; later < WS_LIFE_STEPS; later++)
+					change[later / 3] += t->population[g][s] * away(q, 89 - s);
+			}
+			for (int c = 0; c < WS_LIFE_CLASSES; c++)
+			{
+				double		youngest = t->population[g][0] + t->population[g][1] + t->population[g][2];
+				double		there = fmax(t->at_risk[g][c], 1);
+
+				variance += change[c] * change[c] * q * (1 - q) / (there * (1 + a));
+				if (c == 0)
+					bias += change[c] * q * .1 * youngest / there;
+			}
+		}
+		live = live_of(life, ITEMS, 0, 1);
+		ok(fabs(live.share - exact / n) <= (K_SIGMA * sqrt(variance) + bias) / n &&
+		   sqrt(variance) / n < .02,
+		   "pages of which %.2f %% return in each step: %.4f are live, exactly %.4f, error %.4f",
+		   100 * q, live.share, exact / n, sqrt(variance) / n);
+		free(last);
+		free(life);
+	}
+}
+
+static void
+test_project(void)
+{
+	static const struct
+	{
+		const char *name;
+		double		before;
+		double		ago;
+		double		now;
+		double		want;
+	}			table[] = {
+		{"nothing", 0, 0, 0, 0},
+		{"just begun: half of it, and half of that", 0, 0, 100, 175},
+		{"steady", 100, 100, 100, 100},
+		{"growing: as much in each", 100, 200, 300, 500},
+		{"growing faster: no faster than last", 100, 200, 400, 800},
+		{"growing half as fast: a half, and a half of that", 100, 200, 250, 287.5},
+		{"growing much more slowly", 100, 200, 210, 211.1},
+		{"no longer growing", 100, 200, 200, 200},
+		{"shrinking", 300, 200, 100, 100},
+		{"shrinking after it grew", 100, 300, 200, 200},
+		{"growing after it shrank: as if just begun", 300, 100, 200, 275},
+		{"growing after a rest: as if just begun", 100, 100, 150, 187.5},
+		{"gone", 100, 100, 0, 0},
+		{"a page", 0, 0, 1, 1.75},
+		{"very many", 0x1p38, 0x1p39, 0x1p40, 0x1p41},
+		{"very many more slowly", 0, 0x1p39, 0x1.4p39, 0x1.54p39},
+	};
+	uint64_t	seed = 90;
+	long		wrong = 0;
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	{
+		double		got = ws_project(table[i].now, table[i].ago, table[i].before);
+
+		if (!ok(fabs(got - table[i].want) <= 1e-12 * table[i].want, "two periods on: %s", table[i].name))
+			diag("got %.12g, want %.12g", got, table[i].want);
+	}
+	for (int i = 0; i < 100000; i++)
+	{
+		double		before = floor(1000 * random_unit(&seed));
+		double		ago = floor(1000 * random_unit(&seed));
+		double		now = floor(1000 * random_unit(&seed));
+		double		got = ws_project(now, ago, before);
+
+		double		faster = ws_project(now + 1, ago, before);
+
+		wrong += !(got >= now && got <= now + 2 * fmax(now - ago, 0) && faster >= got);
+	}
+	is_int(wrong, 0, "two periods on: never below now, nor above twice the growth, and more of more");
+}
+
 int
 main(void)
 {
-	plan(110);
+	plan(187);
 	test_golden();
 	test_projection();
 	test_plateau();
@@ -490,5 +998,12 @@ main(void)
 	test_definition();
 	test_format();
 	test_reason();
+	test_live();
+	test_lower();
+	test_held();
+	test_live_error();
+	test_live_any();
+	test_constant();
+	test_project();
 	return done();
 }

@@ -1,7 +1,7 @@
 /*
  * sampler_t.c
- *		Tests of the sample table: strata, the table itself, uses, the shift, and
- *		what a sample says about the whole.
+ *		Tests of the sample table: strata, the table itself, uses, the shift, what
+ *		a sample says about the whole, and for how long pages are kept.
  *
  * Seeds are fixed, so a run either always passes or always fails.  Where an
  * assertion is about random numbers its bound is K_SIGMA standard errors, by
@@ -348,14 +348,15 @@ compare_with_list(uint32_t capacity, bool shifts, uint64_t seed, const char *nam
 			Told		told = {{0}, 0};
 			Told		want = {{0}, 0};
 			uint32_t	shift = s->shift;
-			uint32_t	limit = now - 300 - random_below(&seed, 900);
+			uint32_t	brief = 300 + random_below(&seed, 900);
 
 			if (shifts && what < 995)
 				shift = random_below(&seed, 8);
 			for (int i = 0; i < LISTED; i++)
 				if (list[i].there && (shifts && what < 995 ?
 									  naive_stratum(list[i].hash, 10) < shift :
-									  list[i].touched < limit))
+									  list[i].touched + brief < now &&
+									  naive_stratum(list[i].hash, 10) < WS_STRATA - 1))
 				{
 					list[i].there = false;
 					tell(&want, list[i].entry);
@@ -368,7 +369,9 @@ compare_with_list(uint32_t capacity, bool shifts, uint64_t seed, const char *nam
 			}
 			else
 			{
-				wrong += ws_sampler_expire(s, limit, tell, &told) != (uint32_t) want.total;
+				ws_sampler_set_brief(s, brief, now);
+				s->lasting = WS_STRATA - 1;
+				wrong += ws_sampler_expire(s, now, tell, &told) != (uint32_t) want.total;
 				expired += want.total;
 			}
 			wrong += memcmp(&told, &want, sizeof(told)) != 0;
@@ -1031,10 +1034,682 @@ test_relations(void)
 	}
 }
 
+/*
+ * ----------------------------------------------------------------
+ * Recent pages densely, old ones sparsely
+ * ----------------------------------------------------------------
+ */
+#define HOUR_TICKS 36000
+
+/* the n-th hash of just this stratum, for 2^10 registers */
+static uint32_t
+hash_of(uint32_t stratum, uint32_t n)
+{
+	if (stratum == WS_STRATA - 1)
+		return 0;
+	return (UINT32_C(1) << (31 - stratum)) + n;
+}
+
+/* enter pages of a stratum, last touched then */
+static void
+enter_pages(WsSampler *s, uint32_t stratum, int n, uint32_t touched)
+{
+	static uint32_t block = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		WsPageId	page = make_page(7, block++);
+		uint32_t	entry = ws_sampler_enter(s, &page, hash_of(stratum, block % 1000), touched);
+
+		ws_sampler_touch(s, entry, touched, true);
+	}
+}
+
+static void
+test_expire(void)
+{
+	static const struct
+	{
+		const char *name;
+		uint32_t	stratum;
+		uint32_t	age;
+		bool		kept;
+	}			table[] = {
+		/* brief for 1200 seconds, from stratum 3 for an hour */
+		{"touched now", 2, 0, true},
+		{"touched 20 minutes ago", 2, 12000, true},
+		{"a tick longer ago", 2, 12001, false},
+		{"longer ago, of a stratum that lasts", 3, 12001, true},
+		{"of one above", 9, 12001, true},
+		{"an hour ago", 3, 36000, true},
+		{"a tick more than an hour ago", 3, 36001, false},
+		{"more than an hour ago, of the last stratum", 31, 36001, false},
+		{"of a stratum that does not last", 0, 36001, false},
+	};
+	const uint32_t now = 1000000;
+	WsSampler  *s = new_sampler(100, 10, 0, 1000);
+
+	is_int(s->brief, 12000, "a new table keeps for 20 minutes");
+	is_int(s->lasting, 0, "what does not last, but all of it does");
+	ok(s->kept[0] == 1000 && s->kept[WS_STRATA - 1] == 1000, "since it was made");
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	{
+		Told		told = {{0}, 0};
+		uint32_t	gone;
+
+		ws_sampler_init(s, 100, 10, 0, 1000);
+		s->lasting = 3;
+		enter_pages(s, table[i].stratum, 1, now - table[i].age);
+		gone = ws_sampler_expire(s, now, tell, &told);
+		ok(s->count == table[i].kept && gone == !table[i].kept && told.total == !table[i].kept &&
+		   told.times[0] == !table[i].kept,
+		   "expire: %s: %s", table[i].name, table[i].kept ? "kept" : "forgotten");
+	}
+
+	/* by anybody's touch; and a clock that is behind */
+	ws_sampler_init(s, 100, 10, 0, 1000);
+	s->lasting = 3;
+	enter_pages(s, 0, 2, now - 20000);
+	ws_sampler_touch(s, 0, now - 100, false);
+	is_int(ws_sampler_expire(s, now, NULL, NULL), 1, "expire: a page that maintenance touches is kept");
+	enter_pages(s, 0, 1, now + 50);
+	is_int(ws_sampler_expire(s, now, NULL, NULL), 0, "expire: so is one of the future");
+	ws_sampler_set_brief(s, 50, now);
+	is_int(ws_sampler_expire(s, now, NULL, NULL), 1, "expire: for a briefer time");
+	ws_sampler_set_brief(s, HOUR_TICKS + 100, now);
+	is_int(s->brief, HOUR_TICKS, "expire: the brief time is an hour at most");
+	free(s);
+}
+
+static void
+test_make_room(void)
+{
+	/* 80 pages, so ten are an eighth; brief for 20 minutes */
+	static const struct
+	{
+		const char *name;
+		int			over;			/* pages of stratum 0, touched more than an hour ago */
+		int			fresh;			/* just now */
+		int			old[8];			/* half an hour ago, of these strata */
+		int			oldest;			/* and of the last stratum */
+		uint32_t	lasting;		/* at first */
+		bool		want;
+		int			freed;
+		uint32_t	lasts;			/* in the end */
+	}			table[] = {
+		{"an eighth is over", 10, 70, {0}, 0, 0, true, 10, 0},
+		{"an eighth is over, and much is old", 10, 0, {70}, 0, 0, true, 10, 0},
+		{"all is over", 80, 0, {0}, 0, 0, true, 80, 0},
+		{"all is new", 0, 80, {0}, 0, 0, false, 0, 0},
+		{"less than an eighth is over, the rest is new", 9, 71, {0}, 0, 0, false, 9, 0},
+		{"an eighth is old: that does not help for long", 0, 70, {10}, 0, 0, false, 0, 0},
+		{"almost a quarter is over or old", 9, 61, {10}, 0, 0, false, 9, 0},
+		{"a quarter is", 9, 60, {11}, 0, 0, true, 20, 1},
+		{"a quarter is old, in the lowest stratum", 0, 60, {20}, 0, 0, true, 20, 1},
+		{"in the lowest ones: no more than it takes", 0, 50, {6, 3, 1, 20}, 0, 0, true, 10, 3},
+		{"some are over, too", 1, 49, {6, 3, 1, 20}, 0, 0, true, 10, 2},
+		{"high up", 0, 40, {0, 0, 0, 0, 0, 0, 0, 40}, 0, 0, true, 40, 8},
+		{"from those that last", 0, 40, {0, 0, 0, 5, 5, 30}, 0, 3, true, 10, 5},
+		{"what no longer lasts is over", 0, 40, {40}, 0, 1, true, 40, 1},
+		{"all in the last stratum: there is none above", 0, 40, {0}, 40, 0, false, 0, 31},
+		{"and the last one lasts", 0, 40, {0}, 40, 31, false, 0, 31},
+	};
+	const uint32_t now = 1000000;
+	WsSampler  *s = new_sampler(80, 10, 0, 1000);
+	WsSampler  *small = new_sampler(7, 10, 0, 1000);
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	{
+		Told		told = {{0}, 0};
+		bool		got;
+
+		ws_sampler_init(s, 80, 10, 0, 1000);
+		s->lasting = table[i].lasting;
+		enter_pages(s, 0, table[i].over, now - 40000);
+		enter_pages(s, 0, table[i].fresh, now - 12000);
+		for (uint32_t k = 0; k < 8; k++)
+			enter_pages(s, k, table[i].old[k], now - 18000);
+		enter_pages(s, WS_STRATA - 1, table[i].oldest, now - 18000);
+		got = ws_sampler_make_room(s, now, tell, &told);
+		if (!ok(got == table[i].want && s->count == 80 - (uint32_t) table[i].freed &&
+				told.total == table[i].freed && s->lasting == table[i].lasts &&
+				ws_sampler_check(s) == NULL,
+				"room: %s: %d pages, %s", table[i].name, table[i].freed,
+				table[i].want ? "enough" : "not enough"))
+			diag("%s, %d pages, lasting %u", got ? "enough" : "not enough", told.total, s->lasting);
+	}
+
+	/* of very few an eighth is none, and of a table not full it is as much */
+	ok(ws_sampler_make_room(small, now, NULL, NULL), "room: in a table too small there is always enough");
+	ws_sampler_init(s, 80, 10, 0, 1000);
+	enter_pages(s, 0, 25, now - 18000);
+	ok(ws_sampler_make_room(s, now, NULL, NULL) && s->count == 0 && s->lasting == 1,
+	   "room: an eighth of the table, not of its pages");
+	free(small);
+	free(s);
+}
+
+static void
+test_relax(void)
+{
+	const uint32_t now = 1000000;
+	WsSampler  *s = new_sampler(100, 10, 2, 1000);
+
+	ok(!ws_sampler_relax(s, now) && s->lasting == 2, "relax: not if all that are sampled last");
+	s->lasting = 5;
+	enter_pages(s, 3, 40, now);
+	ok(!ws_sampler_relax(s, now) && s->lasting == 5, "relax: not with 40 %% of the table in use");
+	ws_sampler_forget(s, 7);
+	ok(ws_sampler_relax(s, now) && s->lasting == 4, "relax: one stratum more, with less");
+	is_int(ws_sampler_mature_shift(s, now, 12000, 1), 2, "relax: all that are sampled tell of 20 minutes");
+	is_int(ws_sampler_mature_shift(s, now, 12001, 1), 5, "relax: those that have lasted, of longer");
+	is_int(ws_sampler_mature_shift(s, now + 23999, HOUR_TICKS, 1), 5, "relax: the other is not yet among them");
+	is_int(ws_sampler_mature_shift(s, now + 24000, HOUR_TICKS, 1), 4, "relax: but in due time");
+	is_int(ws_sampler_mature_shift(s, now + 1, HOUR_TICKS, now - 12000), 4,
+		   "relax: or if nothing before counts");
+	is_int(ws_sampler_mature_shift(s, now + 1, HOUR_TICKS, now - 12001), 5, "relax: to the tick");
+	ok(ws_sampler_relax(s, now + 100) && ws_sampler_relax(s, now + 200) &&
+	   !ws_sampler_relax(s, now + 300) && s->lasting == 2 && ws_sampler_check(s) == NULL,
+	   "relax: down to all that are sampled");
+
+	/* one that has been sampled for less than the brief time */
+	ws_sampler_init(s, 100, 10, 2, now - 5000);
+	s->lasting = 3;
+	ok(ws_sampler_relax(s, now) && ws_sampler_mature_shift(s, now + 7001, HOUR_TICKS, now - 5000) == 2 &&
+	   ws_sampler_mature_shift(s, now + 7002, HOUR_TICKS, now - 5001) == 2 &&
+	   s->kept[2] == now - 5000, "relax: it has lasted no longer than it was sampled");
+	/* before the brief time has passed at all */
+	ws_sampler_init(s, 100, 10, 2, 100);
+	s->lasting = 3;
+	ok(ws_sampler_relax(s, 200) && s->kept[2] == 100, "relax: nor than there is time");
+	free(s);
+}
+
+static void
+test_shift_lasts(void)
+{
+	static const struct
+	{
+		const char *name;
+		uint32_t	shift;
+		uint32_t	lasting;
+		uint32_t	to;
+		uint32_t	lasts;
+	}			table[] = {
+		{"one lower: one stratum more lasts", 4, 6, 3, 5},
+		{"one lower, where all last: all last", 4, 4, 3, 3},
+		{"several lower: one stratum more lasts", 4, 4, 0, 3},
+		{"to what it is: as it was", 4, 6, 4, 6},
+		{"higher: as it was", 4, 6, 5, 6},
+		{"higher, as high as those that last", 4, 6, 6, 6},
+		{"higher than those: all last", 4, 6, 8, 8},
+		{"down from the last", 31, 31, 30, 30},
+	};
+	const uint32_t now = 1000000;
+	WsSampler  *s = new_sampler(100, 10, 0, 1000);
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	{
+		ws_sampler_init(s, 100, 10, table[i].shift, 1000);
+		s->lasting = table[i].lasting;
+		ws_sampler_set_shift(s, table[i].to, now, NULL, NULL);
+		ok(s->shift == table[i].to && s->lasting == table[i].lasts && ws_sampler_check(s) == NULL,
+		   "shift: %s", table[i].name);
+	}
+	ws_sampler_init(s, 100, 10, 4, 1000);
+	s->lasting = 6;
+	ws_sampler_set_shift(s, 3, now, NULL, NULL);
+	is_int(s->kept[5], now - 12000, "shift: which has lasted for 20 minutes already");
+	is_int(ws_sampler_mature_shift(s, now + 24000, HOUR_TICKS, 1), 5, "shift: and tells of an hour in time");
+	is_int(ws_sampler_mature_shift(s, now + 12000, 12000, 1), 3, "shift: one newly sampled, of 20 minutes");
+	ws_sampler_init(s, 100, 10, 4, 1000);
+	ws_sampler_set_shift(s, 3, now, NULL, NULL);
+	is_int(s->kept[3], now, "shift: one newly sampled has not lasted yet");
+	free(s);
+}
+
+/*
+ * Long windows are answered by strata that last and have been kept for it;
+ * those up to the brief time by all.
+ */
+static void
+test_mature_long(void)
+{
+	const uint32_t now = 1000000;
+	WsSampler  *s = new_sampler(100, 10, 2, 1000);
+
+	s->lasting = 5;
+	s->admitted[2] = now - 3000;
+	s->admitted[3] = now - 9000;
+	s->kept[5] = now - 20000;
+	s->kept[6] = now - 20000;
+	s->kept[7] = now - 30000;
+	{
+		static const struct
+		{
+			uint32_t	ticks;
+			uint32_t	since;			/* floor: ticks before now */
+			uint32_t	want;
+			const char *name;
+		}			table[] = {
+			{3000, 900000, 2, "a window for which all were sampled"},
+			{3001, 900000, 3, "a tick longer"},
+			{9001, 900000, 4, "longer yet"},
+			{12000, 900000, 4, "the brief time, for which all were kept"},
+			{12001, 900000, 5, "a tick longer: those that last"},
+			{20000, 900000, 5, "as long as they have lasted"},
+			{20001, 900000, 7, "a tick longer: those above"},
+			{30001, 900000, 8, "longer yet: those that have always lasted"},
+			{36000, 900000, 8, "an hour"},
+			{36000, 12000, 4, "an hour, but nothing counts before the brief time"},
+			{36000, 3000, 2, "or before all were sampled"},
+			{36000, 12001, 5, "or a little before the brief time"},
+			{2000, 12001, 2, "a floor before the window changes nothing"},
+		};
+
+		for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+			is_int(ws_sampler_mature_shift(s, now, table[i].ticks, now - table[i].since),
+				   table[i].want, table[i].name);
+	}
+	is_int(ws_sampler_mature_shift(s, now, 36000, now + 5), 2, "a floor of the future: the present shift");
+	is_int(ws_sampler_mature_shift(s, now, UINT32_MAX, 1), 5,
+		   "a time so long that there is no such shift: the smallest that lasts");
+	s->brief = 40000;
+	is_int(ws_sampler_mature_shift(s, now, 36000, 1), 4, "if all last for an hour, all tell of it");
+	free(s);
+}
+
+static void
+test_brief(void)
+{
+	const uint32_t now = 1000000;
+	WsSampler  *s = new_sampler(100, 10, 2, 1000);
+
+	s->lasting = 5;
+	ws_sampler_set_brief(s, 6000, now);
+	ok(s->brief == 6000 && s->admitted[2] == 1000 && s->admitted[4] == 1000,
+	   "brief: a shorter time changes nothing that was sampled");
+	is_int(ws_sampler_mature_shift(s, now, 6001, 1), 5, "brief: but only those that last tell of longer");
+	ws_sampler_set_brief(s, 6000, now + 10);
+	ok(s->admitted[4] == 1000, "brief: nor does the same time");
+	ws_sampler_set_brief(s, 20000, now + 100);
+	is_int(s->admitted[4], now + 100 - 6000, "brief: with a longer time, pages from before are gone");
+	ok(s->admitted[2] == now + 100 - 6000 && s->admitted[5] == 1000 && s->admitted[31] == 1000,
+	   "brief: but not of those that last");
+	is_int(ws_sampler_mature_shift(s, now + 100, 6000, 1), 2, "brief: all tell of the time they were kept");
+	is_int(ws_sampler_mature_shift(s, now + 100, 6001, 1), 5, "brief: not yet of longer");
+	is_int(ws_sampler_mature_shift(s, now + 14100, 20000, 1), 2, "brief: but in due time");
+	s->admitted[2] = now + 90;
+	ws_sampler_set_brief(s, 30000, now + 200);
+	ok(s->admitted[2] == now + 90 && s->admitted[3] == now + 100 - 6000,
+	   "brief: what is sampled since later is so still");
+	ok(ws_sampler_check(s) == NULL, "brief: the table is sound");
+
+	/* and lasting from then on */
+	ws_sampler_init(s, 100, 10, 2, 1000);
+	s->lasting = 5;
+	ws_sampler_set_brief(s, 3000, now);
+	ws_sampler_set_brief(s, 30000, now);
+	ok(ws_sampler_relax(s, now) && s->kept[4] == now - 3000 &&
+	   ws_sampler_mature_shift(s, now + 1000, 36000, now - 3001) == 5,
+	   "brief: what lasts from then on has not been kept for longer than before");
+
+	/* before there is so much time */
+	ws_sampler_init(s, 100, 10, 2, 100);
+	s->lasting = 5;
+	ws_sampler_set_brief(s, 20000, 5000);
+	ok(s->admitted[2] == 100, "brief: in the beginning nothing has gone");
+	free(s);
+}
+
+static void
+test_check_tiers(void)
+{
+	WsSampler  *s = new_sampler(100, 10, 2, 1000);
+
+	s->lasting = 1;
+	ok(ws_sampler_check(s) != NULL, "strata that last and are not sampled are reported");
+	s->lasting = WS_STRATA;
+	ok(ws_sampler_check(s) != NULL, "so is that none lasts");
+	s->lasting = WS_STRATA - 1;
+	ok(ws_sampler_check(s) == NULL, "but not that the last does");
+	s->lasting = 4;
+	s->kept[5] = 1001;
+	ok(ws_sampler_check(s) != NULL, "a stratum that has lasted for less than a lower one is reported");
+	s->kept[4] = 1001;
+	ok(ws_sampler_check(s) == NULL, "but not one that has for as long");
+	s->kept[3] = 7;
+	ok(ws_sampler_check(s) == NULL, "those that do not last do not matter");
+	s->kept[31] = 1001;
+	ok(ws_sampler_check(s) != NULL, "the last one does");
+	free(s);
+}
+
+/*
+ * Against a list of all the pages there ever were, with their ages.  Where the
+ * table promises to know all pages of a window it must know all of them.
+ */
+enum
+{
+	EVER = 12000, HOT = 150, ROOM_FOR = 400
+};
+
+typedef struct Tiers
+{
+	uint32_t	hash[EVER];
+	bool		there[EVER];
+	uint32_t	touched[EVER];
+	uint32_t	last[EVER];		/* by a client, whether or not it is there */
+	uint32_t	shift;
+	uint32_t	lasting;
+	uint32_t	brief;
+} Tiers;
+
+/* would it be gone if strata from this lasted? */
+static bool
+over(const Tiers *t, int i, uint32_t now, uint32_t lasting)
+{
+	int64_t		age = (int64_t) now - t->touched[i];
+
+	return t->there[i] && age > (naive_stratum(t->hash[i], 10) < lasting ? t->brief : HOUR_TICKS);
+}
+
+static int
+how_many_over(const Tiers *t, uint32_t now, uint32_t lasting)
+{
+	int			n = 0;
+
+	for (int i = 0; i < EVER; i++)
+		n += over(t, i, now, lasting);
+	return n;
+}
+
+static void
+forget_over(Tiers *t, uint32_t now)
+{
+	for (int i = 0; i < EVER; i++)
+		if (over(t, i, now, t->lasting))
+			t->there[i] = false;
+}
+
+/* the fewest strata that make room, if doing without any made twice as much */
+static bool
+naive_make_room(Tiers *t, uint32_t now)
+{
+	int			goal = ROOM_FOR / 8;
+
+	if (how_many_over(t, now, WS_STRATA) >= 2 * goal)
+		while (t->lasting < WS_STRATA - 1 && how_many_over(t, now, t->lasting) < goal)
+			t->lasting++;
+	goal -= how_many_over(t, now, t->lasting);
+	forget_over(t, now);
+	return goal <= 0;
+}
+
+static long
+tier_differences(const WsSampler *s, const Tiers *t)
+{
+	long		wrong = s->shift != t->shift || s->lasting != t->lasting || s->brief != t->brief;
+	uint32_t	count = 0;
+
+	for (uint32_t i = 0; i < EVER; i++)
+	{
+		WsPageId	page = make_page(9, i);
+		uint32_t	entry = ws_sampler_find(s, &page, t->hash[i]);
+
+		wrong += (entry != WS_NO_SAMPLE) != t->there[i];
+		count += t->there[i];
+		if (entry != WS_NO_SAMPLE)
+			wrong += s->samples[entry].touched != t->touched[i];
+	}
+	return wrong + (s->count != count);
+}
+
+static void
+test_tiers(void)
+{
+	static Tiers t;
+	WsSampler  *s = new_sampler(ROOM_FOR, 10, 0, 1000);
+	uint64_t	seed = 75;
+	uint32_t	now = 1000;
+	uint32_t	fresh = HOT;
+	long		wrong = 0;
+	long		unsound = 0;
+	long		missing = 0;
+	long		asked = 0;
+	long		asked_long = 0;
+	long		asked_of_lasting = 0;
+	long		asked_of_all = 0;
+	long		rooms = 0;
+	long		no_rooms = 0;
+	long		raised = 0;
+	long		relaxed = 0;
+	long		returned = 0;
+	long		longer = 0;
+
+	for (uint32_t i = 0; i < EVER; i++)
+		t.hash[i] = page_hash(76, i) >> (i % 3 == 0 ? i % 9 : 0);
+	t.brief = 12000;
+	for (int step = 0; step < 60000; step++)
+	{
+		int			phase = step / 4000 % 3;
+		uint32_t	dice = random_below(&seed, 1000);
+		uint32_t	i;
+		uint32_t	tick;
+
+		/* much in little time, and less; at times little but hot pages */
+		now += random_below(&seed, phase == 1 ? 8 : 60);
+		/* hot pages; pages used once, in turn; old ones */
+		if (dice < (phase == 2 ? 980 : 500))
+			i = random_below(&seed, HOT);
+		else if (dice < 900 || phase == 2)
+		{
+			fresh = fresh + 1 < EVER ? fresh + 1 : HOT;
+			i = fresh;
+		}
+		else
+			i = random_below(&seed, EVER);
+		tick = now - random_below(&seed, 3);
+		if (!t.there[i])
+		{
+			WsPageId	page = make_page(9, i);
+
+			returned += t.last[i] != 0;
+			while (s->count == ROOM_FOR && naive_stratum(t.hash[i], 10) >= s->shift)
+			{
+				uint32_t	lasting = t.lasting;
+				bool		enough = naive_make_room(&t, now);
+
+				wrong += ws_sampler_make_room(s, now, NULL, NULL) != enough;
+				raised += t.lasting > lasting;
+				if (enough)
+					rooms++;
+				else
+				{
+					no_rooms++;
+					ws_sampler_set_shift(s, ++t.shift, now, NULL, NULL);
+					for (int k = 0; k < EVER; k++)
+						t.there[k] = t.there[k] && naive_stratum(t.hash[k], 10) >= t.shift;
+					if (t.lasting < t.shift)
+						t.lasting = t.shift;
+				}
+			}
+			if (ws_sampler_enter(s, &page, t.hash[i], tick) != WS_NO_SAMPLE)
+			{
+				t.there[i] = true;
+				t.touched[i] = tick;
+			}
+			wrong += t.there[i] != (naive_stratum(t.hash[i], 10) >= s->shift);
+		}
+		{
+			WsPageId	page = make_page(9, i);
+			bool		client = random_below(&seed, 8) > 0;
+
+			if (t.there[i])
+			{
+				ws_sampler_touch(s, ws_sampler_find(s, &page, t.hash[i]), tick, client);
+				if (tick > t.touched[i])
+					t.touched[i] = tick;
+			}
+			if (client && tick > t.last[i])
+				t.last[i] = tick;
+		}
+
+		dice = random_below(&seed, 3000);
+		if (dice < 300)
+		{
+			bool		want = t.lasting > t.shift && s->count * 10 < ROOM_FOR * 4;
+
+			wrong += ws_sampler_relax(s, now) != want;
+			t.lasting -= want;
+			relaxed += want;
+		}
+		else if (dice < 305)
+		{
+			uint32_t	brief = 2000 + random_below(&seed, 20000);
+
+			longer += brief > t.brief;
+			ws_sampler_set_brief(s, t.brief = brief, now);
+		}
+		else if (dice < 310 && t.shift > 0)
+		{
+			ws_sampler_set_shift(s, --t.shift, now, NULL, NULL);
+			t.lasting--;
+		}
+		else if (dice < 330)
+		{
+			wrong += ws_sampler_expire(s, now, NULL, NULL) != (uint32_t) how_many_over(&t, now, t.lasting);
+			forget_over(&t, now);
+		}
+		if (step % 100 == 0)
+		{
+			wrong += tier_differences(s, &t);
+			unsound += ws_sampler_check(s) != NULL;
+		}
+
+		/* are all pages of a window known? */
+		for (int k = 0; k < 4 && step % 20 == 0; k++)
+		{
+			uint32_t	ticks = random_below(&seed, k % 2 ? HOUR_TICKS + 1 : 15000);
+			uint32_t	floor = k < 2 ? 1000 : now - random_below(&seed, now - 1000 < 40000 ? now - 999 : 40000);
+			uint32_t	shift = ws_sampler_mature_shift(s, now, ticks, floor);
+			uint32_t	start = now > ticks && now - ticks > floor ? now - ticks : floor;
+			bool		long_ago = now - start > s->brief;
+			uint32_t	known = 0;
+
+			/* there is no such shift */
+			if (s->admitted[WS_STRATA - 1] > start || (long_ago && s->kept[WS_STRATA - 1] > start))
+				continue;
+			for (int p = 0; p < EVER; p++)
+				known += t.last[p] >= floor && (int64_t) t.last[p] > (int64_t) now - ticks &&
+					naive_stratum(t.hash[p], 10) >= shift;
+			missing += ws_sampler_count(s, now, ticks, floor, shift) != known;
+			asked++;
+			asked_long += long_ago;
+			asked_of_lasting += long_ago && shift == t.lasting;
+			asked_of_all += !long_ago && shift == t.shift;
+			unsound += shift < (long_ago ? t.lasting : t.shift);
+		}
+	}
+	is_int(wrong, 0, "tiers: the table is what a list of pages with their ages is");
+	is_int(unsound, 0, "tiers: and sound throughout");
+	ok(missing == 0, "tiers: of a window all pages are known that are said to be (%ld asked, %ld long)",
+	   asked, asked_long);
+	if (!ok(rooms > 50 && no_rooms > 10 && raised > 20 && relaxed > 10 && returned > 1000 && longer > 20 &&
+			asked > 10000 && asked_of_lasting * 3 > asked_long &&
+			asked_of_all * 3 > asked - asked_long,
+			"tiers: all of it happened, and most is known of strata that are dense"))
+		diag("rooms %ld, none %ld, raised %ld, relaxed %ld, returned %ld, longer %ld, lasting %ld of %ld, all %ld of %ld",
+			 rooms, no_rooms, raised, relaxed, returned, longer, asked_of_lasting, asked_long, asked_of_all,
+			 asked - asked_long);
+	free(s);
+}
+
+/*
+ * A stream of pages that are used once, and some that are always used: the
+ * pages of the last hour, estimated from the strata that last, and of the last
+ * 20 minutes, from all.
+ */
+static void
+test_noise(void)
+{
+	enum
+	{
+		POPULATIONS = 16, ALWAYS = 2000, A_SECOND = 12, SECONDS = 9000
+	};
+	WsSampler  *s = new_sampler(2048, 14, 0, 1000);
+	double		worst[2] = {0};
+	double		sum[2] = {0};
+	long		sparse = 0;
+	long		dense = 0;
+	long		full = 0;
+
+	for (uint32_t p = 0; p < POPULATIONS; p++)
+	{
+		uint64_t	seed = 77 + p;
+		uint32_t	now = 1000;
+
+		ws_sampler_init(s, 2048, 14, 0, now);
+		for (uint32_t second = 0; second < SECONDS; second++)
+		{
+			for (uint32_t i = 0; i < A_SECOND + ALWAYS / 100; i++)
+			{
+				/* those that are always used have a turn every 100 seconds */
+				bool		once = i < A_SECOND;
+				uint32_t	n = once ? second * A_SECOND + i : second % 100 * (ALWAYS / 100) + i - A_SECOND;
+				WsPageId	page = make_page(once, n);
+				uint32_t	hash = page_hash(1000 + 2 * p + once, n);
+				uint32_t	tick = now + random_below(&seed, 10);
+				uint32_t	entry = ws_sampler_find(s, &page, hash);
+
+				if (entry == WS_NO_SAMPLE)
+				{
+					while (s->count == s->capacity && ws_stratum(hash, 14) >= s->shift)
+						if (!ws_sampler_make_room(s, tick, NULL, NULL))
+							ws_sampler_set_shift(s, s->shift + 1, tick, NULL, NULL);
+					entry = ws_sampler_enter(s, &page, hash, tick);
+				}
+				if (entry != WS_NO_SAMPLE)
+					ws_sampler_touch(s, entry, tick, true);
+			}
+			now += 10;
+			if (second % 60 == 0)
+				(void) ws_sampler_relax(s, now);
+		}
+		for (int w = 0; w < 2; w++)
+		{
+			uint32_t	seconds = w == 0 ? 1200 : 3600;
+			uint32_t	shift = ws_sampler_mature_shift(s, now, seconds * 10, 1);
+			double		rate = ldexp(1, -(int) shift);
+			/* the present has just begun, and is one of the ticks */
+			double		exact = ALWAYS + A_SECOND * (seconds - 0.1);
+			double		got = ws_sampler_count(s, now, seconds * 10, 1, shift) / rate;
+			/* binomial; and which of the oldest were a tick too old */
+			double		sigma = sqrt(exact * (1 - rate) / rate + 0.1 * A_SECOND);
+
+			worst[w] = fmax(worst[w], fabs(got - exact) / sigma);
+			sum[w] += (got - exact) / sigma;
+			full += s->count > s->capacity / 4;
+			if (w == 0)
+				dense += shift == s->shift;
+			else
+				sparse += shift >= s->lasting && shift > s->shift;
+		}
+	}
+	ok(worst[0] < K_SIGMA, "noise: pages of the last 20 minutes from all, worst is %.1f sigma", worst[0]);
+	ok(worst[1] < K_SIGMA, "noise: of the last hour from those that last, worst is %.1f sigma", worst[1]);
+	ok(fabs(sum[0]) < K_SIGMA * sqrt(POPULATIONS) && fabs(sum[1]) < K_SIGMA * sqrt(POPULATIONS),
+	   "noise: without bias: %.1f and %.1f sigma of the mean", sum[0] / sqrt(POPULATIONS),
+	   sum[1] / sqrt(POPULATIONS));
+	ok(dense == POPULATIONS && sparse == POPULATIONS && full == 2 * POPULATIONS,
+	   "noise: the recent are sampled more densely than the old");
+	free(s);
+}
+
 int
 main(void)
 {
-	plan(134);
+	plan(235);
 	test_stratum();
 	test_bound();
 	compare_with_list(400, false, 71, "small table");
@@ -1048,5 +1723,14 @@ main(void)
 	test_select();
 	test_error();
 	test_relations();
+	test_expire();
+	test_make_room();
+	test_relax();
+	test_shift_lasts();
+	test_mature_long();
+	test_brief();
+	test_check_tiers();
+	test_tiers();
+	test_noise();
 	return done();
 }

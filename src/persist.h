@@ -1,0 +1,30 @@
+/*
+ * persist.h
+ *		What is kept over a restart: the history, in a file of the data
+ *		directory.
+ *
+ * The worker alone reads and writes it: reads once, when it starts, and takes
+ * over what is younger than what it has; writes every working_set.save, at
+ * shutdown, and soon after a reset.  The file is written aside and renamed, so
+ * there is always a whole one.  It stays where it is after it was read.
+ *
+ * What does not look as it should, or is another cluster's, is not trusted: it
+ * is put aside under another name, and the log says why.  No fault of the file
+ * or the disk keeps the server, or the worker, from anything else.
+ */
+#ifndef WS_PERSIST_H
+#define WS_PERSIST_H
+
+/* Relative to the data directory, where the server keeps such things. */
+#define WS_SAVE_FILE	"pg_stat/working_set.history"
+
+/* Take over what was saved. */
+extern void ws_persist_load(void);
+
+/* Save. */
+extern void ws_persist_save(void);
+
+/* To be called at every tick: saves if it is time. */
+extern void ws_persist_tick(void);
+
+#endif							/* WS_PERSIST_H */

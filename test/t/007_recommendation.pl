@@ -1,0 +1,334 @@
+# The recommendation: live_set and its settings, peak, memory, the split of it,
+# and the history: over restarts and crashes, from files that are not to be
+# trusted, and with a clock that is set.
+
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $file = 'pg_stat/working_set.history';
+
+sub new_node
+{
+	my ($name) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+	$node->init;
+	$node->append_conf(
+		'postgresql.conf', q{
+shared_preload_libraries = 'working_set'
+working_set.interval = 1
+working_set.break_even = 30
+working_set.hold = 5
+working_set.save = 2
+shared_buffers = '16MB'
+autovacuum = off
+timezone = 'UTC'
+});
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION working_set');
+	return $node;
+}
+
+sub wait_for
+{
+	my ($node, $query, $what) = @_;
+	$node->poll_query_until('postgres', $query) or die $what;
+	return;
+}
+
+sub ok_status
+{
+	my ($node) = @_;
+	wait_for($node, "SELECT status = 'ok' FROM working_set_recommendation", 'no recommendation');
+	return;
+}
+
+sub history
+{
+	my ($node, $columns) = @_;
+	return $node->safe_psql('postgres', "SELECT $columns FROM working_set_history");
+}
+
+# a second node does its minute of waiting while the first is busy
+my $node = new_node('main');
+my $clocked;
+my $rc = PostgreSQL::Test::Utils::tempdir() . '/clock';
+
+sub set_clock
+{
+	my ($offset) = @_;
+	open my $fh, '>', "$rc.new" or die $!;
+	print $fh $offset;
+	close $fh;
+	rename "$rc.new", $rc or die $!;
+	return;
+}
+
+my $library = PostgreSQL::Test::Utils::tempdir() . '/clock.so';
+my $cc = $ENV{CC} || 'gcc';
+if (system("$cc -shared -fPIC -O2 -o $library test/t/clock.c") == 0)
+{
+	set_clock('+0');
+	local $ENV{LD_PRELOAD} = $library;
+	local $ENV{WS_TEST_CLOCK} = $rc;
+	$clocked = new_node('clocked');
+}
+
+# ---- first start: no history, and nothing is claimed
+is(history($node, 'count(*)'), 0, 'first start: there is no history');
+is($node->safe_psql('postgres', q{
+	SELECT status, live_bytes IS NULL, peak_cache_bytes IS NULL, peak_at IS NULL, verdict IS NULL,
+	       suggested_shared_buffers IS NULL, memory_limit_bytes IS NULL
+	  FROM working_set_recommendation}), 'collecting|t|t|t|t|t|t', 'and nothing is recommended');
+unlike(slurp_file($node->logfile), qr/working_set: /, 'nor complained about');
+
+# ---- what comes back counts, what does not, does not
+$node->safe_psql('postgres', q{
+	CREATE TABLE hot (id int, filler text);
+	CREATE TABLE cold (id int, filler text);
+	ALTER TABLE hot ALTER filler SET STORAGE PLAIN;
+	ALTER TABLE cold ALTER filler SET STORAGE PLAIN;
+	INSERT INTO hot SELECT g, repeat('x', 7000) FROM generate_series(1, 3000) g;
+	INSERT INTO cold SELECT g, repeat('x', 7000) FROM generate_series(1, 12000) g;
+	VACUUM (FREEZE, ANALYZE) hot, cold;
+});
+# the break-even time after the loading, it is not part of anything any more
+my $loaded = time;
+my $hot = 'SELECT count(filler) FROM hot \g /dev/null';
+while (time - $loaded < 36)
+{
+	$node->safe_psql('postgres', $hot);
+	select(undef, undef, undef, 0.5);
+}
+ok_status($node);
+for (1 .. 3) { $node->safe_psql('postgres', $hot); select(undef, undef, undef, 0.5); }
+# 3,000 pages and some hundred of catalogs; the standard error of all of them is
+# 0.46 % (registers), 5 of these are 75 pages; sampling adds nothing here, for
+# everything counts
+my $live = q{(live_bytes / 8192) BETWEEN 3000 - 75 AND 3000 + 75 + 700};
+wait_for($node, "SELECT $live FROM working_set_recommendation", 'live_set is off: ' .
+	$node->safe_psql('postgres', 'SELECT live_bytes / 8192, working_set_bytes / 8192 FROM working_set_recommendation'));
+is($node->safe_psql('postgres', qq{
+	SELECT method, $live, working_set_bytes >= live_bytes, low_bytes <= working_set_bytes,
+	       high_bytes >= working_set_bytes, window_seconds,
+	       projected_bytes >= live_bytes, abs(recommended_cache_bytes - 1.1 * projected_bytes) <= 8192,
+	       plateau_end_bytes > 12000 * 8192::bigint
+	  FROM working_set_recommendation}), 'live_set|t|t|t|t|30|t|t|t',
+	'live_set counts what comes back; plateau_end what was loaded, too');
+# in the first break-even time all that was loaded counts for nothing but its
+# first use; a scan now is the same
+$node->safe_psql('postgres', 'SELECT count(filler) FROM cold \g /dev/null');
+$node->safe_psql('postgres', $hot);
+select(undef, undef, undef, 2.5);
+$node->safe_psql('postgres', $hot);
+is($node->safe_psql('postgres', q{
+	SELECT working_set_bytes / 8192 > 14000, live_bytes / 8192 BETWEEN 2500 AND 6000
+	  FROM working_set_recommendation}), 't|t', 'one scan of a large table does not make it live');
+like($node->safe_psql('postgres', 'SELECT reason FROM working_set_recommendation'),
+	qr/^of the .* used in the last 30 seconds, .* will probably be used again soon/, 'and the reason says so');
+
+# ---- the method follows a reload, and both values stay
+$node->append_conf('postgresql.conf', 'working_set.method = plateau_end');
+$node->reload;
+wait_for($node, "SELECT method = 'plateau_end' FROM working_set_recommendation", 'method');
+is($node->safe_psql('postgres', q{
+	SELECT plateau_end_bytes = working_set_bytes, live_bytes < plateau_end_bytes / 2,
+	       recommended_cache_bytes >= plateau_end_bytes, reason ~ '^the .* seen so far need'
+	  FROM working_set_recommendation}), 't|t|t|t', 'plateau_end stays selectable, and both are shown');
+$node->append_conf('postgresql.conf', 'working_set.method = live_set');
+$node->reload;
+wait_for($node, "SELECT method = 'live_set' FROM working_set_recommendation", 'method');
+
+# ---- memory, and how it is split
+my ($total) = slurp_file('/proc/meminfo') =~ /^MemTotal: +(\d+) kB/m;
+my $limit = $node->safe_psql('postgres', 'SELECT memory_limit_bytes FROM working_set_recommendation');
+cmp_ok($limit, '>', 0, 'memory is known');
+cmp_ok($limit, '<=', $total * 1024, 'and not more than the machine has');
+is($node->safe_psql('postgres', q{
+	WITH reserved AS (
+		SELECT least(memory_limit_bytes / 2, current_setting('max_connections')::int *
+		         (2 * 1048576::bigint + pg_size_bytes(current_setting('work_mem'))) +
+		         current_setting('autovacuum_max_workers')::int *
+		         pg_size_bytes(current_setting('maintenance_work_mem'))) AS bytes, *
+		  FROM working_set_recommendation)
+	SELECT suggested_effective_cache_size = (memory_limit_bytes - bytes) / 1048576 || 'MB',
+	       suggested_shared_buffers ~ '^[0-9]+MB$',
+	       pg_size_bytes(suggested_shared_buffers) BETWEEN peak_cache_bytes AND 1.02 * peak_cache_bytes + 1048576
+	       OR pg_size_bytes(suggested_shared_buffers) = 128 * 1048576
+	  FROM reserved}), 't|t|t', 'the split is by the rule');
+$node->safe_psql('postgres', q{
+	SELECT format('ALTER SYSTEM SET shared_buffers = %L', suggested_shared_buffers),
+	       format('ALTER SYSTEM SET effective_cache_size = %L', suggested_effective_cache_size)
+	  FROM working_set_recommendation \gexec
+});
+is($node->safe_psql('postgres', q{
+	SELECT count(*) FROM pg_file_settings WHERE sourcefile LIKE '%auto.conf'
+	   AND name IN ('shared_buffers', 'effective_cache_size')}), 2, 'and goes straight into ALTER SYSTEM');
+is($node->safe_psql('postgres', q{
+	SELECT verdict, peak_cache_bytes >= recommended_cache_bytes, peak_at <= clock_timestamp(),
+	       reason ~ 'shared_buffers and the verdict are for the busiest time of the .* seen, which needed'
+	  FROM working_set_recommendation}), 'grow|t|t|t', 'the verdict is for the peak, and the reason says so');
+
+# ---- history
+my $rows = history($node, 'count(*)');
+cmp_ok($rows, '>=', 1, 'a row for each minute');
+is(history($node, q{bool_and(minutes = 1), bool_and(date_trunc('minute', at) = at), bool_and(at <= clock_timestamp()),
+	bool_and(hits BETWEEN 1 AND lookups), bool_and(recommended_cache_bytes >= live_bytes),
+	count(DISTINCT at) = count(*)}), 't|t|t|t|t|t', 'which says what there was');
+wait_for($node, 'SELECT last_saved > clock_timestamp() - interval \'10 s\' FROM working_set_info', 'not saved');
+
+# of a crash no more than the time since the last save is lost
+my $before = history($node, 'max(recommended_cache_bytes)');
+wait_for($node, "SELECT last_saved > '" . $node->safe_psql('postgres', 'SELECT clock_timestamp()') .
+	"' FROM working_set_info", 'not saved again');
+$node->stop('immediate');
+ok(-s $node->data_dir . "/$file", 'there is a file');
+$node->start;
+wait_for($node, 'SELECT count(*) > 0 FROM working_set_history', 'history is not loaded');
+is(history($node, 'max(recommended_cache_bytes)'), $before, 'the history survives a crash');
+is($node->safe_psql('postgres', q{
+	SELECT setting::bigint * 8192 BETWEEN 128 * 1048576 AND 500 * 1048576 FROM pg_settings WHERE name = 'shared_buffers'}),
+	't', 'and shared_buffers is what was suggested');
+
+# ---- files that are not to be trusted
+my $path = $node->data_dir . "/$file";
+$node->stop;
+my $good = slurp_file($path);
+
+# CRC-32C, to make files that are wrong in one thing only
+my @crc = map {
+	my $c = $_;
+	$c = $c & 1 ? ($c >> 1) ^ 0x82F63B78 : $c >> 1 for 1 .. 8;
+	$c
+} 0 .. 255;
+
+sub checked
+{
+	my ($header, $rest) = @_;
+	my $c = 0xFFFFFFFF;
+	$c = $crc[($c ^ $_) & 255] ^ ($c >> 8) for unpack 'C*', $header . $rest;
+	return $header . pack('L', $c ^ 0xFFFFFFFF) . $rest;
+}
+
+# header: magic, format, block size, system identifier, saved at, length, checksum
+my ($magic, $format, $block, $system, $at, $length) = unpack 'Q L L Q q L', $good;
+my $body = substr $good, 40;
+is(checked(substr($good, 0, 36), $body), $good, 'the file is as it is described');
+
+sub file_of
+{
+	my (%h) = (magic => $magic, format => $format, block => $block, system => $system, at => $at,
+		length => $length, body => $body, @_);
+	return checked(pack('Q L L Q q L', @h{qw(magic format block system at length)}), $h{body});
+}
+
+my $flipped = $good;
+substr($flipped, 77777, 1) ^= "\x10";
+my $crooked = $body;
+substr($crooked, 0, 8) = pack('q', 3);
+for my $case (
+	[ 'empty', '', 'it is empty, or cannot be read' ],
+	[ 'short', substr($good, 0, 5), 'it is not a history of working_set on such a machine' ],
+	[ 'of another byte order', scalar reverse(substr($good, 0, 8)) . substr($good, 8),
+		'it is not a history of working_set on such a machine' ],
+	[ 'of another format', file_of(format => 2), 'it has another format' ],
+	[ 'truncated', substr($good, 0, 100000), 'it has a wrong length' ],
+	[ 'too long', $good . 'x', 'it has a wrong length' ],
+	[ 'of another geometry', file_of(length => $length - 56, body => substr($body, 56)), 'it has a wrong length' ],
+	[ 'with a bit flipped', $flipped, 'its checksum is wrong' ],
+	[ 'of another cluster', file_of(system => $system + 1), 'it belongs to another database cluster' ],
+	[ 'of another page size', file_of(block => 16384), 'its pages are of another size' ],
+	[ 'from the future', file_of(at => $at + 3 * 86400), 'it is from the future' ],
+	[ 'that makes no sense', file_of(body => $crooked), undef ])
+{
+	my ($name, $content, $why) = @$case;
+	my $offset = -s $node->logfile;
+	open my $fh, '>:raw', $path or die $!;
+	print $fh $content;
+	close $fh;
+	unlink "$path.bad";
+	$node->start;
+	wait_for($node, 'SELECT worker_pid IS NOT NULL FROM working_set_info', 'no worker');
+	is(history($node, 'count(*)'), 0, "a file $name: not used");
+	$node->stop;
+	my $log = substr slurp_file($node->logfile), $offset;
+	like($log, defined $why ? qr/LOG: .*working_set\.history" is not used: $why$/m : qr/is not used: /,
+		"a file $name: and why");
+	ok(slurp_file("$path.bad") eq $content, "a file $name: kept aside");
+}
+
+# no place to write to: said once, and all goes on
+open my $fh, '>:raw', $path or die $!;
+print $fh $good;
+close $fh;
+chmod 0500, $node->data_dir . '/pg_stat' or die $!;
+SKIP:
+{
+	skip 'root may write anywhere', 3 if $> == 0;
+	my $offset = -s $node->logfile;
+	$node->start;
+	wait_for($node, "SELECT count(*) > 0 FROM working_set_history", 'history is not loaded');
+	select(undef, undef, undef, 5);
+	is($node->safe_psql('postgres', 'SELECT tracking, worker_pid IS NOT NULL FROM working_set_info'), 't|t',
+		'no place to write to: tracking goes on');
+	my $log = substr slurp_file($node->logfile), $offset;
+	is(scalar(() = $log =~ /WARNING: .*could not create file "pg_stat\/working_set\.history\.tmp": Permission denied/g),
+		1, 'and one warning says so');
+	chmod 0700, $node->data_dir . '/pg_stat' or die $!;
+	wait_for($node, q{SELECT last_saved > clock_timestamp() - interval '2 s' FROM working_set_info}, 'not saved');
+	pass('it is saved when that is possible again');
+	$node->stop;
+}
+chmod 0700, $node->data_dir . '/pg_stat';
+
+# ---- a reset forgets the history, also that on disk
+$node->start;
+wait_for($node, 'SELECT count(*) > 0 FROM working_set_history', 'history is not loaded');
+$node->safe_psql('postgres', 'SELECT approximate_working_set_size(true)');
+cmp_ok(history($node, 'count(*)'), '>', 0, 'forgetting the set keeps the history');
+$node->safe_psql('postgres', 'SELECT working_set_reset()');
+is(history($node, 'count(*)'), 0, 'a reset empties it');
+select(undef, undef, undef, 1.5);
+$node->stop('immediate');
+$node->start;
+wait_for($node, 'SELECT worker_pid IS NOT NULL FROM working_set_info', 'no worker');
+is(history($node, 'count(*)'), 0, 'also that on disk');
+$node->stop;
+
+# ---- the clock is set
+SKIP:
+{
+	skip 'no library could be made', 7 unless $clocked;
+	ok_status($clocked);
+	$clocked->safe_psql('postgres', 'SELECT count(*) FROM pg_class');
+	wait_for($clocked, 'SELECT count(*) > 0 FROM working_set_history', 'no history');
+	my $known = $clocked->safe_psql('postgres', 'SELECT max(recommended_cache_bytes) FROM working_set_history');
+
+	# an hour back
+	set_clock('-3600');
+	wait_for($clocked, q{SELECT computed_at BETWEEN clock_timestamp() - interval '5 s' AND clock_timestamp() + interval '1 s'
+		FROM working_set_recommendation}, 'the worker has stopped');
+	is($clocked->safe_psql('postgres', 'SELECT status FROM working_set_recommendation'), 'ok',
+		'set back by an hour: the recommendation goes on');
+	is(history($clocked, "max(recommended_cache_bytes) >= $known, bool_and(at <= clock_timestamp()), min(at) > clock_timestamp() - interval '10 min'"),
+		't|t|t', 'and the history was moved with it');
+	like(slurp_file($clocked->logfile), qr/the system clock was set back by 3(599|600|601) seconds/, 'which the log says');
+
+	# ten days ahead
+	set_clock('+864000');
+	wait_for($clocked, q{SELECT count(*) > 0 FROM working_set_history WHERE at > clock_timestamp() - interval '2 min'},
+		'no row of now');
+	is($clocked->safe_psql('postgres', 'SELECT status FROM working_set_recommendation'), 'ok',
+		'set ahead by ten days: the recommendation goes on');
+	is(history($clocked, 'bool_and(at <= clock_timestamp()), count(*) FILTER (WHERE at < clock_timestamp() - interval \'9 days\' AND minutes = 15) > 0'),
+		't|t', 'and what was before is ten days old');
+	is($clocked->safe_psql('postgres', q{SELECT peak_at > clock_timestamp() - interval '7 days' FROM working_set_recommendation}),
+		't', 'so that it is not the peak of the week');
+	is($clocked->safe_psql('postgres', 'SELECT count(*) FROM working_set_cache_advice WHERE note ~ \'has not reported\''),
+		0, 'and the advice goes on, too');
+	$clocked->stop;
+}
+
+done_testing();

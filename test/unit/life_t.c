@@ -1,0 +1,1113 @@
+/*
+ * life_t.c
+ *		Tests of the life table: groups, classes, what is counted and for how
+ *		long it is remembered, marks, and cells for items.
+ *
+ * Beside tables of cases stands a second implementation in the terms of the
+ * definition: it keeps the whole past of each item and of the steps, and works
+ * everything out anew at each step.  Seeds are fixed, so a run either always
+ * passes or always fails.  The bound of what is random is K_SIGMA standard
+ * errors, by the formula beside it.
+ */
+#include "tap.h"
+#include "life.h"
+#include "traces.h"
+
+#define K_SIGMA 5
+
+/* a break-even time and a beginning, in ticks */
+#define BREAK_EVEN 9000
+#define T 1000000
+
+static WsLife *
+new_life(uint32_t nitems, int break_even, int hold)
+{
+	WsLife	   *life = aligned_memory(ws_life_size(nitems));
+
+	ws_life_init(life, nitems, break_even, hold);
+	return life;
+}
+
+/* a step with one item, its first; 0: with none */
+static void
+step(WsLife *life, uint32_t last, uint32_t before, uint32_t now, bool trusted)
+{
+	ws_life_begin_step(life);
+	if (last != 0)
+		ws_life_item(life, 0, last, before, now);
+	ws_life_end_step(life, now, trusted);
+}
+
+static double
+sum_population(const WsLifeTable *t)
+{
+	double		sum = 0;
+
+	for (int g = 0; g < WS_LIFE_GROUPS; g++)
+		for (int s = 0; s < WS_LIFE_STEPS; s++)
+			sum += t->population[g][s];
+	return sum;
+}
+
+static double
+sum_of(const double table[WS_LIFE_GROUPS][WS_LIFE_CLASSES])
+{
+	double		sum = 0;
+
+	for (int g = 0; g < WS_LIFE_GROUPS; g++)
+		for (int c = 0; c < WS_LIFE_CLASSES; c++)
+			sum += table[g][c];
+	return sum;
+}
+
+static bool
+near(double got, double want)
+{
+	return fabs(got - want) <= 1e-9 * fmax(fabs(want), 1e-9);
+}
+
+static void
+test_new(void)
+{
+	static const struct
+	{
+		int			break_even;
+		int			hold;
+	}			table[] = {{30, 0}, {900, 300}, {3600, 3600}};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	{
+		WsLife	   *life = new_life(7, table[i].break_even, table[i].hold);
+		long		wrong = 0;
+
+		for (uint32_t k = 0; k < 7; k++)
+			wrong += life->items[k].last != 0 || life->items[k].marked ||
+				life->items[k].given_up || life->items[k].group != 0;
+		wrong += sum_population(&life->table) != 0 || sum_of(life->table.at_risk) != 0 ||
+			sum_of(life->table.returned) != 0 || life->table.marked != 0 ||
+			life->table.came_back != 0 || life->table.in_use != 0 || life->table.idle != 0;
+		ok(wrong == 0 && ws_life_check(life) == NULL && life->nitems == 7 && !life->mark &&
+		   life->break_even == 10 * (uint32_t) table[i].break_even &&
+		   life->hold == 10 * (uint32_t) table[i].hold && life->stepped == 0,
+		   "a new table for %d seconds is empty and sound", table[i].break_even);
+		free(life);
+	}
+	is_int(ws_life_size(100) - ws_life_size(0), 100 * sizeof(WsLifeItem), "its size goes with its items");
+}
+
+/*
+ * ----------------------------------------------------------------
+ * Groups
+ * ----------------------------------------------------------------
+ */
+static void
+test_groups(void)
+{
+	/* uses from T on; what was before them is told with each as ticks before it */
+	static const struct
+	{
+		const char *name;
+		uint32_t	before;
+		int			uses;
+		uint32_t	use[5];
+		unsigned int group;
+		int64_t		born;
+	}			table[] = {
+		{"a first use", 0, 1, {0}, 0, 0},
+		{"another within five seconds belongs to it", 0, 2, {0, 49}, 0, 0},
+		{"so do several", 0, 4, {0, 20, 40, 49}, 0, 0},
+		{"a use after five seconds is a second", 0, 2, {0, 50}, 1, 0},
+		{"five seconds are counted from the first, not the last", 0, 3, {0, 30, 60}, 1, 0},
+		{"a use that is told twice is one", 0, 3, {0, 0, 0}, 0, 0},
+		{"known for just less than the break-even time", 0, 3, {0, 5000, 8999}, 1, 0},
+		{"known for the break-even time", 0, 3, {0, 5000, 9000}, 2, 0},
+		{"known for long", 0, 4, {0, 8000, 16000, 24000}, 2, 0},
+		{"and used twice at once then", 0, 5, {0, 8000, 16000, 24000, 24010}, 2, 0},
+		{"idle for just the break-even time", 0, 2, {0, 9000}, 2, 0},
+		{"idle for longer begins anew", 0, 2, {0, 9001}, 0, 9001},
+		{"even if it was known for long", 0, 4, {0, 8000, 16000, 25001}, 0, 25001},
+		{"and goes on from there", 0, 3, {0, 9001, 9051}, 1, 9001},
+		{"within five seconds it is one use again", 0, 3, {0, 9001, 9050}, 0, 9001},
+		{"and known anew for the break-even time", 0, 4, {0, 9001, 14000, 18001}, 2, 9001},
+		{"a first use that has one before", 100, 1, {0}, 1, -100},
+		{"though it be just before", 1, 1, {0}, 1, -1},
+		{"which stays a use of its own", 1, 2, {0, 10}, 1, -1},
+		{"a break-even time before", 9000, 1, {0}, 1, -9000},
+		{"longer before than that", 9001, 1, {0}, 0, 0},
+		{"known from the one before, not yet long", 8000, 2, {0, 999}, 1, -8000},
+		{"known from the one before, long", 8000, 2, {0, 1000}, 2, -8000},
+		{"begun anew, what was before is not asked for", 100, 2, {0, 9001}, 0, 9001},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	{
+		WsLife	   *life = new_life(1, 900, 300);
+		const WsLifeItem *item = &life->items[0];
+
+		for (int u = 0; u < table[i].uses; u++)
+		{
+			uint32_t	last = T + table[i].use[u];
+
+			step(life, last, table[i].before ? last - table[i].before : 0, last, true);
+		}
+		if (!ok(item->group == table[i].group && item->born == T + table[i].born &&
+				item->last == T + table[i].use[table[i].uses - 1] && !item->marked &&
+				ws_life_check(life) == NULL,
+				"groups: %s", table[i].name))
+			diag("group %u, born %ld", item->group, (long) item->born - T);
+		free(life);
+	}
+
+	/* time may have begun just now */
+	{
+		WsLife	   *life = new_life(1, 900, 300);
+
+		step(life, 0, 0, 100, true);
+		step(life, 500, 0, 500, true);
+		ok(life->items[0].group == 0 && life->items[0].born == 500 && sum_of(life->at_risk) == 0,
+		   "groups: a first use in the beginning of time is a first use");
+		free(life);
+	}
+}
+
+/*
+ * ----------------------------------------------------------------
+ * Classes and steps of idle time, to the tick
+ * ----------------------------------------------------------------
+ */
+static void
+test_classes(void)
+{
+	static const struct
+	{
+		int			break_even;
+		int			hold;
+	}			table[] = {{30, 0}, {30, 30}, {900, 300}, {900, 30}, {3600, 300}};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	{
+		WsLife	   *life = new_life(2, table[i].break_even, table[i].hold);
+		uint32_t	be = life->break_even;
+		uint32_t	hold = life->hold;
+		long		wrong_step = 0;
+		long		wrong_class = 0;
+		long		wrong_use = 0;
+
+		/* of the two items, one was used before */
+		for (uint32_t idle = 0; idle <= be + 10; idle++)
+		{
+			const WsLifeTable *t = &life->table;
+			bool		in_use = idle * 15 < be && idle < hold;
+			bool		held = idle * 15 >= be && idle < hold && idle < be;
+
+			ws_life_init(life, 2, table[i].break_even, table[i].hold);
+			ws_life_begin_step(life);
+			ws_life_item(life, 0, T - idle, 0, T);
+			ws_life_item(life, 1, T - idle, T - idle - 50, T);
+			ws_life_end_step(life, T, true);
+			wrong_step += sum_population(t) != (idle < be ? 2 : 0);
+			for (uint32_t s = 0; s < WS_LIFE_STEPS; s++)
+			{
+				bool		here = s * be <= idle * 90 && idle * 90 < (s + 1) * be;
+
+				wrong_step += t->population[0][s] != here || t->population[1][s] != here ||
+					t->population[2][s] != 0;
+			}
+			wrong_use += t->in_use != in_use || t->idle != held;
+			wrong_class += sum_of(t->at_risk) != 0;
+
+			ws_life_begin_step(life);
+			ws_life_item(life, 0, T - idle, 0, T + 1);
+			ws_life_item(life, 1, T + 1, 0, T + 1);
+			ws_life_end_step(life, T + 1, true);
+			wrong_class += sum_of(t->at_risk) != (idle < be ? 2 : 0) ||
+				sum_of(t->returned) != (idle < be ? 1 : 0);
+			for (uint32_t c = 0; c < WS_LIFE_CLASSES; c++)
+			{
+				bool		here = c * be <= idle * 30 && idle * 30 < (c + 1) * be;
+
+				wrong_class += t->at_risk[0][c] != here || t->at_risk[1][c] != here ||
+					t->returned[0][c] != 0 || t->returned[1][c] != here;
+			}
+		}
+		ok(wrong_step == 0, "%d seconds: 90 steps of idle time, to the tick", table[i].break_even);
+		ok(wrong_class == 0, "%d seconds: 30 classes, by idle time when the last step ended",
+		   table[i].break_even);
+		ok(wrong_use == 0, "%d seconds, hold %d: in use for a 15th of it, and idle up to the hold",
+		   table[i].break_even, table[i].hold);
+		free(life);
+	}
+}
+
+/*
+ * ----------------------------------------------------------------
+ * What is remembered
+ * ----------------------------------------------------------------
+ */
+static void
+test_remembering(void)
+{
+	WsLife	   *life = new_life(4, 900, 900);
+	const WsLifeTable *t = &life->table;
+	double		before[2];
+	WsLifeTable saved;
+
+	/*
+	 * Two items idle for a second and two for 895 at T.  At T + 100 one of
+	 * each is used.
+	 */
+	ws_life_begin_step(life);
+	ws_life_item(life, 0, T - 10, 0, T);
+	ws_life_item(life, 1, T - 10, 0, T);
+	ws_life_item(life, 2, T - 8950, 0, T);
+	ws_life_item(life, 3, T - 8950, 0, T);
+	ws_life_end_step(life, T, true);
+	ok(sum_of(t->at_risk) == 0 && life->stepped == T, "the first step only looks who is there");
+	ws_life_begin_step(life);
+	ws_life_item(life, 0, T + 100, 0, T + 100);
+	ws_life_item(life, 1, T - 10, 0, T + 100);
+	ws_life_item(life, 2, T + 100, 0, T + 100);
+	ws_life_item(life, 3, T - 8950, 0, T + 100);
+	ws_life_end_step(life, T + 100, true);
+	ok(t->at_risk[0][0] == 2 && t->returned[0][0] == 1 && t->at_risk[0][29] == 2 &&
+	   t->returned[0][29] == 1 && sum_of(t->at_risk) == 4, "the second counts them, in full");
+
+	/*
+	 * A step of 100 ticks without items.  Class 0 is remembered for 0.335
+	 * break-even times, 3015 ticks, and class 29 for 0.431667, 3885.
+	 */
+	step(life, 0, 0, T + 200, true);
+	is_within(t->at_risk[0][0], 2 * 0.967376514, 1e-8, "the youngest are remembered for 301.5 seconds");
+	is_within(t->returned[0][0], 0.967376514, 1e-8, "and so are those that returned");
+	is_within(t->at_risk[0][29], 2 * 0.974588425, 1e-8, "the oldest for 388.5");
+	is_within(t->returned[0][29], 0.974588425, 1e-8, "and so are those");
+	ok(sum_population(t) == 0 && t->in_use == 0 && t->idle == 0,
+	   "who was there is not remembered at all");
+	is_int(life->stepped, T + 200, "when the last step ended is");
+
+	/* untrusted */
+	ws_life_begin_step(life);
+	ws_life_item(life, 0, T + 250, 0, T + 300);
+	ws_life_item(life, 1, T + 250, 0, T + 300);
+	saved = life->table;
+	ws_life_end_step(life, T + 300, false);
+	ok(memcmp(t->at_risk, saved.at_risk, sizeof(saved.at_risk)) == 0 &&
+	   memcmp(t->returned, saved.returned, sizeof(saved.returned)) == 0,
+	   "a step that is not to be trusted leaves what was counted alone");
+	ok(sum_population(t) == 2 && life->stepped == T + 300 && life->items[1].last == T + 250,
+	   "but renews who is there, and ends");
+
+	/* a step may take three times as long and a second: 310 ticks */
+	before[0] = t->at_risk[0][0];
+	before[1] = t->at_risk[0][29];
+	step(life, T + 250, 0, T + 611, true);
+	ok(t->at_risk[0][0] == before[0] && t->at_risk[0][29] == before[1] && sum_of(life->at_risk) == 1,
+	   "nor is a step trusted that took far too long");
+	ok(sum_population(t) == 1 && life->stepped == T + 611, "though it renews who is there, and ends");
+	before[0] = t->at_risk[0][0];
+	step(life, 0, 0, T + 921, true);
+	is_within(t->at_risk[0][0], before[0] * exp(-310 / 3015.0), 1e-9,
+			  "one that took three times as long, and a second, is");
+
+	/* the clock stands still, or goes back */
+	before[0] = t->at_risk[0][0];
+	step(life, 0, 0, T + 921, true);
+	ok(t->at_risk[0][0] == before[0], "a step that took no time forgets nothing");
+	step(life, 0, 0, T + 900, true);
+	ok(t->at_risk[0][0] == before[0] && life->stepped == T + 900, "nor does one that took less");
+	free(life);
+}
+
+/*
+ * Who was not told in the step before may have been used at any time since.
+ */
+static void
+test_left_out(void)
+{
+	WsLife	   *life = new_life(1, 900, 900);
+
+	step(life, T, 0, T, true);
+	step(life, 0, 0, T + 100, true);
+	step(life, T + 150, 0, T + 200, true);
+	ok(sum_of(life->at_risk) == 0 && sum_of(life->returned) == 0 && sum_population(&life->table) == 1,
+	   "left out: not at risk in the step that it comes back in");
+	ok(life->items[0].group == 1, "left out: but what is known of it is kept");
+	step(life, T + 150, 0, T + 300, true);
+	ok(sum_of(life->at_risk) == 1, "left out: at risk in the next again");
+	free(life);
+}
+
+static void
+test_late(void)
+{
+	WsLife	   *life = new_life(1, 900, 900);
+
+	step(life, T - 1000, 0, T, true);
+	step(life, T - 1000, 0, T + 100, true);
+	ok(life->at_risk[0][3] == 1 && sum_of(life->returned) == 0, "late: an item that is idle");
+
+	/* used at T + 50, which is told only now */
+	step(life, T + 50, 0, T + 200, true);
+	ok(life->at_risk[0][3] == 1 && life->returned[0][3] == 1 && sum_of(life->at_risk) == 1,
+	   "late: a use from before the last step counts when it is told, from what was known");
+	ok(life->items[0].last == T + 50 && life->items[0].group == 1 &&
+	   life->table.population[1][1] == 1, "late: and is as long ago as it is");
+	step(life, T + 50, 0, T + 300, true);
+	ok(life->at_risk[1][0] == 1 && sum_of(life->at_risk) == 1 && sum_of(life->returned) == 0,
+	   "late: the next step goes on from there");
+
+	/* told with a tick before what is known */
+	step(life, T + 20, 0, T + 400, true);
+	ok(life->items[0].last == T + 50 && sum_of(life->at_risk) == 1 && sum_of(life->returned) == 0,
+	   "late: what is told with an earlier tick than known is no use");
+
+	/* ahead */
+	step(life, T + 505, 0, T + 500, true);
+	ok(life->table.population[1][0] == 1 && sum_of(life->returned) == 1,
+	   "ahead: a use of the future is one of now");
+	step(life, T + 550, 0, T + 600, true);
+	ok(sum_of(life->at_risk) == 0 && sum_of(life->returned) == 0,
+	   "ahead: the item was not at risk before that");
+	step(life, T + 600, 0, T + 700, true);
+	ok(life->at_risk[1][0] == 1 && life->returned[1][0] == 1, "ahead: but is, then");
+	step(life, T + 600, 0, T + 800, true);
+	ok(life->at_risk[1][0] == 1 && sum_of(life->returned) == 0,
+	   "ahead: a use at the very end of a step belongs to it");
+	free(life);
+}
+
+/*
+ * ----------------------------------------------------------------
+ * Marks
+ * ----------------------------------------------------------------
+ */
+
+/* an item of group 1, last used at T */
+static WsLife *
+used_twice(int hold)
+{
+	WsLife	   *life = new_life(1, 900, hold);
+
+	step(life, T, T - 1000, T, true);
+	return life;
+}
+
+/* and marked at T + 600; the counters as if nothing was ever forgotten */
+static WsLife *
+marked_one(int hold)
+{
+	WsLife	   *life = used_twice(hold);
+
+	life->mark = true;
+	step(life, T, 0, T + 600, true);
+	life->mark = false;
+	return life;
+}
+
+/* of ends counted in a step of these ticks is left, at once */
+static double
+left(double ticks)
+{
+	return exp(-ticks / 36000);
+}
+
+static void
+test_marks(void)
+{
+	static const struct
+	{
+		const char *name;
+		bool		mark;
+		uint32_t	before;			/* ticks before the last use; 0: none */
+		uint32_t	idle;
+		int			hold;
+		bool		want;
+	}			table[] = {
+		{"idle for a 15th of the break-even time", true, 100, 600, 300, true},
+		{"idle for just less", true, 100, 599, 300, false},
+		{"if it does not matter", false, 100, 600, 300, false},
+		{"used once", true, 0, 600, 300, false},
+		{"idle for almost the hold", true, 100, 2999, 300, true},
+		{"idle for the hold", true, 100, 3000, 300, false},
+		{"with no hold at all", true, 100, 600, 0, false},
+		{"with a hold of a 15th", true, 100, 600, 60, false},
+		{"with a little more", true, 100, 600, 61, true},
+		{"a hold as long as the break-even time", true, 100, 8999, 900, true},
+		{"idle for as long", true, 100, 9000, 900, false},
+	};
+	WsLife	   *life;
+	double		had;
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	{
+		uint32_t	last = T - table[i].idle;
+
+		life = new_life(1, 900, table[i].hold);
+		life->mark = table[i].mark;
+		step(life, last, table[i].before ? last - table[i].before : 0, T, true);
+		ok(life->items[0].marked == table[i].want && !life->items[0].given_up &&
+		   life->table.marked == 0 && life->table.came_back == 0,
+		   "marks: %s: %s", table[i].name, table[i].want ? "marked" : "not marked");
+		free(life);
+	}
+
+	life = marked_one(300);
+	step(life, T, 0, T + 700, true);
+	ok(life->items[0].marked && life->table.marked == 0,
+	   "marks: once marked it stays so, whether or not it matters who else becomes idle");
+	step(life, T + 750, 0, T + 800, true);
+	is_within(life->table.marked, left(100), 1e-12, "marks: a use within the hold ends one");
+	is_within(life->table.came_back, left(100), 1e-12, "marks: which came back");
+	ok(!life->items[0].marked && !life->items[0].given_up, "marks: it is marked no more");
+	had = life->table.marked;
+	step(life, T + 850, 0, T + 900, true);
+	is_within(life->table.came_back, had * left(100), 1e-12,
+			  "marks: its next use does not count, and ends are remembered for four break-even times");
+	free(life);
+
+	life = marked_one(300);
+	step(life, T, 0, T + 2999, true);
+	ok(life->table.marked == 0 && !life->items[0].given_up, "marks: up to the hold nothing is lost");
+	step(life, T, 0, T + 3000, true);
+	ok(life->items[0].marked && life->items[0].given_up, "marks: at the hold it is given up");
+	is_within(life->table.marked, left(1), 1e-12, "marks: which ends it");
+	is_within(life->table.came_back, 0, 0, "marks: as one that did not come back");
+	step(life, T, 0, T + 3100, true);
+	is_within(life->table.marked, left(101), 1e-12, "marks: it is given up only once");
+	step(life, T + 8900, 0, T + 8900, true);
+	is_within(life->table.marked, left(5901), 1e-12, "marks: if it comes back after all, no more ends");
+	is_within(life->table.came_back, left(5800), 1e-12, "marks: but one that came back in time");
+	ok(!life->items[0].marked && !life->items[0].given_up && ws_life_check(life) == NULL,
+	   "marks: and it may be marked again");
+	free(life);
+
+	life = marked_one(300);
+	step(life, T, 0, T + 3000, true);
+	step(life, T + 9000, 0, T + 9100, true);
+	ok(life->table.came_back > 0.8, "marks: after just the break-even time it is still in time");
+	free(life);
+	life = marked_one(300);
+	step(life, T, 0, T + 3000, true);
+	step(life, T + 9001, 0, T + 9100, true);
+	ok(life->table.came_back == 0 && life->table.marked > 0.7 && !life->items[0].marked &&
+	   !life->items[0].given_up && life->items[0].group == 0,
+	   "marks: later than that it is another page");
+	free(life);
+
+	life = marked_one(300);
+	step(life, T + 9001, 0, T + 9100, true);
+	is_within(life->table.marked, left(8500), 1e-12,
+			  "marks: one that was not looked at meanwhile ends once, too");
+	is_within(life->table.came_back, 0, 0, "marks: and did not come back in time");
+	free(life);
+
+	/* a hold as long as the break-even time */
+	life = marked_one(900);
+	step(life, T, 0, T + 8999, true);
+	ok(life->table.marked == 0 && life->table.idle == 1, "marks: the longest hold lasts as long");
+	step(life, T, 0, T + 9000, true);
+	ok(life->items[0].given_up && life->table.marked > 0.9 && life->table.idle == 0 &&
+	   sum_population(&life->table) == 0, "marks: and then it is over");
+	free(life);
+
+	/* none */
+	life = used_twice(0);
+	life->mark = true;
+	for (uint32_t tick = T + 100; tick < T + 10000; tick += 100)
+		step(life, T, 0, tick, true);
+	ok(!life->items[0].marked && life->table.marked == 0 && life->table.came_back == 0,
+	   "marks: with no hold there are none");
+	free(life);
+
+	/* forgotten */
+	life = marked_one(300);
+	ws_life_forget(life, 0);
+	step(life, T + 700, 0, T + 700, true);
+	ok(life->items[0].group == 0 && life->items[0].born == T + 700 && life->table.marked == 0 &&
+	   sum_of(life->at_risk) == 0, "forgotten: an item is another one then, and no end has come");
+	free(life);
+}
+
+/*
+ * ----------------------------------------------------------------
+ * Against the definition, with the whole past of everything
+ * ----------------------------------------------------------------
+ */
+#define ITEMS		24
+#define STEPS		150
+#define PASTS		60				/* items, and those that are no more */
+
+typedef struct Past
+{
+	int			n;
+	uint32_t	use[STEPS];		/* that were told, ascending, */
+	int			told[STEPS];	/* in this step */
+	uint32_t	before;
+	int			until;			/* step after which it was no more */
+} Past;
+
+typedef struct Steps
+{
+	uint32_t	be;
+	uint32_t	hold;
+	int			n;
+	uint32_t	now[STEPS];
+	bool		trusted[STEPS];
+	bool		mark[STEPS];
+	int			npasts;
+	Past		past[PASTS];
+} Steps;
+
+/* uses of an item that were told up to a step */
+static int
+uses_until(const Past *p, int step)
+{
+	int			n = 0;
+
+	while (n < p->n && p->told[n] <= step)
+		n++;
+	return n;
+}
+
+static int
+naive_group(const Steps *s, const Past *p, int n)
+{
+	int			first = n - 1;
+	bool		earlier;
+	uint32_t	known;
+
+	while (first > 0 && p->use[first] - p->use[first - 1] <= s->be)
+		first--;
+	earlier = first == 0 && p->before != 0 && p->use[0] - p->before <= s->be;
+	if (first == n - 1)
+		return earlier ? 1 : 0;
+	known = p->use[n - 1] - (earlier ? p->before : p->use[first]);
+	if (known >= s->be)
+		return 2;
+	return known >= 50 || earlier ? 1 : 0;
+}
+
+static uint32_t
+idle_for(uint32_t last, uint32_t now)
+{
+	return now > last ? now - last : 0;
+}
+
+static uint32_t
+step_took(const Steps *s, int step)
+{
+	return step > 0 ? s->now[step] - s->now[step - 1] : 0;
+}
+
+static bool
+is_trusted(const Steps *s, int step)
+{
+	return s->trusted[step] && step_took(s, step) * 90 <= 3 * s->be + 900;
+}
+
+/* what is left of an end counted in this step, after the last */
+static double
+end_left(const Steps *s, int step)
+{
+	double		ticks = s->now[s->n - 1] - s->now[step > 0 ? step - 1 : 0];
+
+	return exp(-ticks / (4.0 * s->be));
+}
+
+/* ends of one item's marks: all, and those that came back */
+static void
+naive_ends(const Steps *s, const Past *p, double *ends)
+{
+	bool		marked = false;
+	bool		given_up = false;
+
+	ends[0] = ends[1] = 0;
+	for (int step = 0; step < s->n && step <= p->until; step++)
+	{
+		int			then = uses_until(p, step - 1);
+		int			n = uses_until(p, step);
+		uint32_t	idle;
+
+		if (n == 0)
+			continue;
+		if (n > then && marked)
+		{
+			if (!given_up)
+				ends[0] += end_left(s, step);
+			if (p->use[n - 1] - p->use[n - 2] <= s->be)
+				ends[1] += end_left(s, step);
+			marked = given_up = false;
+		}
+		idle = idle_for(p->use[n - 1], s->now[step]);
+		if (marked && !given_up && idle >= s->hold)
+		{
+			given_up = true;
+			ends[0] += end_left(s, step);
+		}
+		if (s->mark[step] && naive_group(s, p, n) > 0 && idle * 15 >= s->be && idle < s->hold &&
+			idle < s->be)
+			marked = true;
+	}
+}
+
+/* the table by its definition, all of it */
+static void
+naive_table(const Steps *s, WsLifeTable *t)
+{
+	int			end = s->n - 1;
+
+	memset(t, 0, sizeof(*t));
+	for (int i = 0; i < s->npasts; i++)
+	{
+		const Past *p = &s->past[i];
+		double		ends[2];
+		int			n = uses_until(p, end);
+
+		naive_ends(s, p, ends);
+		t->marked += ends[0];
+		t->came_back += ends[1];
+		if (n > 0 && p->until >= end)
+		{
+			uint32_t	idle = idle_for(p->use[n - 1], s->now[end]);
+			int			group = naive_group(s, p, n);
+
+			if (idle < s->be)
+				t->population[group][idle * 90 / s->be]++;
+			if (group > 0 && idle < s->hold && idle < s->be)
+			{
+				if (idle * 15 < s->be)
+					t->in_use++;
+				else
+					t->idle++;
+			}
+		}
+		for (int step = 1; step <= end && step <= p->until; step++)
+		{
+			uint32_t	idle;
+			uint32_t	class;
+			double		since = 0;
+			double		share;
+
+			n = uses_until(p, step - 1);
+			if (n == 0 || !is_trusted(s, step) || p->use[n - 1] > s->now[step - 1])
+				continue;
+			idle = idle_for(p->use[n - 1], s->now[step - 1]);
+			if (idle >= s->be)
+				continue;
+			class = idle * 30 / s->be;
+			for (int later = step + 1; later <= end; later++)
+				if (is_trusted(s, later))
+					since += step_took(s, later);
+			share = exp(-since / (s->be * (10 + 3 * (class + 0.5) / 30) / 30));
+			t->at_risk[naive_group(s, p, n)][class] += share;
+			if (uses_until(p, step) > n)
+				t->returned[naive_group(s, p, n)][class] += share;
+		}
+	}
+}
+
+static void
+test_definition(int break_even, int hold, uint64_t seed)
+{
+	enum
+	{
+		TRIALS = 6
+	};
+	static Steps s;
+	WsLife	   *life = new_life(ITEMS, break_even, hold);
+	long		wrong_risk = 0;
+	long		wrong_population = 0;
+	long		wrong_marks = 0;
+	long		unsound = 0;
+	long		late = 0;
+	long		ahead = 0;
+	long		untrusted = 0;
+	long		overlong = 0;
+	double		seen[WS_LIFE_GROUPS] = {0};
+	double		back[WS_LIFE_GROUPS] = {0};
+	double		most_ends = 0;
+	double		most_back = 0;
+
+	for (int trial = 0; trial < TRIALS; trial++)
+	{
+		uint32_t	now = T;
+		uint32_t	pace[ITEMS];
+		int			past_of[ITEMS];
+
+		ws_life_init(life, ITEMS, break_even, hold);
+		memset(&s, 0, sizeof(s));
+		s.be = life->break_even;
+		s.hold = life->hold;
+		for (int i = 0; i < PASTS; i++)
+			s.past[i].until = STEPS;
+		s.npasts = ITEMS;
+		for (int i = 0; i < ITEMS; i++)
+		{
+			past_of[i] = i;
+			pace[i] = (uint32_t) exp(log(s.be / 100.0) + random_unit(&seed) * log(250)) + 1;
+		}
+
+		for (int step = 0; step < STEPS; step++)
+		{
+			uint32_t	took = s.be / 90 + random_below(&seed, 2);
+			uint32_t	dice = random_below(&seed, 30);
+			WsLifeTable want;
+
+			if (dice == 0)
+				took = 3 * s.be / 90 + 8 + random_below(&seed, 6);
+			else if (dice == 1)
+				took = s.be / 4;
+			else if (dice == 2)
+				took = 1 + random_below(&seed, s.be / 90);
+			now += took;
+			s.now[step] = now;
+			s.n = step + 1;
+			s.trusted[step] = random_below(&seed, 20) > 0;
+			s.mark[step] = random_below(&seed, 3) > 0;
+			untrusted += !s.trusted[step];
+			overlong += s.trusted[step] && !is_trusted(&s, step);
+
+			life->mark = s.mark[step];
+			ws_life_begin_step(life);
+			for (int i = 0; i < ITEMS; i++)
+			{
+				Past	   *p = &s.past[past_of[i]];
+				uint32_t	last = p->n > 0 ? p->use[p->n - 1] : 0;
+				uint32_t	before = 0;
+
+				if (random_unit(&seed) > exp(-(double) took / pace[i]))
+				{
+					uint32_t	use = now - random_below(&seed, took);
+
+					if (random_below(&seed, 10) == 0)
+						use = now - random_below(&seed, 3 * took);
+					else if (random_below(&seed, 10) == 0)
+						use = now + random_below(&seed, 3);
+					if (p->n == 0 && random_below(&seed, 2) == 0)
+						before = use - random_below(&seed, s.be + s.be / 4);
+					if (use > last)
+					{
+						late += step > 0 && p->n > 0 && use <= s.now[step - 1];
+						ahead += use > now;
+						if (p->n == 0)
+							p->before = before;
+						p->told[p->n] = step;
+						p->use[p->n++] = use;
+						last = use;
+					}
+				}
+				if (last != 0)
+					ws_life_item(life, (uint32_t) i, last, before, now);
+			}
+			ws_life_end_step(life, now, s.trusted[step]);
+
+			naive_table(&s, &want);
+			for (int g = 0; g < WS_LIFE_GROUPS; g++)
+			{
+				for (int c = 0; c < WS_LIFE_CLASSES; c++)
+				{
+					wrong_risk += !near(life->table.at_risk[g][c], want.at_risk[g][c]);
+					wrong_risk += !near(life->table.returned[g][c], want.returned[g][c]);
+					seen[g] += want.at_risk[g][c];
+					back[g] += want.returned[g][c];
+				}
+			}
+			wrong_population += memcmp(life->table.population, want.population,
+									   sizeof(want.population)) != 0;
+			wrong_population += life->table.in_use != want.in_use || life->table.idle != want.idle;
+			wrong_marks += !near(life->table.marked, want.marked) ||
+				!near(life->table.came_back, want.came_back);
+			most_ends = fmax(most_ends, want.marked);
+			most_back = fmax(most_back, want.came_back);
+			unsound += ws_life_check(life) != NULL;
+
+			/* now and then an item becomes another */
+			if (s.npasts < PASTS && random_below(&seed, 4) == 0)
+			{
+				int			i = (int) random_below(&seed, ITEMS);
+
+				s.past[past_of[i]].until = step;
+				past_of[i] = s.npasts++;
+				ws_life_forget(life, (uint32_t) i);
+			}
+		}
+	}
+	is_int(wrong_risk, 0, "at random: who was at risk, and who returned");
+	is_int(wrong_population, 0, "at random: who is there, in use and idle");
+	is_int(wrong_marks, 0, "at random: the ends of marks");
+	is_int(unsound, 0, "at random: sound throughout");
+	ok(late > 50 && ahead > 50 && untrusted > 20 && overlong > 10 && seen[0] > 100 &&
+	   seen[1] > 100 && seen[2] > 100 && back[0] > 10 && back[1] > 10 && back[2] > 10 &&
+	   (hold == 0) == (most_ends == 0) && (hold == 0 || (most_back > 1 && most_back < most_ends)),
+	   "%d seconds, hold %d: all of it happened", break_even, hold);
+	free(life);
+}
+
+/*
+ * ----------------------------------------------------------------
+ * Cells
+ * ----------------------------------------------------------------
+ */
+static void
+test_level(void)
+{
+	static const struct
+	{
+		double		pages;
+		int			level;
+	}			table[] = {
+		/* 1024 cells on a level, 128 pages at most */
+		{0, 0}, {1, 0}, {256, 0}, {256.5, 1}, {512, 1}, {513, 2}, {1024, 2}, {1025, 3},
+		{1e6, 12}, {0x1p29, 21}, {0x1p30, 21}, {0x1p40, 21},
+	};
+	WsSketch   *sk = new_sketch(1024, T);
+	WsLife	   *life = new_life((uint32_t) ws_sketch_ncells(sk), 900, 300);
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	{
+		double		share;
+		uint32_t	wrong = 0;
+
+		ws_life_init(life, (uint32_t) ws_sketch_ncells(sk), 900, 300);
+		for (uint32_t c = 0; c < ws_sketch_ncells(sk); c++)
+			sk->cells[c] = T;
+		share = ws_life_step_cells(life, sk, table[i].pages, T, true);
+		for (uint32_t c = 0; c < ws_sketch_ncells(sk); c++)
+			wrong += (life->items[c].last != 0) != (c >= (uint32_t) table[i].level * 1024);
+		ok(wrong == 0 && share == ldexp(1, -table[i].level) && life->stepped == T,
+		   "cells: of %.10g pages those from level %d count, with all their registers",
+		   table[i].pages, table[i].level);
+	}
+	free(life);
+	free(sk);
+}
+
+static void
+test_cells(void)
+{
+	enum
+	{
+		STEPS_HERE = 60
+	};
+	WsSketch   *sk = new_sketch(1024, T);
+	uint32_t	ncells = (uint32_t) ws_sketch_ncells(sk);
+	WsLife	   *life = new_life(ncells, 30, 20);
+	WsLife	   *by_hand = new_life(ncells, 30, 20);
+	uint64_t	seed = 91;
+	uint32_t	now = T;
+	long		wrong = 0;
+	long		unsound = 0;
+	long		below = 0;
+	bool		floor_raised = false;
+
+	for (int n = 0; n < STEPS_HERE; n++)
+	{
+		/* pages enough for level 1, in the middle for level 2, in the end for 0 */
+		double		pages = n < 20 ? 400 : n < 40 ? 800 : 10;
+		uint32_t	level = n < 20 ? 1 : n < 40 ? 2 : 0;
+		bool		trusted = random_below(&seed, 8) > 0;
+		double		share;
+
+		now += 4;
+		ws_sketch_advance(sk, now);
+		for (int i = 0; i < 300; i++)
+			ws_sketch_touch(sk, page_hash(90, random_below(&seed, 3000)));
+		/* some write in the future, some were never written */
+		sk->cells[random_below(&seed, ncells)] = now + 1;
+		if (n == 30)
+		{
+			ws_sketch_raise_floor(sk, now - 9);
+			floor_raised = true;
+		}
+		life->mark = by_hand->mark = n % 2 == 0;
+		share = ws_life_step_cells(life, sk, pages, now, trusted);
+		ws_life_begin_step(by_hand);
+		for (uint32_t k = level; k < sk->levels; k++)
+			for (uint32_t j = 0; j < 1024; j++)
+			{
+				uint32_t	last = sk->cells[k * 1024 + j];
+
+				below += last != 0 && last < sk->floor && floor_raised;
+				if (last != 0 && last >= sk->floor)
+					ws_life_item(by_hand, k * 1024 + j, last, 0, now);
+			}
+		ws_life_end_step(by_hand, now, trusted);
+		wrong += share != ldexp(1, -(int) level);
+		wrong += memcmp(life, by_hand, ws_life_size(ncells)) != 0;
+		unsound += ws_life_check(life) != NULL;
+	}
+	is_int(wrong, 0, "cells: a step with them is one with items, told by hand");
+	ok(unsound == 0 && below > 100 && life->table.marked > 1 && sum_of(life->table.returned) > 10,
+	   "cells: sound throughout, and of everything there was some (%ld below the floor)", below);
+
+	/* cells from before a reset, and of none */
+	ws_life_init(life, ncells, 900, 300);
+	memset(sk->cells, 0, ncells * sizeof(uint32_t));
+	sk->floor = T + 5000;
+	sk->cells[0] = T + 4999;
+	sk->cells[1] = T + 5000;
+	(void) ws_life_step_cells(life, sk, 2, T + 5001, true);
+	ok(life->items[0].last == 0 && life->items[1].last == T + 5000 &&
+	   sum_population(&life->table) == 1, "cells: the floor, to the tick");
+	sk->floor = 0;
+	sk->cells[0] = 0;
+	(void) ws_life_step_cells(life, sk, 2, T + 5002, true);
+	ok(life->items[0].last == 0 && life->items[2].last == 0 && sum_population(&life->table) == 1,
+	   "cells: one that was never touched is no item, whatever the floor");
+	free(by_hand);
+	free(life);
+	free(sk);
+}
+
+/*
+ * Pages through a sketch.  With a page in eight cells on the level, of n pages
+ * sampled so many fall on cells of their own, or share one.
+ */
+static void
+test_pages(void)
+{
+	static const uint32_t pages[] = {200, 2000, 30000, 1000000};
+
+	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
+	{
+		WsSketch   *sk = new_sketch(1024, T);
+		WsLife	   *life = new_life((uint32_t) ws_sketch_ncells(sk), 900, 300);
+		double		share;
+		double		want = 0;
+		double		sigma;
+		double		densest = 0;
+
+		for (uint32_t p = 0; p < pages[i]; p++)
+			ws_sketch_touch(sk, page_hash(92 + (uint32_t) i, p));
+		share = ws_life_step_cells(life, sk, pages[i], T, true);
+		for (int k = (int) rint(-log2(share)); k < (int) sk->levels; k++)
+		{
+			double		q = ldexp(1, -(k + 2 < (int) sk->levels ? k + 1 : (int) sk->levels - 1));
+
+			want += 1024 * (1 - pow(1 - q / 1024, pages[i]));
+			densest = fmax(densest, pages[i] * q / 1024);
+		}
+		/* a cell is on or not: at most sqrt(want) */
+		sigma = sqrt(want);
+		ok(fabs(sum_population(&life->table) - want) <= K_SIGMA * sigma && densest <= 1.0 / 8 &&
+		   (share == 1 || densest > 1.0 / 16),
+		   "cells: %u pages are %.0f items, expected %.0f, in %.3f of the cells at most",
+		   pages[i], sum_population(&life->table), want, densest);
+		free(life);
+		free(sk);
+	}
+}
+
+/*
+ * ----------------------------------------------------------------
+ * When, and whether all is well
+ * ----------------------------------------------------------------
+ */
+static void
+test_due(void)
+{
+	static const struct
+	{
+		int			break_even;
+		uint32_t	stepped;
+		uint32_t	now;
+		bool		want;
+		const char *name;
+	}			table[] = {
+		{900, 0, 0, true, "the first, at once"},
+		{900, 0, T, true, "the first, whenever"},
+		{900, T, T, false, "not again at once"},
+		{900, T, T + 99, false, "not before ten seconds"},
+		{900, T, T + 100, true, "after ten seconds"},
+		{900, T, T + 50000, true, "after long"},
+		{900, T, T - 1, false, "not if the clock goes back"},
+		{30, T, T + 3, false, "not before a third of a second"},
+		{30, T, T + 4, true, "after that, to the tick"},
+		{3600, T, T + 399, false, "not before 40 seconds"},
+		{3600, T, T + 400, true, "after 40 seconds"},
+		{900, UINT32_MAX - 50, UINT32_MAX, false, "not at the end of time"},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	{
+		WsLife	   *life = new_life(0, table[i].break_even, 0);
+
+		life->stepped = table[i].stepped;
+		ok(ws_life_due(life, table[i].now) == table[i].want, "due: %s", table[i].name);
+		free(life);
+	}
+}
+
+/*
+ * Break each invariant once, and see it reported.
+ */
+static void
+test_check(void)
+{
+	WsLife	   *life = new_life(5, 900, 300);
+	WsLifeItem *item = &life->items[4];
+
+	ws_life_begin_step(life);
+	for (uint32_t i = 0; i < 5; i++)
+		ws_life_item(life, i, T + i, 0, T + 10);
+	ws_life_end_step(life, T + 10, true);
+	ok(ws_life_check(life) == NULL, "check: a table is sound");
+	life->break_even = 299;
+	ok(ws_life_check(life) != NULL, "check: too short a break-even time is reported");
+	life->break_even = 300;
+	ok(ws_life_check(life) == NULL, "check: but not the shortest");
+	life->break_even = 36001;
+	ok(ws_life_check(life) != NULL, "check: one that is too long is");
+	life->break_even = 36000;
+	ok(ws_life_check(life) == NULL, "check: but not the longest");
+	life->break_even = 9000;
+	life->table.at_risk[2][29] = 2;
+	life->table.returned[2][29] = 2.001;
+	ok(ws_life_check(life) != NULL, "check: more that came back than were at risk are reported");
+	life->table.returned[2][29] = 2 * (1 + 1e-12);
+	ok(ws_life_check(life) == NULL, "check: but not what is rounded");
+	life->table.returned[2][29] = -0.001;
+	ok(ws_life_check(life) != NULL, "check: less than none are");
+	life->table.returned[2][29] = NAN;
+	ok(ws_life_check(life) != NULL, "check: so is no number at all");
+	life->table.returned[2][29] = 1;
+	life->table.at_risk[2][29] = NAN;
+	ok(ws_life_check(life) != NULL, "check: of those at risk, too");
+	life->table.at_risk[2][29] = 1;
+	ok(ws_life_check(life) == NULL, "check: all that were at risk may come back");
+	item->group = 3;
+	ok(ws_life_check(life) != NULL, "check: a group that is none is reported");
+	item->group = 0;
+	item->born++;
+	ok(ws_life_check(life) != NULL, "check: so is an item used before it was born");
+	item->born--;
+	item->given_up = 1;
+	ok(ws_life_check(life) != NULL, "check: so is one given up that was not marked");
+	item->marked = 1;
+	ok(ws_life_check(life) == NULL, "check: but not one that was");
+	free(life);
+}
+
+int
+main(void)
+{
+	plan(175);
+	test_new();
+	test_groups();
+	test_classes();
+	test_remembering();
+	test_left_out();
+	test_late();
+	test_marks();
+	test_definition(30, 20, 93);
+	test_definition(30, 0, 94);
+	test_definition(900, 300, 95);
+	test_definition(900, 900, 96);
+	test_definition(3600, 300, 97);
+	test_level();
+	test_cells();
+	test_pages();
+	test_due();
+	test_check();
+	return done();
+}
