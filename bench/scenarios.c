@@ -1,0 +1,796 @@
+/*
+ * scenarios.c
+ *		How well do the recommendations follow what a workload needs?
+ *
+ * One scenario and one seed: seven hours and a quarter of simulated seconds, of
+ * which six hours are scored, once a minute.  Every access goes, as in the
+ * server, to the sketch and, if its page is sampled, to the sample table; from
+ * these come the curve, plateau_end and live_set.  The rooms are the
+ * extension's own; what the worker does around them is done here in the same
+ * order.  The clock is simulated, so an hour passes in a second or two.
+ *
+ * Truth at a time: the pages whose gap between the last access at or before it
+ * and the next access after it is at most the break-even time, 15 minutes.
+ * What is scored:
+ *
+ *	ale			mean |ln(recommended / truth)|
+ *	over, under integral of excess and shortfall, over the integral of truth
+ *	flips		reversals by more than 10 %
+ *	least		recommended / truth at its least from a minute after a step up
+ *
+ * The reference is plateau_end as its inventors run it: on the maximum-level
+ * estimate (HyperLogLog) of 1024 registers.
+ *
+ * Numbers of a page: each component of a workload has its own; those that are
+ * used once count up.  The accesses of a tick (100 ms) are all at its time.
+ */
+#include "heuristic.h"
+#include "life.h"
+#include "sampler.h"
+#include "yardstick.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TPS			WS_TICKS_PER_SECOND
+#define MINUTE		(60 * TPS)
+#define HOUR		3600.0
+#define WARM_UP		(60 * MINUTE)
+#define SCORED		360			/* minutes */
+#define BREAK_EVEN	(WS_BREAK_EVEN_DEFAULT * TPS)
+#define END			(WARM_UP + SCORED * MINUTE + BREAK_EVEN)
+#define MINUTES		(END / MINUTE + 2)
+
+#define REGISTERS	16384
+#define REFERENCE_REGISTERS 1024
+#define SAMPLE		WS_SAMPLE_PAGES_DEFAULT
+#define WINDOWS		60
+#define WINDOW		(WS_BREAK_EVEN_DEFAULT / 60 - 1)	/* of the break-even time */
+
+#define PERIOD		(WS_LIFE_STEPS / 30)	/* of projection, in steps */
+
+#define PAGES		(1u << 23)
+#define USED_ONCE	(1u << 22)	/* where the pages begin that are */
+#define ZIPF_PAGES	1000000
+#define PARTS		4
+#define PI			3.14159265358979323846
+
+/* A part of a workload. */
+typedef enum Kind
+{
+	UNIFORM,					/* over all its pages */
+	SEQUENTIAL,					/* in order, and over again */
+	ZIPF,						/* the r-th by r^-0.9 */
+	ONCE						/* never the same page */
+} Kind;
+
+typedef struct Part
+{
+	Kind		kind;
+	double		base;			/* its first page */
+	double		pages;
+	double		rate;			/* accesses a second */
+} Part;
+
+/*
+ * Time t is in seconds; the scored six hours begin at 0, the hour before is
+ * the warm-up.
+ */
+static Part *
+uni(Part *p, double base, double pages, double rate)
+{
+	*p = (Part) {UNIFORM, base, pages, rate};
+	return p + 1;
+}
+
+static Part *
+seq(Part *p, double base, double pages, double rate)
+{
+	*p = (Part) {SEQUENTIAL, base, pages, rate};
+	return p + 1;
+}
+
+static Part *
+once(Part *p, double rate)
+{
+	*p = (Part) {ONCE, USED_ONCE, PAGES - USED_ONCE, rate};
+	return p + 1;
+}
+
+static bool
+odd(double t, double length)
+{
+	return ((long) floor(t / length) & 1) != 0;
+}
+
+/* minutes since a period began */
+static double
+minute_of(double t, double period)
+{
+	return (t - period * floor(t / period)) / 60;
+}
+
+static Part *
+steady(Part *p, double t)
+{
+	(void) t;
+	return uni(p, 0, 100e3, 1500);
+}
+
+static Part *
+heavy_to_light(Part *p, double t)
+{
+	return t < 2 * HOUR ? uni(p, 0, 400e3, 5000) : uni(p, 500e3, 40e3, 1000);
+}
+
+static Part *
+step_up(Part *p, double t)
+{
+	return t < 2 * HOUR ? uni(p, 0, 40e3, 1000) : uni(p, 500e3, 400e3, 5000);
+}
+
+static Part *
+burst_1(Part *p, double t)
+{
+	p = uni(p, 0, 2e3, 200);
+	return odd(t, 60) ? uni(p, 100e3, 200e3, 8000) : p;
+}
+
+static Part *
+batch(Part *p, double t)
+{
+	p = uni(p, 0, 30e3, 800);
+	return odd(t, HOUR) ? uni(p, 100e3, 300e3, 5000) : p;
+}
+
+static Part *
+growing(Part *p, double t)
+{
+	return uni(p, 0, 50e3 + 450e3 * fmin(fmax(t / (6 * HOUR), 0), 1), 5000);
+}
+
+static Part *
+drifting(Part *p, double t)
+{
+	return uni(p, floor(833 * (t + HOUR) / 60), 100e3, 2000);
+}
+
+static Part *
+hourly_scan(Part *p, double t)
+{
+	double		minute = minute_of(t, HOUR);
+
+	p = uni(p, 0, 80e3, 1500);
+	return minute >= 20 && minute < 25 ? seq(p, 1e6, 1e6, 3333) : p;
+}
+
+static Part *
+diurnal(Part *p, double t)
+{
+	return uni(p, 0, 165e3 + 135e3 * sin(2 * PI * t / (6 * HOUR)), 4000);
+}
+
+static Part *
+tiny_and_noise(Part *p, double t)
+{
+	(void) t;
+	return once(uni(p, 0, 500, 500), 20);
+}
+
+static Part *
+fast_loop(Part *p, double t)
+{
+	(void) t;
+	return once(seq(p, 0, 300e3, 15000), 5);
+}
+
+static Part *
+one_off(Part *p, double t)
+{
+	p = uni(p, 0, 50e3, 1000);
+	return t >= 2 * HOUR && t < 2 * HOUR + 600 ? seq(p, 1e6, 500e3, 5000) : p;
+}
+
+static Part *
+zipf(Part *p, double t)
+{
+	(void) t;
+	*p = (Part) {ZIPF, 0, ZIPF_PAGES, 5000};
+	return p + 1;
+}
+
+static Part *
+slow_loop(Part *p, double t)
+{
+	(void) t;
+	return uni(seq(p, 0, 360e3, 500), 500e3, 5e3, 300);
+}
+
+static Part *
+burst_5(Part *p, double t)
+{
+	p = uni(p, 0, 20e3, 500);
+	return odd(t, 300) ? uni(p, 100e3, 200e3, 4000) : p;
+}
+
+/*
+ * And more, so that nobody tunes to those alone.
+ */
+static Part *
+new_slow_loop(Part *p, double t)
+{
+	p = uni(p, 500e3, 50e3, 1000);
+	return t >= 2 * HOUR ? seq(p, 0, 200e3, 500) : p;
+}
+
+static Part *
+phases_3(Part *p, double t)
+{
+	return uni(uni(p, 4e6, 5e3, 300), floor((t + HOUR) / 180) * 25e3, 25e3, 1300);
+}
+
+static Part *
+cycle_3(Part *p, double t)
+{
+	return uni(uni(p, 500e3, 5e3, 300), (long) floor((t + HOUR) / 180) % 3 * 50e3, 50e3, 2000);
+}
+
+static Part *
+burst_10(Part *p, double t)
+{
+	p = uni(p, 0, 20e3, 500);
+	return odd(t, 600) ? uni(p, 100e3, 100e3, 3000) : p;
+}
+
+static Part *
+burst_20(Part *p, double t)
+{
+	p = uni(p, 0, 20e3, 500);
+	return odd(t, 1200) ? uni(p, 100e3, 100e3, 3000) : p;
+}
+
+static Part *
+scan_10(Part *p, double t)
+{
+	p = uni(p, 0, 80e3, 1500);
+	return minute_of(t, 600) < 2 ? seq(p, 1e6, 200e3, 1700) : p;
+}
+
+static Part *
+scan_20(Part *p, double t)
+{
+	p = uni(p, 0, 80e3, 1500);
+	return minute_of(t, 1200) < 2 ? seq(p, 1e6, 200e3, 1700) : p;
+}
+
+static Part *
+step_in_noise(Part *p, double t)
+{
+	p = once(p, 50);
+	return t < 3 * HOUR ? uni(p, 0, 20e3, 400) : uni(p, 500e3, 100e3, 1500);
+}
+
+static Part *
+pause_12(Part *p, double t)
+{
+	return t >= 2 * HOUR && t < 2.2 * HOUR ? uni(p, 0, 1e3, 2) : uni(p, 0, 50e3, 1000);
+}
+
+static Part *
+slow_uniform(Part *p, double t)
+{
+	(void) t;
+	return uni(p, 0, 100e3, 120);
+}
+
+static Part *
+appending(Part *p, double t)
+{
+	return uni(uni(p, 0, 20e3, 500), 1e6 + floor(20 * (t + HOUR)), 2000, 300);
+}
+
+typedef struct Scenario
+{
+	const char *name;
+	double		given;			/* ale that is given for the reference */
+	int			step;			/* minute of a step up; 0: none */
+	Part	   *(*at) (Part *p, double t);
+} Scenario;
+
+static const Scenario scenarios[] = {
+	{"steady", 0.032, 0, steady},
+	{"heavy to light", 0.074, 0, heavy_to_light},
+	{"step up", 0.024, 120, step_up},
+	{"burst 1/1 min", 0.035, 0, burst_1},
+	{"batch 1 h/1 h", 0.134, 0, batch},
+	{"growing", 0.017, 0, growing},
+	{"drifting", 0.376, 0, drifting},
+	{"hourly scan", 0.329, 0, hourly_scan},
+	{"diurnal", 0.309, 0, diurnal},
+	{"tiny and noise", 4.97, 0, tiny_and_noise},
+	{"fast loop", 0.021, 0, fast_loop},
+	{"one-off", 0.066, 0, one_off},
+	{"Zipf", 0.865, 0, zipf},
+	{"slow loop", 0.028, 0, slow_loop},
+	{"burst 5/5 min", 0.328, 0, burst_5},
+	{"new slow loop", NAN, 0, new_slow_loop},
+	{"phases of 3 min", NAN, 0, phases_3},
+	{"cycle of 3 x 3 min", NAN, 0, cycle_3},
+	{"burst 10/10 min", NAN, 0, burst_10},
+	{"burst 20/20 min", NAN, 0, burst_20},
+	{"scan each 10 min", NAN, 0, scan_10},
+	{"scan each 20 min", NAN, 0, scan_20},
+	{"step in noise", NAN, 180, step_in_noise},
+	{"pause of 12 min", NAN, 0, pause_12},
+	{"slow uniform", NAN, 0, slow_uniform},
+	{"appending", NAN, 0, appending},
+};
+
+#define NSCENARIOS ((int) (sizeof(scenarios) / sizeof(scenarios[0])))
+
+/* What is scored. */
+enum
+{
+	REFERENCE,
+	PLATEAU_END,
+	LIVE_SET,
+	SKETCH_ONLY,
+	PROJECTED,
+	NSERIES
+};
+
+static const char *const series_names[] = {
+	"reference", "plateau_end", "live_set", "sketch_only", "projected"
+};
+
+static double series[NSERIES][SCORED];
+static double truth[SCORED];
+
+static uint64_t seed;
+static uint64_t salt;			/* of the hash */
+
+static uint32_t last[PAGES];	/* tick of the last access */
+static double change[MINUTES];	/* of truth, from this minute on */
+
+static WsSketch *sketch;
+static WsSketch *reference;
+static WsSampler *sampler;
+static WsLife *life;			/* of the sample */
+static WsLife *cells;			/* of the sketch's cells */
+static WsLive by_sample;
+static WsLive by_cells;
+static double ago[2 * PERIOD + 1];	/* live_set at the last steps */
+
+static void *
+memory(size_t size)
+{
+	void	   *p;
+
+	if (posix_memalign(&p, 64, size) != 0)
+		abort();
+	return p;
+}
+
+/*
+ * Zipf's law by the alias method (Walker 1977; Vose 1991).
+ */
+static uint32_t *alias;
+static float *keep;
+
+static void
+prepare_zipf(double exponent)
+{
+	double	   *p = memory(ZIPF_PAGES * sizeof(double));
+	uint32_t   *small = memory(ZIPF_PAGES * sizeof(uint32_t));
+	uint32_t   *large = memory(ZIPF_PAGES * sizeof(uint32_t));
+	uint32_t	nsmall = 0;
+	uint32_t	nlarge = 0;
+	double		sum = 0;
+
+	alias = memory(ZIPF_PAGES * sizeof(uint32_t));
+	keep = memory(ZIPF_PAGES * sizeof(float));
+	for (uint32_t i = 0; i < ZIPF_PAGES; i++)
+		sum += p[i] = pow(i + 1, -exponent);
+	for (uint32_t i = 0; i < ZIPF_PAGES; i++)
+	{
+		p[i] *= ZIPF_PAGES / sum;
+		keep[i] = 1;
+		if (p[i] < 1)
+			small[nsmall++] = i;
+		else
+			large[nlarge++] = i;
+	}
+	while (nsmall > 0 && nlarge > 0)
+	{
+		uint32_t	i = small[--nsmall];
+		uint32_t	j = large[--nlarge];
+
+		keep[i] = (float) p[i];
+		alias[i] = j;
+		p[j] -= 1 - p[i];
+		if (p[j] < 1)
+			small[nsmall++] = j;
+		else
+			large[nlarge++] = j;
+	}
+	free(p);
+	free(small);
+	free(large);
+}
+
+static uint32_t
+draw_zipf(void)
+{
+	uint32_t	i = random_below(&seed, ZIPF_PAGES);
+
+	return random_unit(&seed) < keep[i] ? i : alias[i];
+}
+
+static void
+forgotten(void *arg, uint32_t entry)
+{
+	(void) arg;
+	ws_life_forget(life, entry);
+}
+
+static void
+sample(uint32_t page, uint32_t hash, uint32_t tick)
+{
+	WsPageId	id = {0, 0, 0, 0, page};
+	uint32_t	entry;
+
+	if (ws_stratum(hash, sketch->log2m) < sampler->shift)
+		return;
+	entry = ws_sampler_find(sampler, &id, hash);
+	if (entry == WS_NO_SAMPLE)
+		entry = ws_sampler_enter(sampler, &id, hash, tick);
+	if (entry != WS_NO_SAMPLE)
+		ws_sampler_touch(sampler, entry, tick, true);
+	if (sampler->count == sampler->capacity &&
+		!ws_sampler_make_room(sampler, tick, forgotten, NULL))
+		ws_sampler_set_shift(sampler, sampler->shift + 1, tick, forgotten, NULL);
+}
+
+/* the first minute that ends at a tick or after it */
+static uint32_t
+minute_after(uint32_t tick)
+{
+	return (tick - WS_TICK_ORIGIN + MINUTE - 1) / MINUTE;
+}
+
+static void
+touch(uint32_t page, uint32_t tick)
+{
+	uint32_t	hash = (uint32_t) (mix64(page * UINT64_C(0x9E3779B97F4A7C15) + salt) >> 32);
+
+	if (page >= PAGES)
+		abort();
+	if (last[page] != 0 && tick - last[page] <= BREAK_EVEN)
+	{
+		change[minute_after(last[page])]++;
+		change[minute_after(tick)]--;
+	}
+	last[page] = tick;
+	ws_sketch_touch(sketch, hash);
+	ws_sketch_touch(reference, hash);
+	sample(page, hash, tick);
+}
+
+/*
+ * The accesses of a tick; returns how many.
+ */
+static double
+work(const Scenario *s, uint32_t tick)
+{
+	static double owed[PARTS];
+	static double position[PARTS];
+	static uint32_t used_once;
+	double		t = ((double) tick - WS_TICK_ORIGIN - WARM_UP) / TPS;
+	Part		parts[PARTS];
+	int			n = (int) (s->at(parts, t) - parts);
+	double		done = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		const Part *p = &parts[i];
+
+		for (owed[i] += p->rate / TPS; owed[i] >= 1; owed[i]--, done++)
+			switch (p->kind)
+			{
+				case UNIFORM:
+					touch((uint32_t) (p->base + random_unit(&seed) * p->pages), tick);
+					break;
+				case SEQUENTIAL:
+					touch((uint32_t) (p->base + position[i]), tick);
+					position[i] = fmod(position[i] + 1, p->pages);
+					break;
+				case ZIPF:
+					touch(draw_zipf(), tick);
+					break;
+				case ONCE:
+					touch(USED_ONCE + used_once++, tick);
+					break;
+			}
+	}
+	return done;
+}
+
+/*
+ * What the worker does about the rate of sampling, once a second.
+ */
+static void
+follow_load(double lookups, uint32_t tick)
+{
+	static WsSampleLoad load;
+	uint32_t	shift;
+
+	load.lookups = lookups;
+	load.settled++;
+	shift = ws_sampler_next_shift(sampler, &load);
+	if (shift != sampler->shift)
+	{
+		ws_sampler_set_shift(sampler, shift, tick, forgotten, NULL);
+		load.settled = 0;
+	}
+	if ((tick - WS_TICK_ORIGIN) % MINUTE == 0)
+	{
+		(void) ws_sampler_expire(sampler, tick, forgotten, NULL);
+		(void) ws_sampler_relax(sampler, tick);
+	}
+}
+
+static WsEstimate
+window_of(uint32_t tick)
+{
+	static void *workspace;
+	const WsSketch *sk = sketch;
+	uint32_t	age = BREAK_EVEN;
+	WsEstimate	e;
+
+	if (!workspace)
+		workspace = memory(ws_curve_workspace_size(1));
+	ws_curve_estimate(&sk, 1, tick, &age, 1, &e, workspace);
+	return e;
+}
+
+static void
+step(uint32_t tick)
+{
+	WsEstimate	window = window_of(tick);
+	uint32_t	shift = ws_sampler_mature_shift(sampler, tick, BREAK_EVEN, WS_TICK_ORIGIN);
+	double		rate;
+
+	ws_life_begin_step(life);
+	for (uint32_t i = 0; i < sampler->capacity; i++)
+	{
+		const WsSample *s = &sampler->samples[i];
+
+		if (s->last != 0 && ws_stratum(s->hash, sketch->log2m) >= shift)
+			ws_life_item(life, i, s->last, s->before, tick);
+	}
+	ws_life_end_step(life, tick, true);
+	by_sample = ws_live_set(life, &window, ldexp(1, -(int) shift));
+	memmove(&ago[1], &ago[0], 2 * PERIOD * sizeof(ago[0]));
+	ago[0] = by_sample.pages;
+
+	rate = ws_life_step_cells(cells, sketch, window.pages, tick, true);
+	by_cells = ws_live_set(cells, &window, rate);
+}
+
+static double
+plateau_end_of(const double *values)
+{
+	return ws_plateau(values, WINDOWS, WS_PLATEAU_MIN_WAIT, WS_PLATEAU_WINDOW_SIZE,
+					  WS_PLATEAU_MAX_INCREASE).pages;
+}
+
+static void
+look(int minute, uint32_t tick)
+{
+	static void *workspace;
+	const WsSketch *sk = sketch;
+	uint32_t	ages[WINDOWS];
+	WsEstimate	curve[WINDOWS];
+	double		ours[WINDOWS];
+	double		theirs[WINDOWS];
+
+	if (!workspace)
+		workspace = memory(ws_curve_workspace_size(WINDOWS));
+	if (minute < 0 || minute >= SCORED)
+		return;
+
+	for (int i = 0; i < WINDOWS; i++)
+		ages[i] = (i + 1) * MINUTE;
+	ws_curve_estimate(&sk, 1, tick, ages, WINDOWS, curve, workspace);
+	for (int i = 0; i < WINDOWS; i++)
+	{
+		ours[i] = curve[i].pages;
+		theirs[i] = yardstick_estimate(reference, tick, ages[i]);
+	}
+	series[REFERENCE][minute] = plateau_end_of(theirs);
+	series[PLATEAU_END][minute] = plateau_end_of(ours);
+	series[LIVE_SET][minute] = by_sample.pages;
+	series[SKETCH_ONLY][minute] = by_cells.pages;
+	series[PROJECTED][minute] = ws_project(ago[0], ago[PERIOD], ago[2 * PERIOD]);
+}
+
+/*
+ * How often does a series turn back by more than 10 %?
+ */
+static int
+flips_of(const double *values)
+{
+	double		low = values[0];
+	double		high = values[0];
+	int			direction = 0;
+	int			flips = 0;
+
+	for (int i = 1; i < SCORED; i++)
+	{
+		double		v = fmax(values[i], 1);
+
+		low = fmin(low, v);
+		high = fmax(high, v);
+		if (direction >= 0 && v < high / 1.1)
+		{
+			flips += direction > 0;
+			direction = -1;
+			low = v;
+			high = v;
+		}
+		else if (direction <= 0 && v > low * 1.1)
+		{
+			flips += direction < 0;
+			direction = 1;
+			low = v;
+			high = v;
+		}
+	}
+	return flips;
+}
+
+static void
+print_score(const char *name, const double *values, int step_minute)
+{
+	double		ale = 0;
+	double		over = 0;
+	double		under = 0;
+	double		all = 0;
+	double		least = INFINITY;
+
+	for (int i = 0; i < SCORED; i++)
+	{
+		double		v = fmax(values[i], 1);
+		double		t = fmax(truth[i], 1);
+
+		ale += fabs(log(v / t)) / SCORED;
+		over += fmax(v - t, 0);
+		under += fmax(t - v, 0);
+		all += t;
+		if (step_minute > 0 && i > step_minute)
+			least = fmin(least, v / t);
+	}
+	printf("\t%s\t%.5f\t%.5f\t%.5f\t%d", name, ale, over / all, under / all, flips_of(values));
+	if (step_minute > 0)
+		printf("\t%.4f", least);
+	else
+		printf("\t-");
+}
+
+/*
+ * The table of the present: of pages of each group idle for so long, the share
+ * that will be used again within the break-even time, and how many there are.
+ */
+static void
+print_life(void)
+{
+	double		hazard[WS_LIFE_CLASSES];
+
+	printf("group\tminutes\tagain\tpages\n");
+	for (int g = 0; g < WS_LIFE_GROUPS; g++)
+	{
+		double		again[WS_LIFE_STEPS];
+		double		stay_away = 1;
+
+		ws_live_hazards(&life->table, g, hazard);
+		for (int i = WS_LIFE_STEPS - 1; i >= 0; i--)
+		{
+			stay_away *= 1 - hazard[i / WS_LIFE_STEPS_PER_CLASS];
+			again[i] = 1 - stay_away;
+		}
+		for (int i = 0; i < WS_LIFE_STEPS; i++)
+			printf("%d\t%.4f\t%.4f\t%.0f\n", g, i * 15.0 / WS_LIFE_STEPS, again[i],
+				   life->table.population[g][i]);
+	}
+}
+
+/*
+ * scenarios NUMBER SEED [trace | life MINUTE]: prints one line; with trace, one
+ * for each minute; with life, the life table at that minute.
+ */
+int
+main(int argc, char **argv)
+{
+	int			number = argc > 1 ? atoi(argv[1]) : -1;
+	int			number_of_seed = argc > 2 ? atoi(argv[2]) : 0;
+	const Scenario *s;
+	double		lookups = 0;
+	double		sum = 0;
+	double		mean = 0;
+
+	if (number < 0 || number >= NSCENARIOS || number_of_seed < 1)
+	{
+		fprintf(stderr, "usage: scenarios NUMBER SEED [trace], NUMBER from 0 to %d\n",
+				NSCENARIOS - 1);
+		return 2;
+	}
+	s = &scenarios[number];
+	seed = mix64((uint64_t) number_of_seed * 1000 + number);
+	salt = random64(&seed);
+	if (s->at == zipf)
+		prepare_zipf(0.9);
+
+	sketch = new_sketch(REGISTERS, WS_TICK_ORIGIN);
+	reference = new_sketch(REFERENCE_REGISTERS, WS_TICK_ORIGIN);
+	sampler = memory(ws_sampler_size(SAMPLE));
+	ws_sampler_init(sampler, SAMPLE, sketch->log2m, 0, WS_TICK_ORIGIN);
+	life = memory(ws_life_size(SAMPLE));
+	ws_life_init(life, SAMPLE, WS_BREAK_EVEN_DEFAULT, WS_HOLD_DEFAULT);
+	cells = memory(ws_life_size((uint32_t) ws_sketch_ncells(sketch)));
+	ws_life_init(cells, (uint32_t) ws_sketch_ncells(sketch), WS_BREAK_EVEN_DEFAULT,
+				 WS_HOLD_DEFAULT);
+
+	for (uint32_t t = 0; t < END; t++)
+	{
+		uint32_t	tick = WS_TICK_ORIGIN + t;
+
+		(void) ws_sketch_advance(sketch, tick);
+		(void) ws_sketch_advance(reference, tick);
+		lookups += work(s, tick);
+		if (t % TPS == 0)
+		{
+			follow_load(lookups, tick);
+			lookups = 0;
+		}
+		if (ws_life_due(life, tick))
+			step(tick);
+		if (t % MINUTE == 0)
+			look((int) (t / MINUTE) - WARM_UP / MINUTE, tick);
+		if (argc > 4 && t == WARM_UP + (uint32_t) atoi(argv[4]) * MINUTE)
+		{
+			print_life();
+			return 0;
+		}
+	}
+
+	for (int i = 0; i < WARM_UP / MINUTE + SCORED; i++)
+	{
+		sum += change[i];
+		if (i >= WARM_UP / MINUTE)
+		{
+			truth[i - WARM_UP / MINUTE] = sum;
+			mean += sum / SCORED;
+		}
+	}
+
+	if (argc > 3)
+	{
+		printf("minute\ttruth");
+		for (int i = 0; i < NSERIES; i++)
+			printf("\t%s", series_names[i]);
+		for (int m = 0; m < SCORED; m++)
+		{
+			printf("\n%d\t%.0f", m, truth[m]);
+			for (int i = 0; i < NSERIES; i++)
+				printf("\t%.0f", series[i][m]);
+		}
+		printf("\n");
+		return 0;
+	}
+	printf("%d\t%s\t%d\t%.3f\t%.0f", number, s->name, number_of_seed, s->given, mean);
+	for (int i = 0; i < NSERIES; i++)
+		print_score(series_names[i], series[i], s->step);
+	printf("\n");
+	return 0;
+}
