@@ -22,7 +22,7 @@ SELECT sample_rate IN (1, 0.5, 0.25, 0.125, 0.0625) AS sample_rate, sampled_page
 -- for a minute after a reset nothing is recommended
 SELECT working_set_reset() IS NOT NULL AS reset;
 SELECT status, computed_at, working_set_bytes, window_seconds, plateau_end_bytes, projected_bytes,
-       recommended_cache_bytes, recommended_cache, live_bytes, peak_cache_bytes, peak_at, memory_limit_bytes,
+       recommended_cache_bytes, recommended_cache, live_bytes, peak_cache_bytes, peak_at,
        suggested_shared_buffers, suggested_effective_cache_size, verdict
   FROM working_set_recommendation;
 -- and the reset emptied the history

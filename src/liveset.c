@@ -52,12 +52,12 @@ begin(int64 since)
 	memset(state.values, 0, sizeof(state.values));
 	ws_life_init(state.life, items(), state.break_even, state.hold);
 
-	/* pages that are asked about have to be there, and a third longer */
+	/* pages that are asked about have to be there, and a little longer */
 	if (ws_shared->sampler)
 	{
 		LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
 		ws_sampler_set_brief(ws_shared->sampler,
-							 state.life->break_even + state.life->break_even / 3,
+							 state.life->break_even + state.life->break_even / 15,
 							 ws_shmem_advance());
 		LWLockRelease(ws_shared->sample_lock);
 	}

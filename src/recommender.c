@@ -27,7 +27,6 @@
 #include "guc.h"
 #include "heuristic.h"
 #include "liveset.h"
-#include "memory.h"
 #include "recommender.h"
 #include "shmem.h"
 #include "sizing.h"
@@ -266,16 +265,10 @@ size_up(const WsPublishedAdvice *a, double known_seconds, WsPublished *p)
 	static WsSteady steady;
 	static int64 steady_since;
 	WsSizingFacts facts = {0};
-	WsMemory	memory;
-
-	ws_memory_read("", &memory);
-	p->memory = (double) memory.limit;
-	p->memory_by_cgroup = memory.by_cgroup;
-	strlcpy(p->memory_reason, memory.reason, sizeof(p->memory_reason));
 
 	facts.needed = p->most_needed * BLCKSZ;
 	facts.shared_buffers = (double) NBuffers * BLCKSZ;
-	facts.memory = p->memory;
+	facts.memory = (double) p->memory.limit;
 	facts.connections = MaxConnections;
 	facts.work_mem = work_mem * 1024.0;
 	facts.maintenance = maintenance_bytes();
@@ -328,6 +321,7 @@ ws_recommender_publish(void)
 		p.recommended = p.projected * (1 + ws_headroom);
 	}
 	ws_advisor_advise(p.recommended, &a);
+	ws_memory_read("", &p.memory);
 	if (!isnan(p.recommended))
 	{
 		row.working_set = p.pages;
@@ -342,6 +336,7 @@ ws_recommender_publish(void)
 	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
 	if (!isnan(p.recommended))
 		ws_shared->published = p;
+	ws_shared->memory_limit = p.memory.limit;
 	ws_shared->advice = a;
 	LWLockRelease(ws_shared->lock);
 }

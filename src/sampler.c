@@ -34,6 +34,8 @@
 /* An hour, and the time for which strata that do not last are kept at first. */
 #define LONG_TICKS		(WS_SAMPLE_SECONDS * WS_TICKS_PER_SECOND)
 #define BRIEF_TICKS		(1200 * WS_TICKS_PER_SECOND)
+/* One page in 2^this of those that are sampled lasts, at least. */
+#define LASTING_MOST	3
 
 static uint32_t *
 heads(const WsSampler *sampler)
@@ -230,20 +232,23 @@ ws_sampler_make_room(WsSampler *sampler, uint32_t tick, WsForgotten told, void *
 {
 	uint32_t	goal = sampler->capacity / ROOM;
 	uint32_t	freed = ws_sampler_expire(sampler, tick, told, arg);
+	uint32_t	most = sampler->shift + LASTING_MOST;
 	uint32_t	old = 0;
 
+	if (most >= WS_STRATA)
+		most = WS_STRATA - 1;
 	for (uint32_t i = 0; i < sampler->capacity; i++)
-		old += idle_for(sampler, i, tick, sampler->brief);
-	if (freed + old < 2 * goal)
-		return freed >= goal;
+		old += idle_for(sampler, i, tick, sampler->brief) && stratum_of(sampler, i) < most;
+	if (freed + old < goal)
+		return false;
 
-	/* all of them lasting for the brief time only would be enough */
-	while (freed < goal && sampler->lasting + 1 < WS_STRATA)
+	/* if all of them were kept for the brief time only that would be enough */
+	while (freed < goal)
 	{
 		sampler->lasting++;
 		freed += ws_sampler_expire(sampler, tick, told, arg);
 	}
-	return freed >= goal;
+	return true;
 }
 
 /*

@@ -150,9 +150,9 @@ extern void ws_sampler_set_brief(WsSampler *sampler, uint32_t ticks, uint32_t ti
 
 /*
  * Make room: forget what has been kept for long enough, and if that is less
- * than an eighth of the table, let fewer strata last, if at least a quarter of
- * the table is of pages older than the brief time.  False: less than an eighth
- * is free now, and fewer pages have to be sampled.
+ * than an eighth of the table, let fewer strata last, if that can make up for
+ * the rest, but not less than one page in eight of those that are sampled.
+ * False: less than an eighth is free now, and fewer pages have to be sampled.
  */
 extern bool ws_sampler_make_room(WsSampler *sampler, uint32_t tick, WsForgotten told, void *arg);
 

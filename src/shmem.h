@@ -20,6 +20,7 @@
 
 #include "advice.h"
 #include "history.h"
+#include "memory.h"
 #include "sampler.h"
 #include "sizing.h"
 #include "sketch.h"
@@ -99,9 +100,7 @@ typedef struct WsPublished
 	TimestampTz peak_at;
 	int			history_minutes;	/* that are known of the history */
 	int64		effective_cache_size;	/* pages */
-	double		memory;			/* bytes that may be used; 0: not known */
-	bool		memory_by_cgroup;
-	char		memory_reason[192];	/* why it is not known */
+	WsMemory	memory;
 	WsSizing	sizing;
 	char		reason[256];
 } WsPublished;
@@ -153,6 +152,7 @@ typedef struct WsShared
 	int64		removed_at_reset;	/* pages that had left by then */
 	WsPublished published;
 	WsPublishedAdvice advice;
+	uint64		memory_limit;	/* bytes, known before all else; 0: not known */
 	TimestampTz last_saved;		/* 0: never */
 	WsHistory	history;		/* the worker may read it without */
 } WsShared;

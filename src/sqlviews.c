@@ -174,18 +174,18 @@ sizing_reason(const WsPublished *p)
 	ws_format_bytes(p->most_needed * BLCKSZ, peak, sizeof(peak));
 	ws_format_bytes(s->useful, useful, sizeof(useful));
 	ws_format_bytes(s->cacheable, cacheable, sizeof(cacheable));
-	ws_format_bytes(p->memory, memory, sizeof(memory));
+	ws_format_bytes((double) p->memory.limit, memory, sizeof(memory));
 	ws_format_window(Max(p->history_minutes, 1) * 60.0, known, sizeof(known));
 
 	words = psprintf("recommended_cache_bytes is for now; shared_buffers and the verdict are for the busiest time of the %s seen, which needed %s at %s",
 					 known, peak, timestamptz_to_str(p->peak_at));
-	if (p->memory <= 0)
-		return psprintf("%s; the memory limit is not known: %s", words, p->memory_reason);
+	if (p->memory.limit == 0)
+		return psprintf("%s; the memory limit is not known: %s", words, p->memory.reason);
 	if (s->useful > 0)
 		return psprintf("%s: more than the %s that caches can have of %s %s, and of that no more than %s is of use to shared_buffers",
 						words, cacheable, memory,
-						p->memory_by_cgroup ? "allowed by the control group" : "of memory", useful);
-	if (p->memory_by_cgroup)
+						p->memory.by_cgroup ? "allowed by the control group" : "of memory", useful);
+	if (p->memory.by_cgroup)
 		return psprintf("%s; caches can have %s of %s allowed by the control group", words, cacheable, memory);
 	return words;
 }
@@ -225,6 +225,7 @@ ws_working_set_recommendation(PG_FUNCTION_ARGS)
 	bool		known;
 	bool		advised;
 	int64		recommended;
+	uint64		memory;
 	Row			row;
 
 	ws_require_preloaded();
@@ -232,6 +233,7 @@ ws_working_set_recommendation(PG_FUNCTION_ARGS)
 	LWLockAcquire(ws_shared->lock, LW_SHARED);
 	p = ws_shared->published;
 	a = ws_shared->advice;
+	memory = ws_shared->memory_limit;
 	LWLockRelease(ws_shared->lock);
 
 	status = judge(&p);
@@ -258,7 +260,7 @@ ws_working_set_recommendation(PG_FUNCTION_ARGS)
 	row_add(&row, known, TimestampTzGetDatum(p.peak_at));
 	row_add_pages(&row, true, NBuffers);
 	row_add_pages(&row, true, known ? p.effective_cache_size : effective_cache_size);
-	row_add(&row, known && p.memory > 0, Int64GetDatum((int64) p.memory));
+	row_add(&row, memory != 0, Int64GetDatum((int64) memory));
 	row_add_ratio(&row, advised, a.table.hit_ratio);
 	row_add_ratio(&row, advised && a.table.sure, a.expected_hit_ratio);
 	row_add_setting(&row, known, p.sizing.suggested_shared_buffers);

@@ -80,8 +80,10 @@ if (system("$cc -shared -fPIC -O2 -o $library test/t/clock.c") == 0)
 is(history($node, 'count(*)'), 0, 'first start: there is no history');
 is($node->safe_psql('postgres', q{
 	SELECT status, live_bytes IS NULL, peak_cache_bytes IS NULL, peak_at IS NULL, verdict IS NULL,
-	       suggested_shared_buffers IS NULL, memory_limit_bytes IS NULL
-	  FROM working_set_recommendation}), 'collecting|t|t|t|t|t|t', 'and nothing is recommended');
+	       suggested_shared_buffers IS NULL
+	  FROM working_set_recommendation}), 'collecting|t|t|t|t|t', 'and nothing is recommended');
+wait_for($node, 'SELECT memory_limit_bytes > 0 FROM working_set_recommendation', 'memory is not known');
+pass('but the memory is known at once');
 unlike(slurp_file($node->logfile), qr/working_set: /, 'nor complained about');
 
 # ---- what comes back counts, what does not, does not
