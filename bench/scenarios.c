@@ -735,6 +735,7 @@ main(int argc, char **argv)
 	reference = new_sketch(REFERENCE_REGISTERS, WS_TICK_ORIGIN);
 	sampler = memory(ws_sampler_size(SAMPLE));
 	ws_sampler_init(sampler, SAMPLE, sketch->log2m, 0, WS_TICK_ORIGIN);
+	ws_sampler_set_brief(sampler, BREAK_EVEN + BREAK_EVEN / 15, WS_TICK_ORIGIN);
 	life = memory(ws_life_size(SAMPLE));
 	ws_life_init(life, SAMPLE, WS_BREAK_EVEN_DEFAULT, WS_HOLD_DEFAULT);
 	cells = memory(ws_life_size((uint32_t) ws_sketch_ncells(sketch)));
