@@ -192,11 +192,13 @@ remember(const WsHistoryRow *row, int64 now, WsPublished *p)
 	int64		period = ws_history_period * (int64) 60;
 	WsHistoryEntry peak;
 
+	/* what is from before a reset is not to be remembered */
 	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
-	ws_history_add(&ws_shared->history, now, row);
+	if (p->since == __atomic_load_n(&ws_shared->since, __ATOMIC_RELAXED))
+		ws_history_add(&ws_shared->history, now, row);
 	LWLockRelease(ws_shared->lock);
 
-	/* we alone write, so we may read without the lock */
+	/* but for a reset we alone write, so we may read without the lock */
 	p->peak = p->needed;
 	p->peak_at = p->computed_at;
 	if (ws_history_peak(&ws_shared->history, now, period, &peak) &&
