@@ -68,6 +68,7 @@ static struct
 	int			checked;		/* bucket in which residency was last checked, */
 	uint64		dropped;		/* and how many events had been lost then */
 	int64		drained_at;		/* times are in ms, by the clock that nobody sets */
+	int64		minded_at;		/* when what is due each second was last done */
 	int64		relax_at;		/* when to let more last again */
 	WsSampleLoad load;			/* averages since the shift was changed, or lately */
 	WsStreamWait wait;
@@ -507,7 +508,7 @@ ws_advisor_tick(void)
 	filled = ws_shared->stream ? ws_stream_filled(ws_shared->stream) : 0;
 	seconds = (now - advisor.drained_at) / 1000.0;
 	if (seconds < 1 && seconds >= 0 && filled < WS_STREAM_PLACES / 4 &&
-		!ws_books_closed(&advisor.books))
+		!ws_books_closed(&advisor.books) && !ws_liveset_due())
 		return;
 
 	lookups = ws_books_lookups(&advisor.books);
@@ -525,8 +526,9 @@ ws_advisor_tick(void)
 	lookups = ws_books_lookups(&advisor.books) - lookups;
 	if (filled > WS_STREAM_PLACES / 4 && filled > FLOOD_EVENTS * seconds)
 		change_shift(Min(ws_shared->sampler->shift + FLOOD_STEPS, WS_STRATA - 1));
-	if (seconds >= 1)
+	if (now - advisor.minded_at >= 1000)
 	{
+		advisor.minded_at = now;
 		ws_scans_age(advisor.scans);
 		if (advisor.checked != advisor.books.bucket || advisor.dropped != advisor.books.counted.dropped)
 			check_resident();

@@ -18,8 +18,8 @@ extern void ws_advisor_begin_anew(void);
 extern void ws_advisor_end(void);
 
 /*
- * To be called at every tick: reads the stream once a second, or when it
- * fills.
+ * To be called at every tick: reads the stream once a second, when it fills,
+ * or when a step of the life table is due.
  */
 extern void ws_advisor_tick(void);
 

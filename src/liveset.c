@@ -103,6 +103,12 @@ step_sample(uint32 now, bool good)
 	return ldexp(1, -(int) shift);
 }
 
+bool
+ws_liveset_due(void)
+{
+	return state.life != NULL && ws_life_due(state.life, ws_shmem_advance());
+}
+
 void
 ws_liveset_tick(void)
 {

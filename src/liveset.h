@@ -8,8 +8,15 @@
 
 #include "heuristic.h"
 
-/* To be called at every tick: takes a step if it is due. */
+/*
+ * To be called at every tick: takes a step if it is due.  The stream should
+ * have been read just before, or the sketch knows pages that the sample does
+ * not.
+ */
 extern void ws_liveset_tick(void);
+
+/* Will it? */
+extern bool ws_liveset_due(void);
 
 /* An entry of the sample table is another page from now on, or none. */
 extern void ws_liveset_forget(uint32 entry);
