@@ -70,14 +70,14 @@ static bool
 trusted(void)
 {
 	uint32		written = ws_shared->stream ? ws_load(&ws_shared->stream->head) : 0;
-	uint64		dropped = 0;
+	WsCounters	c;
+	int64		removed;
 	bool		few;
 
-	for (int i = 0; i < WS_COUNTER_SHARDS; i++)
-		dropped += __atomic_load_n(&ws_shared->shards[i].counters.dropped, __ATOMIC_RELAXED);
-	few = (dropped - state.dropped) * 100 <= written - state.written;
+	ws_shmem_read_counters(&c, &removed);
+	few = (c.dropped - state.dropped) * 100 <= written - state.written;
 	state.written = written;
-	state.dropped = dropped;
+	state.dropped = c.dropped;
 	return few || state.seen == 0;
 }
 
