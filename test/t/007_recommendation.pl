@@ -88,8 +88,14 @@ is($node->safe_psql('postgres', q{
 	SELECT status, live_bytes IS NULL, peak_cache_bytes IS NULL, peak_at IS NULL, verdict IS NULL,
 	       suggested_shared_buffers IS NULL
 	  FROM working_set_recommendation}), 'collecting|t|t|t|t|t', 'and nothing is recommended');
-wait_for($node, 'SELECT memory_limit_bytes > 0 FROM working_set_recommendation', 'memory is not known');
-pass('but the memory is known at once');
+
+# in a chroot, this process may be in a control group that is not to be seen
+my $memory_known = !-e '/proc/self/cgroup' || slurp_file('/proc/self/mountinfo') =~ / - cgroup/;
+SKIP: {
+	skip 'no control groups are mounted here', 1 unless $memory_known;
+	wait_for($node, 'SELECT memory_limit_bytes > 0 FROM working_set_recommendation', 'memory is not known');
+	pass('but the memory is known at once');
+}
 unlike(slurp_file($node->logfile), qr/working_set: /, 'nor complained about');
 
 # ---- what comes back counts, what does not, does not
@@ -150,6 +156,8 @@ $node->reload;
 wait_for($node, "SELECT method = 'live_set' FROM working_set_recommendation", 'method');
 
 # ---- memory, and how it is split
+SKIP: {
+skip 'no control groups are mounted here', 5 unless $memory_known;
 my ($total) = slurp_file('/proc/meminfo') =~ /^MemTotal: +(\d+) kB/m;
 my $limit = $node->safe_psql('postgres', 'SELECT memory_limit_bytes FROM working_set_recommendation');
 cmp_ok($limit, '>', 0, 'memory is known');
@@ -178,6 +186,7 @@ is($node->safe_psql('postgres', q{
 	SELECT verdict, peak_cache_bytes >= recommended_cache_bytes, peak_at <= clock_timestamp(),
 	       reason ~ 'shared_buffers and the verdict are for the busiest time of the .* seen, which needed'
 	  FROM working_set_recommendation}), 'grow|t|t|t', 'the verdict is for the peak, and the reason says so');
+}
 
 # ---- history
 my $rows = history($node, 'count(*)');
@@ -196,9 +205,12 @@ ok(-s $node->data_dir . "/$file", 'there is a file');
 $node->start;
 wait_for($node, 'SELECT count(*) > 0 FROM working_set_history', 'history is not loaded');
 is(history($node, 'max(recommended_cache_bytes)'), $before, 'the history survives a crash');
-is($node->safe_psql('postgres', q{
-	SELECT setting::bigint * 8192 BETWEEN 128 * 1048576 AND 500 * 1048576 FROM pg_settings WHERE name = 'shared_buffers'}),
-	't', 'and shared_buffers is what was suggested');
+SKIP: {
+	skip 'nothing was suggested', 1 unless $memory_known;
+	is($node->safe_psql('postgres', q{
+		SELECT setting::bigint * 8192 BETWEEN 128 * 1048576 AND 500 * 1048576 FROM pg_settings WHERE name = 'shared_buffers'}),
+		't', 'and shared_buffers is what was suggested');
+}
 
 # ---- files that are not to be trusted
 my $path = $node->data_dir . "/$file";
