@@ -10,6 +10,7 @@ OBJS = \
 	src/guc.o \
 	src/shmem.o \
 	src/probe.o \
+	src/lookup.o \
 	src/table.o \
 	src/watch.o \
 	src/worker.o \
@@ -69,7 +70,7 @@ $(OBJS): $(wildcard src/*.h)
 $(PURE): override CPPFLAGS := $(filter-out -I%,$(CPPFLAGS))
 $(PURE): override CFLAGS += -std=gnu99 -Wextra
 # The functions on the path of every buffer hit call nothing: a frame would be waste.
-src/probe.o: override CFLAGS += -fomit-frame-pointer
+src/lookup.o: override CFLAGS += -fomit-frame-pointer
 else
 all install installcheck:
 	@echo "Building needs pg_config and the server's headers: install postgresql-server-dev-N"

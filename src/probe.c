@@ -9,15 +9,11 @@
  * for this table they are memcmp and memcpy.  We put our own in their place:
  *
  *	- match() is called when an entry's hash value equals the key's: on every
- *	  hit.  It is also called when an entry is removed, that is on eviction
- *	  and invalidation.  A lookup holds the lock of the table's partition in
- *	  shared mode and a removal in exclusive mode.  Since we hold the lock
- *	  ourselves in one of the modes, its exclusive bit, if set, is ours.
+ *	  hit, and when an entry is removed;
  *	- keycopy() is called when an entry is made: on every page that is read
  *	  in, and on every page by which a relation is extended.
  *
- * Both find the hash value of the page in the entry, right before the key.
- * No code is patched, no protection of memory changed; in a process of its
+ * What ours do is told in lookup.c.  No code is patched, no protection of memory changed; in a process of its
  * own, each backend goes through two other pointers.
  *
  * What is not seen: temporary tables, which have buffers of their own; a page
@@ -27,28 +23,22 @@
  *
  * How the table is found is told in table.c.  Before anything is recorded it
  * is tried out, see try_out().
- *
- * On the hot path (match, insert and their callees) nothing is allocated,
- * waited for, reported or read from a file.
  */
 #include "postgres.h"
 
 #include <stdlib.h>
 
-#include "access/parallel.h"
-#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "portability/instr_time.h"
 #include "storage/buf_internals.h"
 #include "storage/lwlock.h"
-#include "storage/proc.h"
 
 #include "compat.h"
 #include "guc.h"
+#include "lookup.h"
 #include "probe.h"
 #include "shmem.h"
 #include "table.h"
-#include "watch.h"
 
 /*
  * The table's own functions are not meant for modules.  A server that does
@@ -59,288 +49,15 @@
 #pragma weak BufTableInsert
 #pragma weak BufTableDelete
 
-/* What marks a process as one that cleans up, not one that uses. */
-#define MAINTENANCE_FLAGS (PROC_IN_VACUUM | PROC_IS_AUTOVACUUM)
-
 /*
- * All that this process knows.  Set in the postmaster and inherited, but for
- * the second half, in which each process keeps its own books.
+ * What this process knows; set in the postmaster and inherited.
  */
 static struct
 {
-	/* the hot path: where to record, and how to tell a removal */
-	WsSketch   *sketch;			/* of this process's present kind */
-	LWLockPadded *locks;		/* of the table's partitions */
-	uint32		exclusive;		/* bits that may mean "held exclusively" */
-	bool		exclusive_sure; /* do they mean nothing else? */
-	WsKind		kind;			/* what sketch is for */
-	uint32		settled_tick;	/* settle() has nothing to do in this tick, */
-	uint8		settled_flags;	/* as long as the process is of this kind */
-	const uint8 *status_flags;	/* of this process, as others see them */
-
-	/* the table */
-	bool		attached;		/* is there one? */
+	bool		attached;		/* is there a table? */
 	WsTable		table;
 	bool		ignored;		/* record nothing in this process */
-
-	/* the books of this process */
-	int			pid;			/* whose they are */
-	int64		hits;			/* of pgBufferUsage, already counted */
-	int64		reads;
 } probe;
-
-static const uint8 no_flags = 0;
-static const uint8 launcher_flags = PROC_IS_AUTOVACUUM;
-
-StaticAssertDecl(sizeof(BufferTag) == 20, "keys are compared as 8 + 8 + 4 bytes");
-StaticAssertDecl(sizeof(WsPageId) == sizeof(BufferTag) &&
-				 offsetof(WsPageId, fork) == offsetof(BufferTag, forkNum) &&
-				 offsetof(WsPageId, block) == offsetof(BufferTag, blockNum),
-				 "the identity of a page is laid out as the server's");
-
-
-/*
- * ----------------------------------------------------------------
- * The hot path
- * ----------------------------------------------------------------
- */
-
-/*
- * A function for what is rare, to be called at the end of another one: not
- * inlined, and by its plain interface, or the compiler makes use of what it
- * knows about it and a call of the jump.
- */
-#if defined(__clang__)
-#define RARE pg_noinline
-#else
-#define RARE __attribute__((noipa))
-#endif
-
-/* hash value of the entry that a key is in; HASHELEMENT is public */
-static inline uint32
-entry_hash(const void *entry_key)
-{
-	return ((const HASHELEMENT *) ((const char *) entry_key -
-								   MAXALIGN(sizeof(HASHELEMENT))))->hashvalue;
-}
-
-static inline uint64
-word64(const void *p, int offset)
-{
-	uint64		w;
-
-	memcpy(&w, (const char *) p + offset, sizeof(w));
-	return w;
-}
-
-static inline uint32
-word32(const void *p, int offset)
-{
-	uint32		w;
-
-	memcpy(&w, (const char *) p + offset, sizeof(w));
-	return w;
-}
-
-/*
- * The lock that this process holds, in one mode or the other, while it looks
- * for an entry with this hash value.
- */
-static inline LWLock *
-partition_lock(uint32 hash)
-{
-	return &probe.locks[hash % NUM_BUFFER_PARTITIONS].lock;
-}
-
-static inline uint8
-present_flags(void)
-{
-	return *probe.status_flags & MAINTENANCE_FLAGS;
-}
-
-/*
- * Add what the server has counted since last time.
- *
- * The server's own counters cost nothing here, and tell a hit from a removal.
- * A parallel worker's are added to its leader's at its end.
- */
-static void
-flush_counters(void)
-{
-	WsCounters *c = &ws_shared->shards[probe.pid % WS_COUNTER_SHARDS].counters;
-	int64		hits = pgBufferUsage.shared_blks_hit;
-	int64		reads = pgBufferUsage.shared_blks_read;
-
-	if (!IsParallelWorker())
-	{
-		if (hits > probe.hits)
-			__atomic_fetch_add(&c->hits[probe.kind], hits - probe.hits, __ATOMIC_RELAXED);
-		if (reads > probe.reads)
-			__atomic_fetch_add(&c->reads[probe.kind], reads - probe.reads, __ATOMIC_RELAXED);
-	}
-	probe.hits = hits;
-	probe.reads = reads;
-	ws_watch_flush(c);
-}
-
-/*
- * What has to be done once per tick and process, when the process turns from
- * client to maintenance or back, and every time if there is no worker that
- * ticks: bring everything else up to date.
- */
-static void
-settle(void)
-{
-	uint32		now;
-	bool		unattended;
-
-	if (probe.pid != MyProcPid)
-	{
-		/* first lookup of this process */
-		probe.pid = MyProcPid;
-		probe.hits = 0;
-		probe.reads = 0;
-		if (AmAutoVacuumLauncherProcess())
-			probe.status_flags = &launcher_flags;
-		else
-			probe.status_flags = MyProc ? &MyProc->statusFlags : &no_flags;
-		probe.kind = present_flags() ? WS_MAINTENANCE : WS_CLIENT;
-		ws_watch_begin();
-	}
-
-	flush_counters();
-
-	probe.settled_flags = present_flags();
-	probe.kind = probe.settled_flags ? WS_MAINTENANCE : WS_CLIENT;
-	probe.sketch = ws_shared->sketch[probe.kind];
-	unattended = ws_load(&probe.sketch->unattended);
-	if (unattended)
-		ws_shmem_advance();
-
-	now = ws_load(&probe.sketch->tick);
-	if (ws_load(&ws_shared->active_tick) != now)
-		ws_store(&ws_shared->active_tick, now);
-
-	/* a worker that rests will tick again; if there is none, look at the clock */
-	if (unattended)
-		ws_shmem_wake_worker();
-	probe.settled_tick = unattended ? 0 : now;
-}
-
-/*
- * A use of a page of a watched register.
- */
-static RARE int
-match_watched(const void *page, uint32 hash)
-{
-	ws_sketch_touch(probe.sketch, hash);
-	if (ws_watch_sampled(hash))
-		ws_watch_hit(page, hash, ws_load(&probe.sketch->tick), probe.kind);
-	return 0;
-}
-
-static RARE int
-match_settle(const void *page, uint32 hash)
-{
-	settle();
-	return match_watched(page, hash);
-}
-
-/*
- * The lock says that it is held exclusively, or it is not known which bit
- * would say so.  A removal is no use of the page.
- */
-static RARE int
-match_removal(const void *page, uint32 hash)
-{
-	if (!probe.exclusive_sure &&
-		!LWLockHeldByMeInMode(partition_lock(hash), LW_EXCLUSIVE))
-		return match_settle(page, hash);
-	if (probe.pid == MyProcPid)
-		ws_watch_remove(page, hash, ws_load(&probe.sketch->tick), probe.kind);
-	return 0;
-}
-
-/*
- * A match whose cell is not current.  All that is rarer still is called at
- * the end, so that no frame is needed here.
- */
-static RARE int
-match_slow(const void *page, uint32 hash, uint32 *cell)
-{
-	const WsSketch *sketch = probe.sketch;
-	uint32		now = ws_load(&sketch->tick);
-
-	if (unlikely(pg_atomic_read_u32(&partition_lock(hash)->state) & probe.exclusive))
-		return match_removal(page, hash);
-	if (unlikely(now != probe.settled_tick ||
-				 present_flags() != probe.settled_flags))
-		return match_settle(page, hash);
-	if (unlikely(hash < ws_load(&sketch->watched)))
-		return match_watched(page, hash);
-	ws_store(cell, now);
-	return 0;
-}
-
-/* out of line, so that equal keys do not pay for the result */
-static RARE int
-match_not(void)
-{
-	return 1;
-}
-
-/*
- * In place of memcmp(), as a HashCompareFunc.  The hash values are known to
- * be equal, so the keys nearly always are.
- */
-static int
-match(const void *entry_key, const void *key, Size keysize)
-{
-	WsSketch   *sketch;
-	uint32		hash;
-	uint32	   *cell;
-
-	if (unlikely(word64(entry_key, 0) != word64(key, 0) ||
-				 word64(entry_key, 8) != word64(key, 8) ||
-				 word32(entry_key, 16) != word32(key, 16)))
-		return match_not();
-
-	hash = entry_hash(entry_key);
-	sketch = probe.sketch;
-	cell = &sketch->cells[ws_sketch_cell(sketch, hash)];
-	if (likely(ws_load(cell) == ws_load(&sketch->tick)))
-		return 0;
-	return match_slow(entry_key, hash, cell);
-}
-
-/*
- * In place of memcpy(), as a HashCopyFunc.  A page has to be read, or made:
- * next to that, anything we do is cheap.
- */
-static void *
-insert(void *entry_key, const void *key, Size keysize)
-{
-	uint32		hash = entry_hash(entry_key);
-
-	memcpy(entry_key, key, sizeof(BufferTag));
-
-	ws_shmem_advance();
-	if (ws_load(&probe.sketch->tick) != probe.settled_tick ||
-		present_flags() != probe.settled_flags)
-		settle();
-	ws_sketch_touch(probe.sketch, hash);
-	ws_watch_insert(entry_key, hash, ws_load(&probe.sketch->tick), probe.kind);
-	__atomic_fetch_add(&ws_shared->shards[probe.pid % WS_COUNTER_SHARDS].counters.inserts,
-					   1, __ATOMIC_RELAXED);
-	return entry_key;
-}
-
-
-/*
- * ----------------------------------------------------------------
- * Attaching
- * ----------------------------------------------------------------
- */
 
 /* note why there will be no tracking */
 static bool
@@ -353,7 +70,8 @@ refuse(const char *why)
 static void
 stand_in(bool on)
 {
-	ws_table_set_functions(&probe.table, on ? match : NULL, on ? insert : NULL);
+	ws_table_set_functions(&probe.table, on ? ws_lookup_match(ws_shared->log2m) : NULL,
+						   on ? ws_lookup_insert() : NULL);
 }
 
 /*
@@ -431,9 +149,6 @@ try_out(void)
 	ws_shmem_worker_ticks(false);
 	ws_store(&ws_shared->active_tick, 0);
 	memset(ws_shared->shards, 0, sizeof(ws_shared->shards));
-	probe.settled_tick = 0;
-	probe.pid = 0;
-	probe.status_flags = &no_flags;
 
 	return ws_shared->refusal[0] == '\0';
 }
@@ -444,6 +159,10 @@ try_out(void)
 static bool
 attach(void)
 {
+	LWLockPadded *locks;
+	uint32		exclusive;
+	bool		sure;
+
 #ifdef EXEC_BACKEND
 	return refuse("processes of this server do not inherit the postmaster's memory");
 #endif
@@ -452,13 +171,17 @@ attach(void)
 	if (!ws_table_find(&probe.table, ws_shared->refusal, sizeof(ws_shared->refusal)))
 		return false;
 
-	probe.locks = &MainLWLockArray[BUFFER_MAPPING_LWLOCK_OFFSET];
-	probe.exclusive_sure = ws_table_learn_exclusive_bit(&probe.locks[0].lock, &probe.exclusive);
+	locks = &MainLWLockArray[BUFFER_MAPPING_LWLOCK_OFFSET];
+	sure = ws_table_learn_exclusive_bit(&locks[0].lock, &exclusive);
 
 	probe.attached = true;
+	ws_lookup_begin(locks, exclusive, sure);
 	stand_in(true);
 	if (try_out())
+	{
+		ws_lookup_begin(locks, exclusive, sure);
 		return true;
+	}
 
 	stand_in(false);
 	return false;
@@ -472,8 +195,8 @@ attach(void)
 static void
 at_exit(void)
 {
-	if (IsUnderPostmaster && probe.pid == MyProcPid && probe.attached)
-		flush_counters();
+	if (IsUnderPostmaster && probe.attached)
+		ws_lookup_end();
 }
 
 void
@@ -486,9 +209,6 @@ ws_probe_attach(void)
 
 	INSTR_TIME_SET_CURRENT(start);
 	memset(&probe, 0, sizeof(probe));
-	probe.sketch = ws_shared->sketch[WS_CLIENT];
-	probe.kind = WS_CLIENT;
-	probe.status_flags = &no_flags;
 
 	PG_TRY();
 	{
@@ -546,7 +266,7 @@ void
 ws_probe_flush_counters(void)
 {
 	if (probe.attached && !probe.ignored)
-		settle();
+		ws_lookup_settle();
 }
 
 int64
@@ -579,7 +299,7 @@ ws_probe_resident(const WsSample *pages, int n, bool *resident)
 	ws_probe_switch(false);
 	for (int i = 0; i < n; i++)
 	{
-		LWLock	   *lock = partition_lock(pages[i].hash);
+		LWLock	   *lock = ws_lookup_lock(pages[i].hash);
 		BufferTag	tag;
 
 		memcpy(&tag, &pages[i].page, sizeof(tag));

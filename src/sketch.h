@@ -139,6 +139,16 @@ ws_load(const uint32_t *word)
 	return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
+/*
+ * The same where it does not matter whether the word is read once or more often:
+ * compilers do not make an atomic load part of another instruction.
+ */
+static inline uint32_t
+ws_peek(const uint32_t *word)
+{
+	return *word;
+}
+
 static inline void
 ws_store(uint32_t *word, uint32_t value)
 {
@@ -146,7 +156,18 @@ ws_store(uint32_t *word, uint32_t value)
 }
 
 /*
- * Index of the cell of a page with this hash.  On the hot path.
+ * Index of the cell of a page with this hash, in a sketch of 2^log2m registers.
+ * On the hot path, where log2m is a constant.
+ */
+static inline size_t
+ws_cell(uint32_t hash, uint32_t log2m)
+{
+	return (size_t) ((uint32_t) __builtin_ctz(hash | (uint32_t) 1 << (32 - log2m)) << log2m) |
+		(hash >> (32 - log2m));
+}
+
+/*
+ * The same for a sketch whose geometry is not known beforehand.
  */
 static inline uint32_t
 ws_sketch_cell(const WsSketch *sk, uint32_t hash)

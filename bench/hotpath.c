@@ -1,0 +1,711 @@
+/*
+ * hotpath.c
+ *		What a buffer hit costs, without a server around it; see bench/hotpath.
+ *
+ *	hotpath time [-m log2m] [-n accesses] [-r runs] [-p processes] [-b]
+ *	hotpath run WAY current|store ACCESSES	the loop alone, for callgrind
+ *	hotpath step WAY current|store	instructions per access, by stepping through them
+ *
+ * The server finds the entry of a page and calls a function to compare its key,
+ * through a pointer.  So does the loop here; the function is memcmp(), which the
+ * server uses by itself, or the extension's own, linked in as it was compiled
+ * for the library, or one of the other ways to do its work.  Entries are as
+ * large as the server's and as scattered, so that what it costs to get at them
+ * is in all figures alike; differences to memcmp() are what a way adds.
+ */
+#include "postgres.h"
+
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <math.h>
+
+#include "executor/instrument.h"
+#include "miscadmin.h"
+#include "storage/buf_internals.h"
+#include "storage/proc.h"
+
+#include "lookup.h"
+#include "shmem.h"
+#include "watch.h"
+
+/* the C library's own */
+#undef printf
+#undef fprintf
+#undef qsort
+
+#if __has_include(<xxhash.h>)
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+#define HAVE_XXHASH
+#endif
+
+/*
+ * What the library gets from the server and from its other rooms.  The clock is
+ * advanced by the loop, in the place of the worker, and no page is sampled.
+ */
+WsShared   *ws_shared;
+int			MyProcPid;
+PGPROC	   *MyProc;
+int			ParallelWorkerNumber = -1;
+BackendType MyBackendType;
+BufferUsage pgBufferUsage;
+
+extern bool IsAutoVacuumLauncherProcess(void);
+
+bool		IsAutoVacuumLauncherProcess(void) { return false; }
+bool		LWLockHeldByMeInMode(LWLock *lock, LWLockMode mode) { return false; }
+uint32		ws_shmem_advance(void) { return ws_shared->sketch[0]->tick; }
+void		ws_shmem_wake_worker(void) {}
+void		ws_watch_begin(void) {}
+void		ws_watch_flush(WsCounters *counters) {}
+void		ws_watch_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind) {}
+void		ws_watch_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind) {}
+void		ws_watch_remove(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind) {}
+
+/* as the server's: 16 bytes, the key, and the number of the buffer */
+typedef struct Entry
+{
+	HASHELEMENT element;
+	BufferTag	tag;
+	int			id;
+} Entry;
+
+static Entry *entries;
+static uint32 npages;
+static uint32 log2m = 14;
+static WsSketch *sketch;
+static LWLockPadded locks[NUM_BUFFER_PARTITIONS];
+
+/* ---------------------------------------------------------------- other ways */
+
+static uint16 *cells16;
+static int64 *stamps;
+
+static inline uint32
+hash_of(const void *entry_key)
+{
+	return ((const Entry *) ((const char *) entry_key - offsetof(Entry, tag)))->element.hashvalue;
+}
+
+static inline bool
+same(const void *a, const void *b)
+{
+	uint64		a0,
+				a1,
+				b0,
+				b1;
+	uint32		a2,
+				b2;
+
+	memcpy(&a0, a, 8);
+	memcpy(&b0, b, 8);
+	memcpy(&a1, (const char *) a + 8, 8);
+	memcpy(&b1, (const char *) b + 8, 8);
+	memcpy(&a2, (const char *) a + 16, 4);
+	memcpy(&b2, (const char *) b + 16, 4);
+	return likely(a0 == b0 && a1 == b1 && a2 == b2);
+}
+
+static int
+nothing(const void *entry_key, const void *key, Size size)
+{
+	return 0;
+}
+
+/* the geometry looked up each time, as it was before it was made a constant */
+static int
+any_geometry(const void *entry_key, const void *key, Size size)
+{
+	uint32		hash;
+	uint32	   *cell;
+	uint32		now;
+
+	if (!same(entry_key, key))
+		return 1;
+	hash = hash_of(entry_key);
+	cell = &sketch->cells[ws_sketch_cell(sketch, hash)];
+	now = ws_load(&sketch->tick);
+	if (ws_load(cell) != now)
+		ws_store(cell, now);
+	return 0;
+}
+
+/* the same without looking first */
+static int
+always_store(const void *entry_key, const void *key, Size size)
+{
+	if (!same(entry_key, key))
+		return 1;
+	ws_store(&sketch->cells[ws_cell(hash_of(entry_key), 14)], ws_load(&sketch->tick));
+	return 0;
+}
+
+/* cells of half the size: 1.8 hours at 100 ms, then they would have to be swept */
+static int
+half_cells(const void *entry_key, const void *key, Size size)
+{
+	uint16	   *cell;
+	uint16		now;
+
+	if (!same(entry_key, key))
+		return 1;
+	cell = &cells16[ws_cell(hash_of(entry_key), 14)];
+	now = (uint16) ws_load(&sketch->tick);
+	if (__atomic_load_n(cell, __ATOMIC_RELAXED) != now)
+		__atomic_store_n(cell, now, __ATOMIC_RELAXED);
+	return 0;
+}
+
+/* registers side by side, each with its levels in two lines of cache */
+static int
+register_major(const void *entry_key, const void *key, Size size)
+{
+	uint32		hash;
+	uint32	   *cell;
+	uint32		now;
+
+	if (!same(entry_key, key))
+		return 1;
+	hash = hash_of(entry_key);
+	cell = (uint32 *) stamps + ((size_t) (hash >> 18) << 5) + __builtin_ctz(hash | 0x40000);
+	now = ws_load(&sketch->tick);
+	if (ws_load(cell) != now)
+		ws_store(cell, now);
+	return 0;
+}
+
+/* hashes kept by the process, and entered 64 at a time */
+static int
+batches(const void *entry_key, const void *key, Size size)
+{
+	static uint32 kept[64];
+	static int	n = 0;
+
+	if (!same(entry_key, key))
+		return 1;
+	kept[n++] = hash_of(entry_key);
+	if (unlikely(n == 64))
+	{
+		for (n = 0; n < 64; n++)
+		{
+			uint32	   *cell = &sketch->cells[ws_cell(kept[n], 14)];
+
+			if (ws_load(cell) != ws_load(&sketch->tick))
+				ws_store(cell, ws_load(&sketch->tick));
+		}
+		n = 0;
+	}
+	return 0;
+}
+
+/* the clock read at each hit, the cheapest there is */
+static int
+coarse_clock(const void *entry_key, const void *key, Size size)
+{
+	struct timespec t;
+	uint32	   *cell;
+	uint32		now;
+
+	if (!same(entry_key, key))
+		return 1;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	now = (uint32) (t.tv_sec * 10 + t.tv_nsec / 100000000);
+	cell = &sketch->cells[ws_cell(hash_of(entry_key), 14)];
+	if (ws_load(cell) != now)
+		ws_store(cell, now);
+	return 0;
+}
+
+#ifdef HAVE_XXHASH
+/*
+ * The layout known from the literature and from practice, our own making of the
+ * idea: a time of 8 bytes for each register and level, the levels of a register
+ * together, the time of day, and a hash of the 20-byte tag.
+ */
+static int
+textbook(const void *entry_key, const void *key, Size size)
+{
+	uint32		hash;
+	struct timeval t;
+
+	if (memcmp(entry_key, key, size) != 0)
+		return 1;
+	hash = (uint32) XXH3_64bits(key, sizeof(BufferTag));
+	gettimeofday(&t, NULL);
+	stamps[((size_t) (hash >> 18) << 5) + __builtin_ctz(hash | 0x40000)] =
+		t.tv_sec * INT64CONST(1000000) + t.tv_usec;
+	return 0;
+}
+#endif
+
+typedef struct Way
+{
+	const char *name;
+	const char *title;
+	HashCompareFunc function;
+	bool		prefetch;
+	bool		other;			/* only to be seen with -b */
+} Way;
+
+static Way	ways[] = {
+	{"empty", "empty function", nothing, false, false},
+	{"memcmp", "memcmp, the server's own", memcmp, false, false},
+	{"ours", "working_set", NULL, false, false},
+#ifdef HAVE_XXHASH
+	{"textbook", "8-byte times, register-major, gettimeofday, hash of 20 bytes", textbook, false, false},
+#endif
+	{"any", "geometry not a constant", any_geometry, false, true},
+	{"always", "store without looking", always_store, false, true},
+	{"prefetch", "working_set, cell prefetched at the hash", NULL, true, true},
+	{"half", "cells of 16 bits", half_cells, false, true},
+	{"register", "register-major, 4-byte times", register_major, false, true},
+	{"batches", "hashes kept, entered 64 at a time", batches, false, true},
+	{"clock", "coarse clock at each hit", coarse_clock, false, true},
+};
+
+#define NWAYS	((int) lengthof(ways))
+#define AHEAD	8
+#define MEMCMP	1			/* what others are compared with */
+
+/* ---------------------------------------------------------------- the loop */
+
+/* what a stand-in for the table's hash function could do ahead of the lookup */
+static pg_noinline void
+prefetch_cell(uint32 hash)
+{
+	__builtin_prefetch(&sketch->cells[ws_cell(hash, 14)]);
+}
+
+static uint64
+clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64) t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/*
+ * Look at n pages.  The server writes a key, and then hashes it and takes a lock
+ * before it looks: a key is written a few rounds ahead here, so that it has left
+ * the processor's store buffer too.  Its entry is not touched before its turn.
+ */
+static pg_noinline int
+look(const Way *way, const uint32 *pages, uint32 n)
+{
+	HashCompareFunc volatile match = way->function;
+	BufferTag	keys[2 * AHEAD];
+	int			differ = 0;
+
+	memset(keys, 0, sizeof(keys));
+	for (uint32 i = 0; i < AHEAD; i++)
+		memcpy(&keys[i], &pages[i < n ? i : 0], sizeof(uint32));
+	for (uint32 i = 0; i < n; i++)
+	{
+		const Entry *e = &entries[pages[i]];
+
+		memcpy(&keys[(i + AHEAD) % (2 * AHEAD)], &pages[i + AHEAD < n ? i + AHEAD : 0], sizeof(uint32));
+		if (way->prefetch)
+			prefetch_cell(e->element.hashvalue);
+		differ += match(&e->tag, &keys[i % (2 * AHEAD)], sizeof(BufferTag));
+	}
+	return differ;
+}
+
+static uint64
+next_random(uint64 *state)
+{
+	uint64		z = (*state += UINT64CONST(0x9E3779B97F4A7C15));
+
+	z = (z ^ (z >> 30)) * UINT64CONST(0xBF58476D1CE4E5B9);
+	z = (z ^ (z >> 27)) * UINT64CONST(0x94D049BB133111EB);
+	return z ^ (z >> 31);
+}
+
+static double
+next_double(uint64 *state)
+{
+	return (double) (next_random(state) >> 11) / 9007199254740992.0;
+}
+
+static void
+check(bool fine, const char *what)
+{
+	if (!fine)
+	{
+		perror(what);
+		exit(1);
+	}
+}
+
+static void *
+shared_memory(size_t size)
+{
+	void	   *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	check(p != MAP_FAILED, "mmap");
+	memset(p, 0, size);
+	return p;
+}
+
+static void
+set_up(uint32 pages)
+{
+	uint64		state = 1;
+
+	npages = pages;
+	entries = shared_memory((size_t) pages * sizeof(Entry));
+	for (uint32 i = 0; i < pages; i++)
+	{
+		memset(&entries[i].tag, 0, sizeof(BufferTag));
+		memcpy(&entries[i].tag, &i, sizeof(i));
+		entries[i].element.hashvalue = (uint32) next_random(&state);
+	}
+
+	ws_shared = shared_memory(sizeof(WsShared));
+	for (int kind = 0; kind < WS_NKINDS; kind++)
+	{
+		ws_shared->sketch[kind] = shared_memory(ws_sketch_size(1 << log2m));
+		ws_sketch_init(ws_shared->sketch[kind], 1 << log2m, WS_TICK_ORIGIN);
+	}
+	ws_shared->log2m = log2m;
+	ws_shared->sample_shift = WS_SAMPLE_OFF;
+	sketch = ws_shared->sketch[WS_CLIENT];
+	cells16 = shared_memory(ws_sketch_size(1 << 14));
+	stamps = shared_memory(((size_t) 1 << 14) * 32 * sizeof(int64));
+
+	MyProcPid = getpid();
+	ws_lookup_begin(locks, 1 << 24, true);
+	for (int i = 0; i < NWAYS; i++)
+		if (!ways[i].function)
+			ways[i].function = ws_lookup_match(log2m);
+}
+
+/* ---------------------------------------------------------------- time */
+
+typedef struct Pattern
+{
+	const char *title;
+	uint32		pages;
+	double		zipf;			/* exponent; 0: uniform */
+	bool		in_turn;		/* a round of all pages in each tick */
+} Pattern;
+
+static const Pattern patterns[] = {
+	{"64 hot pages", 64, 0, false},
+	{"uniform over 16,000 pages", 16000, 0, false},
+	{"16,000 pages in turn, each time a new tick, so that most are stores", 16000, 0, true},
+	{"Zipf 0.99 over 1,000,000 pages", 1000000, 0.99, false},
+	{"uniform over 10,000,000 pages", 10000000, 0, false},
+};
+
+static uint32 *
+draw(const Pattern *p, uint32 n, uint64 seed)
+{
+	uint32	   *pages = malloc(sizeof(uint32) * n);
+	double	   *sum = NULL;
+	uint64		state = seed;
+
+	check(pages != NULL, "malloc");
+	if (p->zipf > 0)
+	{
+		sum = malloc(sizeof(double) * p->pages);
+		check(sum != NULL, "malloc");
+		for (uint32 i = 0; i < p->pages; i++)
+			sum[i] = (i ? sum[i - 1] : 0) + pow(i + 1.0, -p->zipf);
+	}
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint32		low = 0;
+
+		if (sum)
+		{
+			double		x = next_double(&state) * sum[p->pages - 1];
+			uint32		high = p->pages - 1;
+
+			while (low < high)
+			{
+				uint32		mid = (low + high) / 2;
+
+				if (sum[mid] < x)
+					low = mid + 1;
+				else
+					high = mid;
+			}
+		}
+		else
+			low = p->in_turn ? i % p->pages : (uint32) (next_double(&state) * p->pages);
+		/* entries lie where their hash has put them, not by rank */
+		pages[i] = (uint32) ((uint64) low * 7368787 % p->pages);
+	}
+	free(sum);
+	return pages;
+}
+
+static int
+compare_doubles(const void *a, const void *b)
+{
+	double		x = *(const double *) a;
+	double		y = *(const double *) b;
+
+	return (x > y) - (x < y);
+}
+
+static double
+quantile(double *values, int n, double q)
+{
+	qsort(values, n, sizeof(double), compare_doubles);
+	return values[(int) (q * (n - 1) + 0.5)];
+}
+
+/* all processes go on when all are there */
+static void
+meet(uint32 *arrived, uint32 processes, uint32 *round)
+{
+	*round += processes;
+	__atomic_fetch_add(arrived, 1, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(arrived, __ATOMIC_SEQ_CST) < *round)
+		;
+}
+
+/*
+ * One process's part in the measuring of a pattern: ns[way][run].  The first
+ * process ticks, as the worker would.
+ */
+static void
+measure(const Pattern *p, int process, int processes, uint32 n, int runs, bool others,
+		uint32 *arrived, double *ns)
+{
+	uint32		round = 0;
+	uint32	   *pages = draw(p, n, 17 + process);
+	uint32		chunk = p->in_turn ? p->pages : 65536;
+	cpu_set_t	cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(process % sysconf(_SC_NPROCESSORS_ONLN), &cpus);
+	sched_setaffinity(0, sizeof(cpus), &cpus);
+	MyProcPid = getpid();
+
+	/* the first run is for the caches */
+	for (int run = -1; run < runs; run++)
+		for (int i = 0; i < NWAYS; i++)
+		{
+			int			w = (i + run + NWAYS) % NWAYS;
+			uint64		took = 0;
+			uint64		ticked = 0;
+
+			if (ways[w].other && !others)
+				continue;
+			meet(arrived, processes, &round);
+			for (uint32 done = 0; done < n; done += chunk)
+			{
+				uint64		start = clock_ns();
+
+				if (process == 0 && (p->in_turn || start - ticked >= 100000000))
+				{
+					ws_store(&sketch->tick, ws_load(&sketch->tick) + 1);
+					ticked = start;
+					start = clock_ns();
+				}
+				check(look(&ways[w], pages + done, Min(n - done, chunk)) == 0, "match");
+				took += clock_ns() - start;
+			}
+			if (run >= 0)
+				ns[w * runs + run] = (double) took / n;
+		}
+	free(pages);
+}
+
+static int
+time_all(uint32 n, int runs, int processes, bool others)
+{
+	size_t		each = (size_t) NWAYS * runs;
+	double	   *ns = shared_memory(sizeof(double) * each * processes);
+	double	   *one = malloc(sizeof(double) * runs);
+	double	   *added = malloc(sizeof(double) * runs);
+	uint32	   *arrived = shared_memory(sizeof(uint32));
+
+	check(one && added, "malloc");
+	for (int i = 0; i < (int) lengthof(patterns); i++)
+	{
+		const Pattern *p = &patterns[i];
+
+		*arrived = 0;
+		for (int process = 0; process < processes; process++)
+		{
+			pid_t		pid = fork();
+
+			check(pid >= 0, "fork");
+			if (pid == 0)
+			{
+				measure(p, process, processes, n, runs, others, arrived, ns + process * each);
+				_exit(0);
+			}
+		}
+		for (int process = 0; process < processes; process++)
+		{
+			int			status;
+
+			check(wait(&status) > 0 && status == 0, "a process of the measuring");
+		}
+
+		/* of several processes the slowest counts: a mean would hide one that waits */
+		for (size_t j = each; j < each * processes; j++)
+			ns[j % each] = Max(ns[j % each], ns[j]);
+
+		printf("\n%s; %d process%s\n", p->title, processes, processes > 1 ? "es on one sketch" : "");
+		printf("  %-62s %7s %7s   %s\n", "ns per access", "median", "added", "quartiles");
+		for (int w = 0; w < NWAYS; w++)
+		{
+			if (ways[w].other && !others)
+				continue;
+			memcpy(one, &ns[w * runs], sizeof(double) * runs);
+			for (int run = 0; run < runs; run++)
+				added[run] = ns[w * runs + run] - ns[MEMCMP * runs + run];
+			printf("  %-62s %7.2f", ways[w].title, quantile(one, runs, 0.5));
+			if (w > MEMCMP)
+				printf(" %7.2f   %.2f to %.2f", quantile(added, runs, 0.5),
+					   quantile(added, runs, 0.25), quantile(added, runs, 0.75));
+			putchar('\n');
+		}
+		fflush(stdout);
+	}
+	return 0;
+}
+
+/* ---------------------------------------------------------------- instructions */
+
+static const Way *
+find_way(const char *name)
+{
+	for (int i = 0; i < NWAYS; i++)
+		if (strcmp(ways[i].name, name) == 0)
+			return &ways[i];
+	fprintf(stderr, "hotpath: no way \"%s\"\n", name);
+	exit(2);
+}
+
+/* by its name callgrind knows what to count */
+extern __attribute__((noipa)) void counted(const Way *way, const uint32 *pages, uint32 n);
+
+void
+counted(const Way *way, const uint32 *pages, uint32 n)
+{
+	check(look(way, pages, n) == 0, "match");
+}
+
+/*
+ * Look n times at pages whose cells are current, or at n pages no two of which
+ * share a cell and none of whose cells is current.  The signals say what is to be
+ * counted when it is done by stepping.
+ */
+static int
+run_loop(const Way *way, bool store, uint32 n)
+{
+	uint32	   *pages = malloc(sizeof(uint32) * n);
+	uint32		distinct = 0;
+
+	check(pages != NULL, "malloc");
+	memset(sketch->cells, 0, sizeof(uint32) * ws_sketch_ncells(sketch));
+	for (uint32 i = 0; i < npages && distinct < n; i++)
+	{
+		uint32	   *cell = &sketch->cells[ws_sketch_cell(sketch, entries[i].element.hashvalue)];
+
+		if (*cell == 0)
+			pages[distinct++] = i;
+		*cell = 1;
+	}
+	check(distinct == n, "too few pages");
+
+	/* what is done once a tick is done now */
+	look(way, pages, n);
+	if (store)
+	{
+		memset(sketch->cells, 0, sizeof(uint32) * ws_sketch_ncells(sketch));
+		memset(cells16, 0, sizeof(uint16) * ws_sketch_ncells(sketch));
+		memset(stamps, 0, sizeof(int64) * 32 * (1 << 14));
+	}
+	raise(SIGCONT);
+	counted(way, pages, n);
+	raise(SIGCONT);
+	return 0;
+}
+
+/* instructions between the two signals; -1: not allowed */
+static long
+count_steps(const Way *way, bool store, uint32 n)
+{
+	pid_t		pid = fork();
+	int			status;
+	int			signals = 0;
+	long		steps = 0;
+
+	check(pid >= 0, "fork");
+	if (pid == 0)
+	{
+		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
+			_exit(9);
+		run_loop(way, store, n);
+		_exit(0);
+	}
+	while (waitpid(pid, &status, 0) == pid && WIFSTOPPED(status))
+	{
+		if (WSTOPSIG(status) == SIGCONT)
+			signals++;
+		else
+			steps += signals == 1;
+		if (ptrace(signals == 1 ? PTRACE_SINGLESTEP : PTRACE_CONT, pid, NULL, NULL) != 0)
+			return -1;
+	}
+	return signals == 2 ? steps : -1;
+}
+
+int
+main(int argc, char **argv)
+{
+	uint32		n = 4 << 20;
+	int			runs = 15;
+	int			processes = 1;
+	bool		others = false;
+	int			c;
+
+	if (argc < 2)
+		return 2;
+	optind = 2;
+	while ((c = getopt(argc, argv, "m:n:r:p:b")) != -1)
+		switch (c)
+		{
+			case 'm': log2m = (uint32) atoi(optarg); break;
+			case 'n': n = (uint32) atol(optarg); break;
+			case 'r': runs = atoi(optarg); break;
+			case 'p': processes = atoi(optarg); break;
+			case 'b': others = true; break;
+			default: return 2;
+		}
+
+	if (strcmp(argv[1], "time") == 0 && n > 0 && runs > 0 && processes > 0 && log2m >= 10 && log2m <= 16)
+	{
+		set_up(10000000);
+		return time_all(n, runs, processes, others);
+	}
+	set_up(16384);
+	if (strcmp(argv[1], "run") == 0 && argc == 5)
+		return run_loop(find_way(argv[2]), strcmp(argv[3], "store") == 0, (uint32) atol(argv[4]));
+	if (strcmp(argv[1], "step") == 0 && argc == 4)
+	{
+		bool		store = strcmp(argv[3], "store") == 0;
+		long		few = count_steps(find_way(argv[2]), store, 100);
+		long		many = count_steps(find_way(argv[2]), store, 300);
+
+		if (few < 0 || many < 0)
+			return 3;
+		printf("%.2f\n", (many - few) / 200.0);
+		return 0;
+	}
+	return 2;
+}

@@ -1,0 +1,378 @@
+/*
+ * lookup.c
+ *		What is done at each lookup of a page; see lookup.h.
+ *
+ * match() is called when an entry's hash value equals the key's: on every hit.
+ * It is also called when an entry is removed, that is on eviction and
+ * invalidation.  A lookup holds the lock of the table's partition in shared mode
+ * and a removal in exclusive mode.  Since we hold the lock ourselves in one of
+ * the modes, its exclusive bit, if set, is ours.
+ *
+ * insert() is called when an entry is made: on every page that is read in, and
+ * on every page by which a relation is extended.
+ *
+ * Both find the hash value of the page in the entry, right before the key.
+ *
+ * Every instruction counts here.  A hit on a page whose cell is current, by far
+ * the most common case, compares, finds the cell, and is done.  The geometry is
+ * fixed when the server starts, so there is a match() for each, in which it is
+ * a constant.  What is rarer is called at the end of what is more common, the
+ * rarest last, so that none of it needs a frame.  doc/performance.md tells what
+ * was tried, and what each gave.
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "executor/instrument.h"
+#include "miscadmin.h"
+#include "storage/buf_internals.h"
+#include "storage/proc.h"
+
+#include "compat.h"
+#include "lookup.h"
+#include "shmem.h"
+#include "watch.h"
+
+/* What marks a process as one that cleans up, not one that uses. */
+#define MAINTENANCE_FLAGS (PROC_IN_VACUUM | PROC_IS_AUTOVACUUM)
+
+/*
+ * All that this process knows.  Set in the postmaster and inherited; each
+ * process keeps its own books from its first lookup on.
+ */
+static struct
+{
+	WsSketch   *sketch;			/* of this process's present kind, */
+	uint32	   *cells;			/* and its cells */
+	LWLockPadded *locks;		/* of the table's partitions */
+	uint32		exclusive;		/* bits that may mean "held exclusively" */
+	bool		exclusive_sure; /* do they mean nothing else? */
+	WsKind		kind;			/* what sketch is for */
+	uint32		settled_tick;	/* settle() has nothing to do in this tick, */
+	uint8		settled_flags;	/* as long as the process has these flags */
+	const uint8 *status_flags;	/* of this process, as others see them */
+
+	/* the books */
+	int			pid;			/* whose they are */
+	int64		hits;			/* of pgBufferUsage, already counted */
+	int64		reads;
+} here;
+
+static const uint8 no_flags = 0;
+static const uint8 launcher_flags = PROC_IS_AUTOVACUUM;
+
+StaticAssertDecl(sizeof(BufferTag) == 20, "keys are compared as 8 + 8 + 4 bytes");
+StaticAssertDecl(sizeof(WsPageId) == sizeof(BufferTag) &&
+				 offsetof(WsPageId, fork) == offsetof(BufferTag, forkNum) &&
+				 offsetof(WsPageId, block) == offsetof(BufferTag, blockNum),
+				 "the identity of a page is laid out as the server's");
+
+/*
+ * A function for what is rare, to be called at the end of another one: not
+ * inlined, and by its plain interface, or the compiler makes use of what it
+ * knows about it and a call of the jump.
+ */
+#if defined(__clang__)
+#define RARE pg_noinline
+#else
+#define RARE __attribute__((noipa))
+#endif
+
+/* hash value of the entry that a key is in; HASHELEMENT is public */
+static inline uint32
+entry_hash(const void *entry_key)
+{
+	return ((const HASHELEMENT *) ((const char *) entry_key -
+								   MAXALIGN(sizeof(HASHELEMENT))))->hashvalue;
+}
+
+static inline uint64
+word64(const void *p, int offset)
+{
+	uint64		w;
+
+	memcpy(&w, (const char *) p + offset, sizeof(w));
+	return w;
+}
+
+static inline uint32
+word32(const void *p, int offset)
+{
+	uint32		w;
+
+	memcpy(&w, (const char *) p + offset, sizeof(w));
+	return w;
+}
+
+/* the cells are at hand, and what is before them is found from there */
+static inline const WsSketch *
+sketch_of(const uint32 *cells)
+{
+	return (const WsSketch *) ((const char *) cells - offsetof(WsSketch, cells));
+}
+
+static inline void
+record_in(WsSketch *sketch)
+{
+	here.sketch = sketch;
+	here.cells = sketch->cells;
+}
+
+/*
+ * The lock that this process holds, in one mode or the other, while it looks
+ * for an entry with this hash value.
+ */
+static inline LWLock *
+partition_lock(uint32 hash)
+{
+	return &here.locks[hash % NUM_BUFFER_PARTITIONS].lock;
+}
+
+/*
+ * Add what the server has counted since last time.
+ *
+ * The server's own counters cost nothing here, and tell a hit from a removal.
+ * A parallel worker's are added to its leader's at its end.
+ */
+static void
+flush_counters(void)
+{
+	WsCounters *c = &ws_shared->shards[here.pid % WS_COUNTER_SHARDS].counters;
+	int64		hits = pgBufferUsage.shared_blks_hit;
+	int64		reads = pgBufferUsage.shared_blks_read;
+
+	if (!IsParallelWorker())
+	{
+		if (hits > here.hits)
+			__atomic_fetch_add(&c->hits[here.kind], hits - here.hits, __ATOMIC_RELAXED);
+		if (reads > here.reads)
+			__atomic_fetch_add(&c->reads[here.kind], reads - here.reads, __ATOMIC_RELAXED);
+	}
+	here.hits = hits;
+	here.reads = reads;
+	ws_watch_flush(c);
+}
+
+static WsKind
+present_kind(void)
+{
+	return *here.status_flags & MAINTENANCE_FLAGS ? WS_MAINTENANCE : WS_CLIENT;
+}
+
+/*
+ * What has to be done once per tick and process, when the process turns from
+ * client to maintenance or back (its flags have changed), and every time if there is no worker that
+ * ticks: bring everything else up to date.
+ */
+static void
+settle(void)
+{
+	uint32		now;
+	bool		unattended;
+
+	if (here.pid != MyProcPid)
+	{
+		/* first lookup of this process */
+		here.pid = MyProcPid;
+		here.hits = 0;
+		here.reads = 0;
+		if (AmAutoVacuumLauncherProcess())
+			here.status_flags = &launcher_flags;
+		else
+			here.status_flags = MyProc ? &MyProc->statusFlags : &no_flags;
+		here.kind = present_kind();
+		ws_watch_begin();
+	}
+
+	flush_counters();
+
+	here.settled_flags = *here.status_flags;
+	here.kind = present_kind();
+	record_in(ws_shared->sketch[here.kind]);
+	unattended = ws_load(&here.sketch->unattended);
+	if (unattended)
+		ws_shmem_advance();
+
+	now = ws_load(&here.sketch->tick);
+	if (ws_load(&ws_shared->active_tick) != now)
+		ws_store(&ws_shared->active_tick, now);
+
+	/* a worker that rests will tick again; if there is none, look at the clock */
+	if (unattended)
+		ws_shmem_wake_worker();
+	here.settled_tick = unattended ? 0 : now;
+}
+
+/*
+ * A use of a page of a watched register.
+ */
+static RARE int
+match_watched(const void *page, uint32 hash)
+{
+	ws_sketch_touch(here.sketch, hash);
+	if (ws_watch_sampled(hash))
+		ws_watch_hit(page, hash, ws_load(&here.sketch->tick), here.kind);
+	return 0;
+}
+
+static RARE int
+match_settle(const void *page, uint32 hash)
+{
+	settle();
+	return match_watched(page, hash);
+}
+
+/*
+ * The lock says that it is held exclusively, or it is not known which bit
+ * would say so.  A removal is no use of the page.
+ */
+static RARE int
+match_removal(const void *page, uint32 hash)
+{
+	if (!here.exclusive_sure &&
+		!LWLockHeldByMeInMode(partition_lock(hash), LW_EXCLUSIVE))
+		return match_settle(page, hash);
+	if (here.pid == MyProcPid)
+		ws_watch_remove(page, hash, ws_load(&here.sketch->tick), here.kind);
+	return 0;
+}
+
+/*
+ * A match whose cell is not current.  All that is rarer still is called at
+ * the end, so that no frame is needed here.
+ */
+static RARE int
+match_slow(const void *page, uint32 hash, size_t cell)
+{
+	uint32	   *cells = here.cells;
+	const WsSketch *sketch = sketch_of(cells);
+	uint32		now = ws_load(&sketch->tick);
+
+	if (unlikely(pg_atomic_read_u32(&partition_lock(hash)->state) & here.exclusive))
+		return match_removal(page, hash);
+	if (unlikely(now != here.settled_tick ||
+				 *here.status_flags != here.settled_flags))
+		return match_settle(page, hash);
+	if (unlikely(hash < ws_peek(&sketch->watched)))
+		return match_watched(page, hash);
+	ws_store(&cells[cell], now);
+	return 0;
+}
+
+/* out of line, so that equal keys do not pay for the result */
+static RARE int
+match_not(void)
+{
+	return 1;
+}
+
+/*
+ * In place of memcmp(), as a HashCompareFunc.  The hash values are known to
+ * be equal, so the keys nearly always are.
+ */
+static pg_attribute_always_inline int
+match(const void *entry_key, const void *key, uint32 log2m)
+{
+	const uint32 *cells;
+	uint32		hash;
+	size_t		cell;
+
+	if (unlikely(word64(entry_key, 0) != word64(key, 0) ||
+				 word64(entry_key, 8) != word64(key, 8) ||
+				 word32(entry_key, 16) != word32(key, 16)))
+		return match_not();
+
+	hash = entry_hash(entry_key);
+	cells = here.cells;
+	cell = ws_cell(hash, log2m);
+	if (likely(ws_peek(&cells[cell]) == ws_peek(&sketch_of(cells)->tick)))
+		return 0;
+	return match_slow(entry_key, hash, cell);
+}
+
+#define MATCH(log2m) \
+	static int \
+	match_##log2m(const void *entry_key, const void *key, Size keysize) \
+	{ \
+		return match(entry_key, key, log2m); \
+	}
+
+MATCH(10)
+MATCH(11)
+MATCH(12)
+MATCH(13)
+MATCH(14)
+MATCH(15)
+MATCH(16)
+
+StaticAssertDecl(WS_REGISTERS_MIN == 1 << 10 && WS_REGISTERS_MAX == 1 << 16,
+				 "there is a match for each geometry");
+
+/*
+ * In place of memcpy(), as a HashCopyFunc.  A page has to be read, or made:
+ * next to that, anything we do is cheap.
+ */
+static void *
+insert(void *entry_key, const void *key, Size keysize)
+{
+	uint32		hash = entry_hash(entry_key);
+
+	memcpy(entry_key, key, sizeof(BufferTag));
+
+	ws_shmem_advance();
+	if (ws_load(&here.sketch->tick) != here.settled_tick ||
+		*here.status_flags != here.settled_flags)
+		settle();
+	ws_sketch_touch(here.sketch, hash);
+	ws_watch_insert(entry_key, hash, ws_load(&here.sketch->tick), here.kind);
+	__atomic_fetch_add(&ws_shared->shards[here.pid % WS_COUNTER_SHARDS].counters.inserts,
+					   1, __ATOMIC_RELAXED);
+	return entry_key;
+}
+
+HashCompareFunc
+ws_lookup_match(uint32 log2m)
+{
+	static const HashCompareFunc functions[] = {
+		match_10, match_11, match_12, match_13, match_14, match_15, match_16
+	};
+
+	return functions[log2m - 10];
+}
+
+HashCopyFunc
+ws_lookup_insert(void)
+{
+	return insert;
+}
+
+LWLock *
+ws_lookup_lock(uint32 hash)
+{
+	return partition_lock(hash);
+}
+
+void
+ws_lookup_begin(LWLockPadded *locks, uint32 exclusive, bool sure)
+{
+	memset(&here, 0, sizeof(here));
+	record_in(ws_shared->sketch[WS_CLIENT]);
+	here.kind = WS_CLIENT;
+	here.status_flags = &no_flags;
+	here.locks = locks;
+	here.exclusive = exclusive;
+	here.exclusive_sure = sure;
+}
+
+void
+ws_lookup_settle(void)
+{
+	settle();
+}
+
+void
+ws_lookup_end(void)
+{
+	if (here.pid == MyProcPid)
+		flush_counters();
+}
