@@ -17,9 +17,12 @@
  *	the server's	an atomic operation to take the lock of the partition, one of
  *	own				128, and one to release it; the same to pin and to unpin the
  *					buffer, in its header.  Locks and headers have a line each.
- *	cells			the load of the cell, and the store if the rule says so
- *	tick			the load of the tick, which a core of its own, the worker's,
- *					raises
+ *	marks			the load of the mark; if there is none, the mark is set.  A core
+ *					of its own, the worker's, wipes those that are set, once a tick.
+ *	cells			without marks the load of the cell, and the store if the rule
+ *					says so; with marks only that
+ *	tick			the load of the tick, which the worker's core raises; with marks
+ *					only by who stores
  *	books			what every process does once a tick, when it first stores:
  *					look at the tick of last activity, which the first one
  *					writes, and add to its counters, of which there are 64.
@@ -256,6 +259,7 @@ typedef struct Plan
 {
 	const char *name;
 	uint32_t	registers;
+	bool		marks;			/* a bit says whether the cell is current */
 	bool		always;			/* store even if the cell is current */
 	int			tick;			/* in slices */
 	bool		by_register;	/* the levels of a register are neighbours, in 32
@@ -264,15 +268,16 @@ typedef struct Plan
 } Plan;
 
 static const Plan plans[] = {
-	{"ours: 16384 registers, skip if equal, 100 ms", 16384, false, 10, false, 4},
-	{"  store always", 16384, true, 10, false, 4},
-	{"  ticks of 10 ms", 16384, false, 1, false, 4},
-	{"  ticks of 1 s", 16384, false, 100, false, 4},
-	{"  4096 registers", 4096, false, 10, false, 4},
-	{"  65536 registers", 65536, false, 10, false, 4},
-	{"  cells of 16 bits", 16384, false, 10, false, 5},
-	{"  by register, 4 bytes", 16384, false, 10, true, 4},
-	{"  by register, 8 bytes", 16384, false, 10, true, 3}
+	{"ours: 16384 registers, marks, 100 ms", 16384, true, false, 10, false, 4},
+	{"  without marks: skip if the cell is equal", 16384, false, false, 10, false, 4},
+	{"  store always", 16384, false, true, 10, false, 4},
+	{"  ticks of 10 ms", 16384, true, false, 1, false, 4},
+	{"  ticks of 1 s", 16384, true, false, 100, false, 4},
+	{"  4096 registers", 4096, true, false, 10, false, 4},
+	{"  65536 registers", 65536, true, false, 10, false, 4},
+	{"  without marks, cells of 16 bits", 16384, false, false, 10, false, 5},
+	{"  without marks, by register, 4 bytes", 16384, false, false, 10, true, 4},
+	{"  without marks, by register, 8 bytes", 16384, false, false, 10, true, 3}
 };
 
 #define NPLANS ((int) (sizeof(plans) / sizeof(plans[0])))
@@ -291,6 +296,14 @@ typedef struct Model
 	uint32_t   *line_stores;	/* while counting */
 	uint32_t   *cell_stores;
 	Count		cells;
+
+	/* marks: of 512 cells in a line */
+	size_t		nmark_lines;
+	Line	   *mark_lines;
+	uint32_t   *marked;			/* tick for which a cell is marked */
+	uint32_t   *marks_in;		/* how many of a line are set */
+	uint32_t   *mark_stores;	/* while counting */
+	Count		marks;
 
 	/* tick, and books */
 	Line		tick_line;
@@ -335,8 +348,15 @@ new_model(const Plan *plan, int cores)
 	model->lines = zeroed(model->nlines, sizeof(Line));
 	model->line_stores = zeroed(model->nlines, sizeof(uint32_t));
 	model->cell_stores = zeroed(model->ncells, sizeof(uint32_t));
+	model->nmark_lines = model->ncells / 512;
+	model->mark_lines = zeroed(model->nmark_lines, sizeof(Line));
+	model->marked = zeroed(model->ncells, sizeof(uint32_t));
+	model->marks_in = zeroed(model->nmark_lines, sizeof(uint32_t));
+	model->mark_stores = zeroed(model->nmark_lines, sizeof(uint32_t));
 	for (size_t i = 0; i < model->nlines; i++)
 		take(&model->lines[i], (int) random_below(&seed, cores));
+	for (size_t i = 0; i < model->nmark_lines; i++)
+		take(&model->mark_lines[i], (int) random_below(&seed, cores));
 	return model;
 }
 
@@ -347,6 +367,10 @@ free_model(Model *model)
 	free(model->lines);
 	free(model->line_stores);
 	free(model->cell_stores);
+	free(model->mark_lines);
+	free(model->marked);
+	free(model->marks_in);
+	free(model->mark_stores);
 	free(model);
 }
 
@@ -373,6 +397,14 @@ begin_tick(Model *model, uint32_t tick, int worker)
 
 	ws_store(&model->sk->tick, tick);
 	store(&model->tick_line, worker, &its_own);
+
+	for (size_t i = 0; i < model->nmark_lines; i++)
+	{
+		load(&model->mark_lines[i], worker, &its_own);
+		if (model->marks_in[i] > 0)
+			store(&model->mark_lines[i], worker, &its_own);
+		model->marks_in[i] = 0;
+	}
 
 	if (model->tail != model->head)
 	{
@@ -444,31 +476,62 @@ sampled_hit(Model *model, uint32_t hash, int core, uint32_t tick)
 	model->events++;
 }
 
+static void
+store_cell(Model *model, uint32_t cell, int core, uint32_t tick)
+{
+	size_t		at = line_of(model, cell);
+
+	model->sk->cells[cell] = tick;
+	store(&model->lines[at], core, &model->cells);
+	if (model->counting)
+	{
+		model->line_stores[at]++;
+		model->cell_stores[cell]++;
+	}
+	if (model->settled[core] != tick)
+		settle(model, core, tick);
+}
+
 static inline void
 hit(Model *model, uint32_t hash, int core)
 {
 	uint32_t	tick = ws_load(&model->sk->tick);
 	uint32_t	cell = ws_sketch_cell(model->sk, hash);
-	size_t		at = line_of(model, cell);
+	bool		sampled = model->shift > 0 && ws_stratum(hash, model->sk->log2m) >= model->shift;
 
-	load(&model->tick_line, core, &model->tick);
-	if (!model->plan->always)
-		load(&model->lines[at], core, &model->cells);
-	if (model->plan->always || model->sk->cells[cell] != tick)
+	if (model->plan->marks)
 	{
-		model->sk->cells[cell] = tick;
-		store(&model->lines[at], core, &model->cells);
-		if (model->counting)
+		size_t		at = cell / 512;
+
+		load(&model->mark_lines[at], core, &model->marks);
+		/* the cells of sampled pages are never marked, and looked at themselves */
+		if (model->marked[cell] != tick || sampled)
 		{
-			model->line_stores[at]++;
-			model->cell_stores[cell]++;
+			load(&model->tick_line, core, &model->tick);
+			if (sampled)
+				load(&model->lines[line_of(model, cell)], core, &model->cells);
+			if (model->sk->cells[cell] != tick)
+				store_cell(model, cell, core, tick);
+			if (!sampled)
+			{
+				store(&model->mark_lines[at], core, &model->marks);
+				model->marks_in[at]++;
+				model->marked[cell] = tick;
+				if (model->counting)
+					model->mark_stores[at]++;
+			}
 		}
-		if (model->settled[core] != tick)
-			settle(model, core, tick);
 	}
-	if (model->shift > 0 && ws_stratum(hash, model->sk->log2m) >= model->shift)
+	else
 	{
-		/* the cells of these pages never pass for current */
+		load(&model->tick_line, core, &model->tick);
+		if (!model->plan->always)
+			load(&model->lines[line_of(model, cell)], core, &model->cells);
+		if (model->plan->always || model->sk->cells[cell] != tick)
+			store_cell(model, cell, core, tick);
+	}
+	if (sampled)
+	{
 		if (model->settled[core] != tick)
 			settle(model, core, tick);
 		sampled_hit(model, hash, core, tick);
@@ -479,7 +542,7 @@ static void
 begin_counting(Model *model)
 {
 	model->counting = true;
-	model->cells = model->tick = model->books = model->sample = (Count) {0};
+	model->cells = model->marks = model->tick = model->books = model->sample = (Count) {0};
 	model->events = model->dropped = 0;
 }
 
@@ -689,23 +752,34 @@ check_run(const Run *run)
 }
 
 /*
- * A page that all cores use all the time: one of them stores, the others
- * load, so each has one miss a tick.  The same for the tick.
+ * A page that all cores use all the time.  Without marks one of them stores, the
+ * others load, so each has one miss a tick; the same for the tick.  With marks
+ * each has one miss of the mark a tick, and one has to set it; only that one
+ * looks at the tick.
  */
 static void
 check_single(int cores)
 {
 	Run			run = {.law = SINGLE, .cores = cores, .rate = 200.0 * cores * SLICES};
-	int			ticks = MEASURED / plans[0].tick;
+	uint64_t	ticks = MEASURED / plans[0].tick;
+	Model	   *ours = new_model(&plans[0], cores);
+	Model	   *plain = new_model(&plans[1], cores);
 
-	run.models[run.nmodels++] = new_model(&plans[0], cores);
+	run.models[run.nmodels++] = ours;
+	run.models[run.nmodels++] = plain;
 	simulate(&run);
-	check(misses(&run.models[0]->cells) == (uint64_t) cores * ticks, "misses", "one page",
-		  cores * ticks, misses(&run.models[0]->cells), 0);
-	check(misses(&run.models[0]->tick) == (uint64_t) cores * ticks, "misses of the tick", "one page",
-		  cores * ticks, misses(&run.models[0]->tick), 0);
-	check(run.models[0]->cells.stores == (uint64_t) ticks, "stores", "one page", ticks,
-		  run.models[0]->cells.stores, 0);
+	check(ours->marks.transfers == cores * ticks, "misses of the mark", "one page", cores * ticks,
+		  ours->marks.transfers, 0);
+	check(ours->marks.stores == ticks && ours->marks.upgrades == ticks, "marks set", "one page", ticks,
+		  ours->marks.stores, 0);
+	check(misses(&ours->tick) == ticks, "misses of the tick", "one page", ticks, misses(&ours->tick), 0);
+	check(misses(&plain->cells) == cores * ticks, "misses without marks", "one page", cores * ticks,
+		  misses(&plain->cells), 0);
+	check(misses(&plain->tick) == cores * ticks, "misses of the tick without marks", "one page",
+		  cores * ticks, misses(&plain->tick), 0);
+	for (int i = 0; i < run.nmodels; i++)
+		check(run.models[i]->cells.stores == ticks, "stores", "one page", ticks,
+			  run.models[i]->cells.stores, 0);
 	end_run(&run);
 }
 
@@ -744,6 +818,7 @@ all_of(const Model *model)
 {
 	Count		count = sum(&model->cells, &model->tick);
 
+	count = sum(&count, &model->marks);
 	count = sum(&count, &model->books);
 	return sum(&count, &model->sample);
 }
@@ -777,17 +852,22 @@ print_plans(Law law, int cores, double rate)
 		const Model *model = run.models[i];
 		double		hits = (double) (int) (rate / SLICES) * measured(model->plan);
 
-		print_row(&run, model->plan->name, &model->cells, hits, largest(model->line_stores, model->nlines));
+		count = sum(&model->cells, &model->marks);
+		print_row(&run, model->plan->name, &count, hits,
+				  fmax(largest(model->line_stores, model->nlines), largest(model->mark_stores, model->nmark_lines)));
 	}
 	ours = run.models[0];
+	print_row(&run, "ours: marks", &ours->marks, run.hits, largest(ours->mark_stores, ours->nmark_lines));
+	print_row(&run, "ours: cells", &ours->cells, run.hits, largest(ours->line_stores, ours->nlines));
 	print_row(&run, "ours: tick", &ours->tick, run.hits, 1.0 * MEASURED / plans[0].tick);
 	print_row(&run, "ours: books", &ours->books, run.hits, -1);
 	print_row(&run, "ours: sample", &ours->sample, run.hits, -1);
 	count = all_of(ours);
 	print_row(&run, "ours: all of it", &count, run.hits, -1);
-	printf("  Of the misses of our cells %.0f %% are loads.  One page in %u is sampled: %.0f events a second, %.0f dropped.\n"
+	count = sum(&ours->cells, &ours->marks);
+	printf("  Of the misses of our cells and marks %.0f %% are loads.  One page in %u is sampled: %.0f events a second, %.0f dropped.\n"
 		   "  Races: if a store took as long to be seen as a miss takes, %.0f ns, some %.0f stores a second would be added.\n",
-		   100.0 * ours->cells.transfers / fmax(misses(&ours->cells), 1), 1U << ours->shift,
+		   100.0 * count.transfers / fmax(misses(&count), 1), 1U << ours->shift,
 		   ours->events * (rate / run.hits), ours->dropped * (rate / run.hits),
 		   cost, rate * cost * 1e-9 * SLICES / plans[0].tick);
 	fflush(stdout);
@@ -900,7 +980,7 @@ main(int argc, char **argv)
 			print_plans(law, many, rate);
 	if (sizes)
 	{
-		printf("\nMisses a hit of all that is ours (cells, tick, books, sample) and of the server's own; their ratio;\n"
+		printf("\nMisses a hit of all that is ours (marks, cells, tick, books, sample) and of the server's own; their ratio;\n"
 			   "time of a core for them (! more than there is: so many cores cannot have so many hits)\n");
 		for (Law law = ZIPF; law < SINGLE; law++)
 			if (only == NLAWS || only == law)

@@ -63,6 +63,7 @@ uint32		ws_shmem_advance(void) { return ws_shared->sketch[0]->tick; }
 void		ws_shmem_wake_worker(void) {}
 void		ws_watch_begin(void) {}
 void		ws_watch_flush(WsCounters *counters) {}
+void		ws_watch_damping(WsDamping *damping, uint32 tick, WsKind kind) {}
 void		ws_watch_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind) {}
 void		ws_watch_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind) {}
 void		ws_watch_remove(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind) {}
@@ -117,7 +118,23 @@ nothing(const void *entry_key, const void *key, Size size)
 	return 0;
 }
 
-/* the geometry looked up each time, as it was before it was made a constant */
+/* the cells themselves looked at, each time, as it was before there were marks */
+static int
+no_marks(const void *entry_key, const void *key, Size size)
+{
+	uint32	   *cell;
+	uint32		now;
+
+	if (!same(entry_key, key))
+		return 1;
+	cell = &sketch->cells[ws_cell(hash_of(entry_key), 14)];
+	now = ws_load(&sketch->tick);
+	if (ws_load(cell) != now)
+		ws_store(cell, now);
+	return 0;
+}
+
+/* the same, with the geometry looked up each time instead of made a constant */
 static int
 any_geometry(const void *entry_key, const void *key, Size size)
 {
@@ -259,9 +276,10 @@ static Way	ways[] = {
 #ifdef HAVE_XXHASH
 	{"textbook", "8-byte times, register-major, gettimeofday, hash of 20 bytes", textbook, false, false},
 #endif
-	{"any", "geometry not a constant", any_geometry, false, true},
+	{"cells", "cells without marks", no_marks, false, true},
+	{"any", "the same, geometry not a constant", any_geometry, false, true},
 	{"always", "store without looking", always_store, false, true},
-	{"prefetch", "working_set, cell prefetched at the hash", NULL, true, true},
+	{"prefetch", "working_set, mark prefetched at the hash", NULL, true, true},
 	{"half", "cells of 16 bits", half_cells, false, true},
 	{"register", "register-major, 4-byte times", register_major, false, true},
 	{"batches", "hashes kept, entered 64 at a time", batches, false, true},
@@ -278,12 +296,12 @@ static Way	ways[] = {
  * What a stand-in for the table's hash function could do ahead of the lookup.
  * Compilers leave out a call of what only prefetches, if they may.
  */
-extern __attribute__((noipa)) void prefetch_cell(uint32 hash);
+extern __attribute__((noipa)) void prefetch_mark(uint32 hash);
 
 void
-prefetch_cell(uint32 hash)
+prefetch_mark(uint32 hash)
 {
-	__builtin_prefetch(&sketch->cells[ws_cell(hash, 14)]);
+	__builtin_prefetch(&ws_sketch_marks(sketch)[ws_cell(hash, 14) / 32]);
 	__asm__ volatile("");
 }
 
@@ -317,7 +335,7 @@ look(const Way *way, const uint32 *pages, uint32 n)
 
 		memcpy(&keys[(i + AHEAD) % (2 * AHEAD)], &pages[i + AHEAD < n ? i + AHEAD : 0], sizeof(uint32));
 		if (way->prefetch)
-			prefetch_cell(e->element.hashvalue);
+			prefetch_mark(e->element.hashvalue);
 		differ += match(&e->tag, &keys[i % (2 * AHEAD)], sizeof(BufferTag));
 	}
 	return differ;
@@ -514,7 +532,7 @@ measure(const Pattern *p, int process, int processes, uint32 n, int runs, bool o
 
 				if (process == 0 && (p->in_turn || start - ticked >= 100000000))
 				{
-					ws_store(&sketch->tick, ws_load(&sketch->tick) + 1);
+					ws_sketch_advance(sketch, ws_load(&sketch->tick) + 1);
 					ticked = start;
 					start = clock_ns();
 				}
@@ -633,6 +651,7 @@ run_loop(const Way *way, bool store, uint32 n)
 	if (store)
 	{
 		memset(sketch->cells, 0, sizeof(uint32) * ws_sketch_ncells(sketch));
+		memset(ws_sketch_marks(sketch), 0, ws_sketch_ncells(sketch) / 8);
 		memset(cells16, 0, sizeof(uint16) * ws_sketch_ncells(sketch));
 		memset(stamps, 0, sizeof(int64) * 32 * (1 << 14));
 	}

@@ -68,7 +68,7 @@ tick(PG_FUNCTION_ARGS)
 	if (!shared)
 		elog(ERROR, "not preloaded");
 	for (int kind = 0; kind < WS_NKINDS; kind++)
-		ws_store(&shared->sketch[kind]->tick, ws_load(&shared->sketch[kind]->tick) + 1);
+		ws_sketch_advance(shared->sketch[kind], ws_load(&shared->sketch[kind]->tick) + 1);
 	PG_RETURN_VOID();
 }
 

@@ -13,8 +13,8 @@
  *
  * Both find the hash value of the page in the entry, right before the key.
  *
- * Every instruction counts here.  A hit on a page whose cell is current, by far
- * the most common case, compares, finds the cell, and is done.  The geometry is
+ * Every instruction counts here.  A hit on a page whose cell is marked, by far
+ * the most common case, compares, finds the mark, and is done.  The geometry is
  * fixed when the server starts, so there is a match() for each, in which it is
  * a constant.  What is rarer is called at the end of what is more common, the
  * rarest last, so that none of it needs a frame.  doc/performance.md tells what
@@ -33,6 +33,9 @@
 #include "shmem.h"
 #include "watch.h"
 
+/* The clock is read for one inserted page in so many, also with a worker. */
+#define CLOCK_EVERY 64
+
 /* What marks a process as one that cleans up, not one that uses. */
 #define MAINTENANCE_FLAGS (PROC_IN_VACUUM | PROC_IS_AUTOVACUUM)
 
@@ -43,7 +46,7 @@
 static struct
 {
 	WsSketch   *sketch;			/* of this process's present kind, */
-	uint32	   *cells;			/* and its cells */
+	uint32	   *marks;			/* and its marks */
 	LWLockPadded *locks;		/* of the table's partitions */
 	uint32		exclusive;		/* bits that may mean "held exclusively" */
 	bool		exclusive_sure; /* do they mean nothing else? */
@@ -51,6 +54,9 @@ static struct
 	uint32		settled_tick;	/* settle() has nothing to do in this tick, */
 	uint8		settled_flags;	/* as long as the process has these flags */
 	const uint8 *status_flags;	/* of this process, as others see them */
+	WsDamping	damping;		/* of sampled pages */
+
+	uint32		inserts;		/* of this process */
 
 	/* the books */
 	int			pid;			/* whose they are */
@@ -104,18 +110,18 @@ word32(const void *p, int offset)
 	return w;
 }
 
-/* the cells are at hand, and what is before them is found from there */
-static inline const WsSketch *
-sketch_of(const uint32 *cells)
+/* the marks are at hand, and what is before them is found from there */
+static inline WsSketch *
+sketch_of(uint32 *marks, uint32 log2m)
 {
-	return (const WsSketch *) ((const char *) cells - offsetof(WsSketch, cells));
+	return (WsSketch *) ((char *) marks - ws_marks_offset(log2m));
 }
 
 static inline void
 record_in(WsSketch *sketch)
 {
 	here.sketch = sketch;
-	here.cells = sketch->cells;
+	here.marks = ws_sketch_marks(sketch);
 }
 
 /*
@@ -161,8 +167,8 @@ present_kind(void)
 
 /*
  * What has to be done once per tick and process, when the process turns from
- * client to maintenance or back (its flags have changed), and every time if there is no worker that
- * ticks: bring everything else up to date.
+ * client to maintenance or back (its flags have changed), and every time if
+ * there is no worker that ticks: bring everything else up to date.
  */
 static void
 settle(void)
@@ -201,13 +207,14 @@ settle(void)
 	if (unattended)
 		ws_shmem_wake_worker();
 	here.settled_tick = unattended ? 0 : now;
+	ws_watch_damping(&here.damping, now, here.kind);
 }
 
 /*
- * A use of a page of a watched register.
+ * A use of a page, by the long way.
  */
 static RARE int
-match_watched(const void *page, uint32 hash)
+match_recorded(const void *page, uint32 hash)
 {
 	ws_sketch_touch(here.sketch, hash);
 	if (ws_watch_sampled(hash))
@@ -215,11 +222,24 @@ match_watched(const void *page, uint32 hash)
 	return 0;
 }
 
+/*
+ * Of a page of a watched register.  Nearly always its cell is current, and the
+ * page has been reported often enough.
+ */
+static RARE int
+match_watched(const void *page, uint32 hash, uint32 *marks, uint64 cell)
+{
+	if (likely(ws_peek(&here.sketch->cells[cell]) == here.settled_tick &&
+			   ws_watch_damped(&here.damping, hash)))
+		return 0;
+	return match_recorded(page, hash);
+}
+
 static RARE int
 match_settle(const void *page, uint32 hash)
 {
 	settle();
-	return match_watched(page, hash);
+	return match_recorded(page, hash);
 }
 
 /*
@@ -238,24 +258,25 @@ match_removal(const void *page, uint32 hash)
 }
 
 /*
- * A match whose cell is not current.  All that is rarer still is called at
+ * A match whose cell is not marked.  All that is rarer still is called at
  * the end, so that no frame is needed here.
  */
-static RARE int
-match_slow(const void *page, uint32 hash, size_t cell)
+static pg_attribute_always_inline int
+match_unmarked(const void *page, uint32 hash, uint32 *marks, uint64 cell, uint32 log2m)
 {
-	uint32	   *cells = here.cells;
-	const WsSketch *sketch = sketch_of(cells);
-	uint32		now = ws_load(&sketch->tick);
+	const WsSketch *sketch = sketch_of(marks, log2m);
+	uint32	   *cells = marks - ((33 - log2m) << log2m);
+	uint32		now = here.settled_tick;
 
 	if (unlikely(pg_atomic_read_u32(&partition_lock(hash)->state) & here.exclusive))
 		return match_removal(page, hash);
-	if (unlikely(now != here.settled_tick ||
+	if (unlikely(now != ws_peek(&sketch->tick) ||
 				 *here.status_flags != here.settled_flags))
 		return match_settle(page, hash);
 	if (unlikely(hash < ws_peek(&sketch->watched)))
-		return match_watched(page, hash);
+		return match_watched(page, hash, marks, cell);
 	ws_store(&cells[cell], now);
+	ws_mark(marks, cell);
 	return 0;
 }
 
@@ -271,11 +292,12 @@ match_not(void)
  * be equal, so the keys nearly always are.
  */
 static pg_attribute_always_inline int
-match(const void *entry_key, const void *key, uint32 log2m)
+match(const void *entry_key, const void *key, uint32 log2m,
+	  int (*unmarked) (const void *page, uint32 hash, uint32 *marks, uint64 cell))
 {
-	const uint32 *cells;
+	uint32	   *marks = here.marks;
 	uint32		hash;
-	size_t		cell;
+	uint64		cell;
 
 	if (unlikely(word64(entry_key, 0) != word64(key, 0) ||
 				 word64(entry_key, 8) != word64(key, 8) ||
@@ -283,18 +305,23 @@ match(const void *entry_key, const void *key, uint32 log2m)
 		return match_not();
 
 	hash = entry_hash(entry_key);
-	cells = here.cells;
 	cell = ws_cell(hash, log2m);
-	if (likely(ws_peek(&cells[cell]) == ws_peek(&sketch_of(cells)->tick)))
+	if (likely(ws_marked(marks, cell)))
 		return 0;
-	return match_slow(entry_key, hash, cell);
+	return unmarked(entry_key, hash, marks, cell);
 }
 
 #define MATCH(log2m) \
+	static RARE int \
+	match_unmarked_##log2m(const void *page, uint32 hash, uint32 *marks, uint64 cell) \
+	{ \
+		return match_unmarked(page, hash, marks, cell, log2m); \
+	} \
+	\
 	static int \
 	match_##log2m(const void *entry_key, const void *key, Size keysize) \
 	{ \
-		return match(entry_key, key, log2m); \
+		return match(entry_key, key, log2m, match_unmarked_##log2m); \
 	}
 
 MATCH(10)
@@ -319,7 +346,9 @@ insert(void *entry_key, const void *key, Size keysize)
 
 	memcpy(entry_key, key, sizeof(BufferTag));
 
-	ws_shmem_advance();
+	/* a worker that ticks may have stopped to */
+	if (here.inserts++ % CLOCK_EVERY == 0 || ws_load(&here.sketch->unattended))
+		ws_shmem_advance();
 	if (ws_load(&here.sketch->tick) != here.settled_tick ||
 		*here.status_flags != here.settled_flags)
 		settle();

@@ -107,7 +107,7 @@ try_out(void)
 
 	/* each step in a tick of its own, none behind the clock, nothing sampled */
 	ws_shmem_worker_ticks(true);
-	ws_store(&sketch->tick, ws_shmem_advance() + 100);
+	ws_sketch_advance(sketch, ws_shmem_advance() + 100);
 	LWLockAcquire(lock, LW_SHARED);
 	missed = BufTableLookup(&tag, hash);
 	LWLockRelease(lock);
@@ -118,13 +118,13 @@ try_out(void)
 	LWLockRelease(lock);
 	after_insert = *cell;
 
-	sketch->tick++;
+	ws_sketch_advance(sketch, sketch->tick + 1);
 	LWLockAcquire(lock, LW_SHARED);
 	hit = BufTableLookup(&tag, hash);
 	LWLockRelease(lock);
 	after_hit = *cell;
 
-	sketch->tick++;
+	ws_sketch_advance(sketch, sketch->tick + 1);
 	LWLockAcquire(lock, LW_EXCLUSIVE);
 	if (inserted < 0)
 		BufTableDelete(&tag, hash);
@@ -143,9 +143,10 @@ try_out(void)
 	else if (after_removal != after_hit)
 		refuse("removing a page was recorded as a use");
 
-	/* as if nothing had happened */
+	/* as if nothing had happened, with no mark left */
 	*cell = 0;
-	ws_store(&sketch->tick, start);
+	ws_store(&sketch->tick, start - 1);
+	ws_sketch_advance(sketch, start);
 	ws_shmem_worker_ticks(false);
 	ws_store(&ws_shared->active_tick, 0);
 	memset(ws_shared->shards, 0, sizeof(ws_shared->shards));

@@ -14,10 +14,10 @@
 #define BUSY_LIMIT		0.008	/* of a processor */
 
 /*
- * A look at a sampled page takes some 140 instructions more than at another,
+ * A look at a sampled page takes some 34 instructions more than at another,
  * and 400 if it is reported.  One page in 16 may always be sampled, which is
- * nine or so instructions for each look, and more as long as fewer than so many
- * sampled pages are looked at in a second.
+ * two or three instructions for each look, and more as long as fewer than so
+ * many sampled pages are looked at in a second.
  */
 #define FREE_SHIFT		4
 #define FREE_LOOKS		20000.0

@@ -246,14 +246,13 @@ ws_shmem_reset(bool history)
 
 	/*
 	 * The present may already hold lookups from before.  Move on to a tick
-	 * that nothing was recorded in, and leave out one for the watched
-	 * registers, which are written a tick late.  The clock is moved with it,
-	 * or time would stand still until it has caught up.
+	 * that nothing was recorded in.  The clock is moved with it, or time would
+	 * stand still until it has caught up.
 	 */
-	__atomic_fetch_add(&ws_shared->clock_ahead, 2, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&ws_shared->clock_ahead, 1, __ATOMIC_RELAXED);
 	tick = ws_shmem_advance();
 	for (int kind = 0; kind < WS_NKINDS; kind++)
-		ws_sketch_raise_floor(ws_shared->sketch[kind], tick - 1);
+		ws_sketch_raise_floor(ws_shared->sketch[kind], tick);
 
 	sum_counters(&sum, &removed);
 	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);

@@ -25,8 +25,8 @@ ws_sketch_size(uint32_t m)
 {
 	size_t		cells = (size_t) m * (33 - log2_of(m));
 
-	/* m is a multiple of 16, so this is one of the alignment too */
-	return offsetof(WsSketch, cells) + cells * sizeof(uint32_t);
+	/* m is a multiple of 512, so this is one of the alignment too */
+	return offsetof(WsSketch, cells) + cells * sizeof(uint32_t) + cells / 8;
 }
 
 void
@@ -42,30 +42,60 @@ ws_sketch_init(WsSketch *sk, uint32_t m, uint32_t tick)
 	sk->levels = sk->shift + 1;
 	sk->sentinel = UINT32_C(1) << sk->shift;
 	sk->tick = tick;
-	sk->floor = tick - 1;
+	sk->floor = tick;
 }
 
 /*
  * Raise a word to a value, unless it is there already.
  */
-static uint32_t
+static void
 raise(uint32_t *word, uint32_t value)
 {
 	uint32_t	old = ws_load(word);
 
-	while (old < value)
-	{
-		if (__atomic_compare_exchange_n(word, &old, value, true,
+	while (old < value &&
+		   !__atomic_compare_exchange_n(word, &old, value, true,
 										__ATOMIC_RELAXED, __ATOMIC_RELAXED))
-			return value;
+		;
+}
+
+/*
+ * Lines without marks, of which there are many, stay as they are, and in the
+ * caches of others.
+ */
+static void
+wipe_marks(WsSketch *sk)
+{
+	uint64_t   *line = (uint64_t *) ws_sketch_marks(sk);
+	uint64_t   *end = line + ws_sketch_ncells(sk) / 64;
+
+	/* plain accesses, so that compilers may take several at once */
+	for (; line < end; line += 8)
+	{
+		uint64_t	any = 0;
+
+		for (int i = 0; i < 8; i++)
+			any |= line[i];
+		if (any != 0)
+			memset(line, 0, 64);
 	}
-	return old;
 }
 
 uint32_t
 ws_sketch_advance(WsSketch *sk, uint32_t tick)
 {
-	return raise(&sk->tick, tick);
+	uint32_t	old = ws_load(&sk->tick);
+
+	while (old < tick)
+	{
+		if (__atomic_compare_exchange_n(&sk->tick, &old, tick, true,
+										__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		{
+			wipe_marks(sk);
+			return tick;
+		}
+	}
+	return old;
 }
 
 void
@@ -87,10 +117,10 @@ ws_sketch_merge(WsSketch *dst, const WsSketch *src)
 		uint32_t	tick = ws_load(&src->cells[i]);
 
 		/* the present first: no cell may be seen ahead of it */
-		raise(&dst->tick, tick);
+		ws_sketch_advance(dst, tick);
 		raise(&dst->cells[i], tick);
 	}
-	raise(&dst->tick, ws_load(&src->tick));
+	ws_sketch_advance(dst, ws_load(&src->tick));
 	return true;
 }
 

@@ -19,19 +19,25 @@
  * grows.  A cell of 0 was never touched.  Cells older than the floor are
  * ignored: a reset raises the floor and wipes nothing under the writers.
  *
- * Watched registers.  Who records a use may stop early when the cell holds the
- * present already.  The cells of watched registers, the first few, never do:
- * they are written one tick late, so that every use of their pages takes the
- * long way.  That is how to look at a sample of the pages, chosen by their
- * hash, at no cost for the others.  The number of watched registers is given
- * as the bound of the hashes that belong to them.
+ * Marks.  Most uses are of pages whose cell holds the present already, and
+ * have nothing to write.  To see that, one bit for each cell is enough, and
+ * the bits lie in a thirtieth of the memory: a mark says that the cell was
+ * written in this tick.  When time passes, all marks are wiped.
+ *
+ * Watched registers, the first few, are never marked, so that every use of
+ * their pages takes the long way.  That is how to look at a sample of the
+ * pages, chosen by their hash, at no cost for the others.  The number of
+ * watched registers is given as the bound of the hashes that belong to them.
  *
  * Concurrency.  tick, floor, watched, unattended and the cells are aligned words, read
  * and written with relaxed atomics by any number of processes.  Nobody locks
  * and nothing is ordered: who loses a race writes the tick that he had read,
  * so that a cell may be as old as he was slow, as if the other use of the page
  * had not been.  Everything else is fixed when the sketch is made.  tick is
- * raised by compare-and-swap, so it never falls.
+ * raised by compare-and-swap, so it never falls.  Marks are set by an atomic
+ * operation, and wiped by whoever raised the tick, after that: in between, and
+ * if one who is slow sets a mark for the tick before, uses pass for those of
+ * the tick before.
  *
  * This room knows nothing of PostgreSQL.
  */
@@ -77,7 +83,8 @@ typedef struct WsSketch
 	uint32_t	reserved[8];	/* to the end of the cache line */
 
 	/* atomic */
-	uint32_t	cells[];		/* [level][register]: tick of the last use */
+	uint32_t	cells[];		/* [level][register]: tick of the last use; then
+								 * the marks, 32 to a word */
 } WsSketch;
 
 /*
@@ -92,14 +99,13 @@ extern size_t ws_sketch_size(uint32_t m);
 
 /*
  * Make an empty sketch of m registers in memory of ws_sketch_size(m) bytes,
- * aligned to 64.  Its present is the given tick, above 1; its floor is the one
- * before, for the sake of watched registers.
+ * aligned to 64.  Its present is the given tick, above 0, and so is its floor.
  */
 extern void ws_sketch_init(WsSketch *sk, uint32_t m, uint32_t tick);
 
 /*
- * Let time pass: raise the present to the tick; a tick already past is
- * ignored.  Returns the present.
+ * Let time pass: raise the present to the tick, and wipe the marks; a tick
+ * already past is ignored.  Returns the present.
  */
 extern uint32_t ws_sketch_advance(WsSketch *sk, uint32_t tick);
 
@@ -159,11 +165,12 @@ ws_store(uint32_t *word, uint32_t value)
  * Index of the cell of a page with this hash, in a sketch of 2^log2m registers.
  * On the hot path, where log2m is a constant.
  */
-static inline size_t
-ws_cell(uint32_t hash, uint32_t log2m)
+static inline uint64_t
+ws_cell(uint64_t hash, uint32_t log2m)
 {
-	return (size_t) ((uint32_t) __builtin_ctz(hash | (uint32_t) 1 << (32 - log2m)) << log2m) |
-		(hash >> (32 - log2m));
+	uint32_t	level = (uint32_t) __builtin_ctz((uint32_t) hash | (uint32_t) 1 << (32 - log2m));
+
+	return (uint64_t) (level << log2m) | hash >> (32 - log2m);
 }
 
 /*
@@ -177,8 +184,38 @@ ws_sketch_cell(const WsSketch *sk, uint32_t hash)
 }
 
 /*
- * Record a use, now, of the page with this hash.  The probe writes out the
- * same steps, so that the common case ends early.
+ * Where in a sketch of 2^log2m registers the marks begin, in bytes.
+ */
+static inline size_t
+ws_marks_offset(uint32_t log2m)
+{
+	return offsetof(WsSketch, cells) + (((size_t) 33 - log2m) << log2m) * sizeof(uint32_t);
+}
+
+static inline uint32_t *
+ws_sketch_marks(const WsSketch *sk)
+{
+	return (uint32_t *) ((char *) sk + ws_marks_offset(sk->log2m));
+}
+
+static inline bool
+ws_marked(const uint32_t *marks, uint64_t cell)
+{
+	return ws_peek(&marks[cell / 32]) >> (cell % 32) & 1;
+}
+
+/*
+ * Mark a cell that was written in this tick.  Not one of a watched register.
+ */
+static inline void
+ws_mark(uint32_t *marks, uint64_t cell)
+{
+	__atomic_fetch_or(&marks[cell / 32], UINT32_C(1) << (cell % 32), __ATOMIC_RELAXED);
+}
+
+/*
+ * Record a use, now, of the page with this hash, and mark nothing.  The probe
+ * writes out what goes before, so that the common case ends early.
  */
 static inline void
 ws_sketch_touch(WsSketch *sk, uint32_t hash)
@@ -186,8 +223,6 @@ ws_sketch_touch(WsSketch *sk, uint32_t hash)
 	uint32_t   *cell = &sk->cells[ws_sketch_cell(sk, hash)];
 	uint32_t	tick = ws_load(&sk->tick);
 
-	if (hash < ws_load(&sk->watched))
-		tick--;
 	if (ws_load(cell) < tick)
 		ws_store(cell, tick);
 }

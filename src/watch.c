@@ -176,22 +176,43 @@ tell(const WsPageId *page, uint32 tick, WsKind kind, WsAct act, const Run *run, 
 }
 
 /*
- * Has the page been reported often enough for now?  Counts this time.
+ * The interval that a tick is in, as it is in the slots of the damper.
  *
- * A slot holds a hash, the number of the interval, and how many hits of it
- * were reported.  What was reported before a reset, or of the other kind, does
- * not count.  Pages that share a slot drive each other out, and are
- * reported more often than needed.
+ * A slot holds a hash, this, and how many hits of the page were reported.
+ * What was reported before a reset, or of the other kind, does not count.
+ * Pages that share a slot drive each other out, and are reported more often
+ * than needed.
+ */
+static uint32
+interval_of(uint32 tick, WsKind kind, uint32 shift)
+{
+	uint32		floor = ws_load(&ws_shared->sketch[kind]->floor);
+
+	return ((uint32) ((uint64) tick >> shift) + (floor ^ kind) * 0x9E3779B1U) << 3;
+}
+
+void
+ws_watch_damping(WsDamping *damping, uint32 tick, WsKind kind)
+{
+	static const uint64 none[2];
+	uint32		shift = ws_load(&ws_shared->damp_shift);
+
+	damping->slots = ws_shared->damper ? ws_shared->damper : none;
+	damping->shift = ws_shared->damper ? ws_shared->damper_shift : 31;
+	/* no slot is ever as full as that if hits are not damped */
+	damping->full = interval_of(tick, kind, shift) + (shift == WS_DAMP_OFF ? 7 : HITS_TOLD);
+}
+
+/*
+ * Has the page been reported often enough for now?  Counts this time.
  */
 static bool
 damped(uint32 hash, uint32 tick, WsKind kind)
 {
 	uint32		shift = ws_load(&ws_shared->damp_shift);
-	uint64	   *slot = &ws_shared->damper[hash * 0x85EBCA6BU >> ws_shared->damper_shift];
+	uint64	   *slot = &ws_shared->damper[ws_damper_slot(hash, ws_shared->damper_shift)];
 	uint64		old = __atomic_load_n(slot, __ATOMIC_RELAXED);
-	uint32		floor = ws_load(&ws_shared->sketch[kind]->floor);
-	uint32		interval = (uint32) ((uint64) tick >> shift) + (floor ^ kind) * 0x9E3779B1U;
-	uint64		first = (uint64) hash << 32 | (uint32) (interval << 3);
+	uint64		first = (uint64) hash << 32 | interval_of(tick, kind, shift);
 	uint64		told = old - first;
 
 	if (told >= HITS_TOLD)

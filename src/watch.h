@@ -26,6 +26,40 @@ ws_watch_sampled(uint32 hash)
 	return ws_stratum(hash, ws_shared->log2m) >= ws_load(&ws_shared->sample_shift);
 }
 
+/*
+ * What a process keeps at hand, in a tick, to see that there is nothing to do
+ * about a sampled page.
+ */
+typedef struct WsDamping
+{
+	const uint64 *slots;
+	uint32		shift;
+	uint32		full;			/* lower half of a slot whose page has been
+								 * reported often enough */
+} WsDamping;
+
+/* Bring it up to date. */
+extern void ws_watch_damping(WsDamping *damping, uint32 tick, WsKind kind);
+
+/* The slot that counts how often a page with this hash was reported. */
+static inline uint32
+ws_damper_slot(uint32 hash, uint32 shift)
+{
+	return hash * UINT32_C(0x85EBCA6B) >> shift;
+}
+
+/*
+ * Has the page with this hash been reported often enough for now?  False if it
+ * is not sampled.
+ */
+static inline bool
+ws_watch_damped(const WsDamping *damping, uint32 hash)
+{
+	/* plain loads will do: any value that was ever there */
+	return damping->slots[ws_damper_slot(hash, damping->shift)] ==
+		((uint64) hash << 32 | damping->full);
+}
+
 /* A sampled page was found in shared buffers. */
 extern void ws_watch_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind);
 
