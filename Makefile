@@ -37,11 +37,13 @@ OBJS = \
 	src/scans.o \
 	src/sweep.o \
 	src/reuse.o \
-	src/advice.o
+	src/advice.o \
+	src/image.o
 
 # Plain C: these see no PostgreSQL header, so that the unit tests can link them alone.
 PURE = src/sketch.o src/curve.o src/life.o src/heuristic.o src/history.o src/memory.o \
-	src/sizing.o src/stream.o src/sampler.o src/scans.o src/sweep.o src/reuse.o src/advice.o
+	src/sizing.o src/stream.o src/sampler.o src/scans.o src/sweep.o src/reuse.o src/advice.o \
+	src/image.o
 
 EXTENSION = working_set
 EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" working_set.control)

@@ -13,7 +13,7 @@ AS 'MODULE_PATHNAME', 'ws_approximate_working_set_size_seconds'
 LANGUAGE C VOLATILE PARALLEL SAFE;
 
 COMMENT ON FUNCTION approximate_working_set_size_seconds(integer) IS
-'Distinct pages that clients used in shared buffers in the last "duration" seconds; NULL: since the last reset, or server start. Unit: pages of block_size bytes. Range of duration: 0 (no time, no page) and up; a window longer than what is known counts what is known, see working_set_info.since. NULL result: not tracking, see working_set_info.reason. Errors: 22023 if duration is negative, 55000 if the library is not preloaded. Standard error: 0.589 / sqrt(working_set.registers). Rests on probabilistic counting (Flajolet and Martin 1985) over sliding windows (Chabchoub and Hebrail 2010) with the martingale estimator (Ting 2014, Cohen 2015). Same call as the function of this name that Neon users know.';
+'Distinct pages that clients used in shared buffers in the last "duration" seconds; NULL: as far back as is known. Unit: pages of block_size bytes. Range of duration: 0 (no time, no page) and up; a window longer than what is known counts what is known. NULL result: not tracking, see working_set_info.reason. Errors: 22023 if duration is negative, 55000 if the library is not preloaded. Standard error: 0.589 / sqrt(working_set.registers). Rests on probabilistic counting (Flajolet and Martin 1985) over sliding windows (Chabchoub and Hebrail 2010) with the martingale estimator (Ting 2014, Cohen 2015). Same call as the function of this name that Neon users know.';
 
 REVOKE ALL ON FUNCTION approximate_working_set_size_seconds(integer) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION approximate_working_set_size_seconds(integer) TO pg_monitor;
@@ -24,7 +24,7 @@ AS 'MODULE_PATHNAME', 'ws_approximate_working_set_size'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION approximate_working_set_size(boolean) IS
-'Distinct pages that clients used in shared buffers since the last reset, or server start; "reset" true then forgets them, but not the history, for which the caller needs EXECUTE on working_set_reset(). Unit: pages of block_size bytes. NULL result: not tracking, and nothing is reset. Errors: 42501 if reset is true without the privilege, 55000 if the library is not preloaded. Estimator: see approximate_working_set_size_seconds.';
+'Distinct pages that clients used in shared buffers as far back as is known: since the last reset, or since the extension was first loaded (what is known survives restarts); "reset" true then forgets them, but not the history, for which the caller needs EXECUTE on working_set_reset(). Unit: pages of block_size bytes. NULL result: not tracking, and nothing is reset. Errors: 42501 if reset is true without the privilege, 55000 if the library is not preloaded. Estimator: see approximate_working_set_size_seconds.';
 
 REVOKE ALL ON FUNCTION approximate_working_set_size(boolean) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION approximate_working_set_size(boolean) TO pg_monitor;
@@ -35,7 +35,7 @@ AS 'MODULE_PATHNAME', 'ws_working_set_size'
 LANGUAGE C VOLATILE PARALLEL SAFE;
 
 COMMENT ON FUNCTION working_set_size(interval) IS
-'Size of the distinct pages that clients used in shared buffers in the last "period"; NULL: since the last reset, or server start. Unit: bytes. Range of period: 0 and up in steps of 100 ms, a month counting as 30 days. NULL result: not tracking. Errors: 22023 if period is negative, 55000 if the library is not preloaded. Estimator: see approximate_working_set_size_seconds.';
+'Size of the distinct pages that clients used in shared buffers in the last "period"; NULL: as far back as is known. Unit: bytes. Range of period: 0 and up in steps of 100 ms, a month counting as 30 days. NULL result: not tracking. Errors: 22023 if period is negative, 55000 if the library is not preloaded. Estimator: see approximate_working_set_size_seconds.';
 
 REVOKE ALL ON FUNCTION working_set_size(interval) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION working_set_size(interval) TO pg_monitor;
@@ -362,7 +362,7 @@ COMMENT ON VIEW working_set_info IS
 'State of the extension: one row. NULL means not known (yet).';
 COMMENT ON COLUMN working_set_info.tracking IS 'Are lookups counted?';
 COMMENT ON COLUMN working_set_info.reason IS 'If not, why not';
-COMMENT ON COLUMN working_set_info.since IS 'Everything is known from this time on: server start, last reset, or when tracking was turned on';
+COMMENT ON COLUMN working_set_info.since IS 'The counters here count from this time on: server start, last reset, or when tracking was turned on. Sets are known from before a restart, too, unless there was a reset';
 COMMENT ON COLUMN working_set_info.registers IS 'Registers of the sketch; the standard error is 0.589 / sqrt(registers)';
 COMMENT ON COLUMN working_set_info.sample_rate IS 'Share of pages that are sampled now: one in a power of two, fewer as the set or the load grows; 0: none';
 COMMENT ON COLUMN working_set_info.sampled_pages IS 'Pages in the sample, of which there is room for working_set.sample_pages';
@@ -371,7 +371,7 @@ COMMENT ON COLUMN working_set_info.hits IS 'Those of them that found the page in
 COMMENT ON COLUMN working_set_info.evictions IS 'Pages that left shared buffers since then, evicted or dropped, whoever made them';
 COMMENT ON COLUMN working_set_info.dropped_samples IS 'Events of sampled pages that were lost since then, because the stream to the background worker was full';
 COMMENT ON COLUMN working_set_info.worker_pid IS 'Process ID of the background worker; NULL if there is none';
-COMMENT ON COLUMN working_set_info.last_saved IS 'When the history was last saved; NULL: never';
+COMMENT ON COLUMN working_set_info.last_saved IS 'When the set, the sample and the history were last saved; NULL: never';
 COMMENT ON COLUMN working_set_info.shared_memory_bytes IS 'Shared memory of the extension, all included';
 COMMENT ON COLUMN working_set_info.version IS 'Version of the loaded library';
 
@@ -384,6 +384,6 @@ AS 'MODULE_PATHNAME', 'ws_working_set_reset'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION working_set_reset() IS
-'Forget everything that was counted, the history too, for all users of the server; returns the time from which on all is known. May be executed by superusers until granted to others. Error: 55000 if the library is not preloaded.';
+'Forget everything that was counted, the history too, for all users of the server; returns the time from which on all is counted. May be executed by superusers until granted to others. Error: 55000 if the library is not preloaded.';
 
 REVOKE ALL ON FUNCTION working_set_reset() FROM PUBLIC;

@@ -543,6 +543,13 @@ ws_advisor_tick(void)
 	advisor.drained_at = now;
 }
 
+void
+ws_advisor_catch_up(void)
+{
+	if (advisor.running && ws_enabled && ws_shared->sampler)
+		drain();
+}
+
 /*
  * How many sampled pages were used, and by how much there were more than they
  * stand for.

@@ -23,6 +23,9 @@ extern void ws_advisor_end(void);
  */
 extern void ws_advisor_tick(void);
 
+/* Read what there is, whether it is time or not. */
+extern void ws_advisor_catch_up(void);
+
 /*
  * Advise, and say what hit ratio to expect with the recommended number of
  * pages; NaN: there is none.

@@ -1,16 +1,12 @@
 /*
  * persist.c
- *		Saving and loading the history; see persist.h.
+ *		Saving and loading what is to be kept over a restart; see persist.h.
  *
- * The file is a header and the history as it is in memory.  The header says
- * what it is, in which format, of which cluster, and the checksum, CRC-32C, is
- * over all but itself.  A machine of another byte order reads the magic number
- * wrongly, and goes no further.
+ * What is in the file, and what is believed of it, is image.c's business.
  */
 #include "postgres.h"
 
 #include <fcntl.h>
-#include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,91 +17,85 @@
 #include "utils/timestamp.h"
 
 #include "guc.h"
+#include "image.h"
 #include "persist.h"
 #include "shmem.h"
-
-#define MAGIC			UINT64CONST(0x776f726b73657431)
-#define FORMAT			1
 
 #define ASIDE			WS_SAVE_FILE ".tmp"
 #define REFUSED			WS_SAVE_FILE ".bad"
 
-/* A file may be so far ahead of the clock, in seconds, before it is not. */
-#define FUTURE_SLACK	86400
+StaticAssertDecl(WS_NKINDS == WS_IMAGE_SKETCHES, "all sketches are kept");
 
-typedef struct Header
+/* CRC-32C, piece by piece; that of nothing is 0 */
+static uint32
+checksum(uint32 so_far, const void *bytes, size_t size)
 {
-	uint64		magic;
-	uint32		format;
-	uint32		block_size;		/* pages are of so many bytes */
-	uint64		system;			/* identifier of the cluster */
-	int64		saved_at;		/* seconds since 1970 */
-	uint32		size;			/* bytes of all */
-	pg_crc32c	crc;			/* of all but this */
-} Header;
+	pg_crc32c	crc = so_far ^ 0xFFFFFFFF;
 
-typedef struct Image
-{
-	Header		header;
-	WsHistory	history;
-} Image;
-
-static pg_crc32c
-checksum(const Image *image)
-{
-	pg_crc32c	crc;
-
-	INIT_CRC32C(crc);
-	COMP_CRC32C(crc, &image->header, offsetof(Header, crc));
-	COMP_CRC32C(crc, &image->history, sizeof(image->history));
+	COMP_CRC32C(crc, bytes, size);
 	FIN_CRC32C(crc);
 	return crc;
 }
 
+/* ms since 1970 */
 static int64
-wall_seconds(void)
+wall_ms(void)
 {
-	return timestamptz_to_time_t(GetCurrentTimestamp());
+	return GetCurrentTimestamp() / 1000 +
+		(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * (int64) SECS_PER_DAY * 1000;
+}
+
+static TimestampTz
+timestamp_of(int64 ms)
+{
+	return (ms - (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * (int64) SECS_PER_DAY * 1000) * 1000;
 }
 
 /*
- * NULL if the file is to be trusted, else why not.
+ * A number that a copy of the data directory does not share: files that are
+ * made with the cluster, and written in place or never again, keep their
+ * inodes until then.  (A copy of the whole file system does share it.)
  */
-static const char *
-distrust(const Image *image, ssize_t size, int64 now)
+static uint64
+place(void)
 {
-	const Header *h = &image->header;
-
-	if (size == 0)
-		return "it is empty, or cannot be read";
-	if (size < (ssize_t) offsetof(Header, block_size) || h->magic != MAGIC)
-		return "it is not a history of working_set on such a machine";
-	if (h->format != FORMAT)
-		return "it has another format";
-	if (size != sizeof(Image) || h->size != sizeof(Image))
-		return "it has a wrong length";
-	if (h->crc != checksum(image))
-		return "its checksum is wrong";
-	if (h->system != GetSystemIdentifier())
-		return "it belongs to another database cluster";
-	if (h->block_size != BLCKSZ)
-		return "its pages are of another size";
-	if (h->saved_at > now + FUTURE_SLACK)
-		return "it is from the future";
-	return ws_history_check(&image->history);
-}
-
-/*
- * Read the file, as far as it is of interest, and return its length.  -1: there
- * is none.  If it cannot be read, that is said, and its length is 0.
- */
-static ssize_t
-read_file(Image *image)
-{
-	int			fd = OpenTransientFile(WS_SAVE_FILE, O_RDONLY | PG_BINARY);
-	ssize_t		size;
+	static const char *const files[] = {"PG_VERSION", "global/pg_control"};
+	uint64		sum = 0;
 	struct stat st;
 
+	for (int i = 0; i < lengthof(files); i++)
+		if (stat(files[i], &st) == 0)
+			sum = (sum ^ (uint64) st.st_ino) * UINT64CONST(0x9E3779B97F4A7C15);
+	return sum;
+}
+
+static WsImageOwner
+owner(void)
+{
+	return (WsImageOwner)
+	{
+		.system = GetSystemIdentifier(),
+		.place = place(),
+		.page_bytes = BLCKSZ,
+		.standby = RecoveryInProgress()
+	};
+}
+
+/*
+ * Read the file, as far as it can be of interest, to memory of the caller's
+ * context.  Returns its length, and -1 if there is none.  If it cannot be read,
+ * that is said, and its length is 0.
+ */
+static ssize_t
+read_file(void **image)
+{
+	int			fd = OpenTransientFile(WS_SAVE_FILE, O_RDONLY | PG_BINARY);
+	size_t		most = ws_image_size_max() + 1;
+	size_t		size = 0;
+	ssize_t		n = 0;
+	struct stat st;
+
+	*image = NULL;
 	if (fd < 0)
 	{
 		if (errno == ENOENT)
@@ -115,52 +105,96 @@ read_file(Image *image)
 				 errmsg("working_set: could not open file \"%s\": %m", WS_SAVE_FILE)));
 		return 0;
 	}
-	size = read(fd, image, sizeof(Image));
-	if (size < 0)
+	if (fstat(fd, &st) == 0 && st.st_size >= 0 && (uint64) st.st_size < most)
+		most = (size_t) st.st_size + 1;
+	*image = palloc_extended(most, MCXT_ALLOC_NO_OOM);
+	while (*image && size < most && (n = read(fd, (char *) *image + size, most - size)) > 0)
+		size += n;
+	if (*image == NULL || n < 0)
 	{
+		if (*image == NULL)
+			errno = ENOMEM;
 		ereport(LOG,
 				(errcode_for_file_access(),
 				 errmsg("working_set: could not read file \"%s\": %m", WS_SAVE_FILE)));
 		size = 0;
 	}
-	else if (fstat(fd, &st) == 0 && st.st_size > size)
-		size = st.st_size;
 	CloseTransientFile(fd);
-	return size;
+	return (ssize_t) size;
+}
+
+static void
+put_aside(const char *why)
+{
+	ereport(LOG,
+			(errmsg("working_set: what was saved in file \"%s\" is not used: %s",
+					WS_SAVE_FILE, why),
+			 errdetail("It is kept as \"%s\".", REFUSED)));
+	if (rename(WS_SAVE_FILE, REFUSED) != 0)
+		ereport(LOG,
+				(errcode_for_file_access(),
+				 errmsg("working_set: could not rename file \"%s\" to \"%s\": %m",
+						WS_SAVE_FILE, REFUSED)));
+}
+
+static void
+take_history(const void *image, int64 now)
+{
+	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
+	if (!(ws_load(&ws_shared->memory_state) & WS_MEMORY_NO_HISTORY))
+		ws_image_take_history(image, &ws_shared->history, now);
+	if (ws_shared->last_saved == 0)
+		ws_shared->last_saved = timestamp_of(ws_image_saved_at(image));
+	LWLockRelease(ws_shared->lock);
+}
+
+/*
+ * A reset that comes meanwhile raises the floor above all of it.
+ */
+static void
+take_set(const void *image, int64 now)
+{
+	uint32		tick = ws_shmem_advance();
+
+	ws_shmem_recall(ws_image_take_sketches(image, ws_shared->sketch, now));
+	if (ws_shared->sampler)
+	{
+		LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
+		(void) ws_image_take_sample(image, ws_shared->sampler, tick, now);
+		LWLockRelease(ws_shared->sample_lock);
+	}
 }
 
 void
 ws_persist_load(void)
 {
-	Image	   *image = palloc0(sizeof(Image));
-	ssize_t		size = read_file(image);
-	int64		now = wall_seconds();
-	const char *why = size >= 0 ? distrust(image, size, now) : NULL;
+	void	   *image;
+	ssize_t		size;
+	int64		now = wall_ms();
+	WsImageOwner me;
+	const char *why;
 
+	/* once, and not again if that is what ended the last worker */
+	if (!ws_shared->attached ||
+		__atomic_fetch_or(&ws_shared->memory_state, WS_MEMORY_LOADED, __ATOMIC_RELAXED) & WS_MEMORY_LOADED)
+		return;
+
+	size = read_file(&image);
+	if (size < 0)
+		return;
+	me = owner();
+	why = ws_image_distrust(image, size, &me, ws_sketch_m(ws_shared->sketch[WS_CLIENT]), now,
+							checksum);
 	if (why)
+		put_aside(why);
+	else
 	{
-		ereport(LOG,
-				(errmsg("working_set: the saved history in file \"%s\" is not used: %s",
-						WS_SAVE_FILE, why),
-				 errdetail("It is kept as \"%s\".", REFUSED)));
-		if (rename(WS_SAVE_FILE, REFUSED) != 0)
-			ereport(LOG,
-					(errcode_for_file_access(),
-					 errmsg("working_set: could not rename file \"%s\" to \"%s\": %m",
-							WS_SAVE_FILE, REFUSED)));
+		take_history(image, now);
+		if (!(ws_load(&ws_shared->memory_state) & WS_MEMORY_NO_SET))
+			take_set(image, now);
 	}
-	else if (size >= 0)
-	{
-		LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
-		if (!ws_load(&ws_shared->save_now))
-		{
-			ws_history_merge(&ws_shared->history, &image->history, now);
-			if (ws_shared->last_saved == 0)
-				ws_shared->last_saved = time_t_to_timestamptz(image->header.saved_at);
-		}
-		LWLockRelease(ws_shared->lock);
-	}
-	pfree(image);
+	if (image)
+		pfree(image);
 }
 
 /*
@@ -173,25 +207,34 @@ complain(const char *what, const char *name, bool *complained)
 		ereport(WARNING,
 				(errcode_for_file_access(),
 				 errmsg("working_set: could not %s file \"%s\": %m", what, name),
-				 errdetail("The history is kept in memory, and saving is tried again.")));
+				 errdetail("All is kept in memory, and saving is tried again.")));
 	*complained = true;
 }
 
 static bool
-write_file(const Image *image, bool *complained)
+put(void *arg, const void *bytes, size_t size)
+{
+	errno = 0;
+	if (write(*(int *) arg, bytes, size) == (ssize_t) size)
+		return true;
+	if (errno == 0)
+		errno = ENOSPC;
+	return false;
+}
+
+static bool
+write_file(const WsImageParts *parts, int64 now, bool *complained)
 {
 	int			fd = OpenTransientFile(ASIDE, O_CREAT | O_WRONLY | O_TRUNC | PG_BINARY);
+	WsImageOwner me = owner();
 
 	if (fd < 0)
 	{
 		complain("create", ASIDE, complained);
 		return false;
 	}
-	errno = 0;
-	if (write(fd, image, sizeof(Image)) != sizeof(Image))
+	if (!ws_image_write(parts, &me, now, checksum, put, &fd))
 	{
-		if (errno == 0)
-			errno = ENOSPC;
 		complain("write", ASIDE, complained);
 		CloseTransientFile(fd);
 		unlink(ASIDE);
@@ -205,7 +248,7 @@ write_file(const Image *image, bool *complained)
 	}
 	if (*complained)
 		return durable_rename(ASIDE, WS_SAVE_FILE, DEBUG1) == 0;
-	if (durable_rename(ASIDE, WS_SAVE_FILE, LOG) == 0)
+	if (durable_rename(ASIDE, WS_SAVE_FILE, WARNING) == 0)
 		return true;
 	*complained = true;
 	return false;
@@ -215,33 +258,35 @@ void
 ws_persist_save(void)
 {
 	static bool complained = false;
-	Image	   *image;
+	WsImageParts parts;
+	int64		now;
 
 	/* nothing was counted, so nothing is to be kept that was not before */
 	if (!ws_shared->attached)
 		return;
 
-	image = palloc0(sizeof(Image));
-	image->header.magic = MAGIC;
-	image->header.format = FORMAT;
-	image->header.block_size = BLCKSZ;
-	image->header.system = GetSystemIdentifier();
-	image->header.saved_at = wall_seconds();
-	image->header.size = sizeof(Image);
+	/* what is saved from here on is true, or a reset has come meanwhile */
 	ws_store(&ws_shared->save_now, 0);
-	LWLockAcquire(ws_shared->lock, LW_SHARED);
-	image->history = ws_shared->history;
-	LWLockRelease(ws_shared->lock);
-	image->header.crc = checksum(image);
 
-	if (write_file(image, &complained))
+	/* the history may be emptied by others, so it is copied under its lock */
+	parts.history = palloc(sizeof(WsHistory));
+	LWLockAcquire(ws_shared->lock, LW_SHARED);
+	memcpy(parts.history, &ws_shared->history, sizeof(WsHistory));
+	LWLockRelease(ws_shared->lock);
+	for (int kind = 0; kind < WS_NKINDS; kind++)
+		parts.sketches[kind] = ws_shared->sketch[kind];
+	parts.sampler = ws_shared->sampler;
+
+	ws_shmem_advance();
+	now = wall_ms();
+	if (write_file(&parts, now, &complained))
 	{
 		complained = false;
 		LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
-		ws_shared->last_saved = time_t_to_timestamptz(image->header.saved_at);
+		ws_shared->last_saved = timestamp_of(now);
 		LWLockRelease(ws_shared->lock);
 	}
-	pfree(image);
+	pfree(parts.history);
 }
 
 void

@@ -1,12 +1,13 @@
 /*
  * persist.h
- *		What is kept over a restart: the history, in a file of the data
- *		directory.
+ *		What is kept over a restart, in a file of the data directory: the
+ *		sketches, the sample and the history.
  *
- * The worker alone reads and writes it: reads once, when it starts, and takes
- * over what is younger than what it has; writes every working_set.save, at
- * shutdown, and soon after a reset.  The file is written aside and renamed, so
- * there is always a whole one.  It stays where it is after it was read.
+ * The worker alone reads and writes it: reads once after each start of the
+ * server, before it does anything else, and takes over what is younger than
+ * what there is; writes every working_set.save, at shutdown, and soon after a
+ * reset.  The file is written aside and renamed, so there is always a whole
+ * one.  It stays where it is after it was read.
  *
  * What does not look as it should, or is another cluster's, is not trusted: it
  * is put aside under another name, and the log says why.  No fault of the file
@@ -16,7 +17,7 @@
 #define WS_PERSIST_H
 
 /* Relative to the data directory, where the server keeps such things. */
-#define WS_SAVE_FILE	"pg_stat/working_set.history"
+#define WS_SAVE_FILE	"pg_stat/working_set.saved"
 
 /* Take over what was saved. */
 extern void ws_persist_load(void);

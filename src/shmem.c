@@ -244,6 +244,10 @@ ws_shmem_reset(bool history)
 	int64		removed;
 	uint32		tick;
 
+	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
+	__atomic_fetch_or(&ws_shared->memory_state,
+					  WS_MEMORY_NO_SET | (history ? WS_MEMORY_NO_HISTORY : 0), __ATOMIC_RELAXED);
+
 	/*
 	 * The present may already hold lookups from before.  Move on to a tick
 	 * that nothing was recorded in.  The clock is moved with it, or time would
@@ -255,21 +259,28 @@ ws_shmem_reset(bool history)
 		ws_sketch_raise_floor(ws_shared->sketch[kind], tick);
 
 	sum_counters(&sum, &removed);
-	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
 	if (now == ws_shared->since)
 		now++;
 	ws_shared->at_reset = sum;
 	ws_shared->removed_at_reset = removed;
 	if (history)
-	{
 		ws_history_init(&ws_shared->history);
-		ws_store(&ws_shared->save_now, 1);
-	}
+	ws_store(&ws_shared->save_now, 1);
 	__atomic_store_n(&ws_shared->since, now, __ATOMIC_RELAXED);
 	LWLockRelease(ws_shared->lock);
 
 	ws_shmem_wake_worker();
 	return now;
+}
+
+void
+ws_shmem_recall(uint32 floor)
+{
+	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
+	if (!(ws_load(&ws_shared->memory_state) & WS_MEMORY_NO_SET))
+		for (int kind = 0; kind < WS_NKINDS; kind++)
+			ws_sketch_lower_floor(ws_shared->sketch[kind], floor);
+	LWLockRelease(ws_shared->lock);
 }
 
 void

@@ -77,6 +77,14 @@ typedef union WsCounterShard
 #define WS_DAMP_OFF			32
 
 /*
+ * What has become of the memory of times before the start: bits of
+ * WsShared.memory_state.
+ */
+#define WS_MEMORY_LOADED	1	/* the file was read, or somebody began to */
+#define WS_MEMORY_NO_SET	2	/* a reset forgot the set, or */
+#define WS_MEMORY_NO_HISTORY 4	/* the history */
+
+/*
  * The worker's last word.
  */
 typedef struct WsPublished
@@ -145,6 +153,7 @@ typedef struct WsShared
 	int64		since;			/* TimestampTz of reset, start or re-enabling; no
 								 * two are equal */
 	uint32		save_now;		/* 1: what is saved is not true any more */
+	uint32		memory_state;	/* of what was saved, WS_MEMORY_* */
 	WsCounterShard shards[WS_COUNTER_SHARDS];
 
 	/* under lock */
@@ -198,6 +207,12 @@ extern void ws_shmem_sample(uint32 shift);
  * which on all is counted.
  */
 extern TimestampTz ws_shmem_reset(bool history);
+
+/*
+ * The sketches have been told of times before the start, all from this tick
+ * on.  Let it count, unless there was a reset.
+ */
+extern void ws_shmem_recall(uint32 floor);
 
 /* Counters since reset; pages that left shared buffers in *removed. */
 extern void ws_shmem_read_counters(WsCounters *sum, int64 *removed);

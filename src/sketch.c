@@ -104,6 +104,19 @@ ws_sketch_raise_floor(WsSketch *sk, uint32_t tick)
 	raise(&sk->floor, tick);
 }
 
+void
+ws_sketch_recall(WsSketch *sk, size_t cell, uint32_t tick)
+{
+	raise(&sk->cells[cell], tick);
+}
+
+void
+ws_sketch_lower_floor(WsSketch *sk, uint32_t tick)
+{
+	if (tick < ws_load(&sk->floor))
+		ws_store(&sk->floor, tick);
+}
+
 bool
 ws_sketch_merge(WsSketch *dst, const WsSketch *src)
 {

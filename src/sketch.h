@@ -110,9 +110,18 @@ extern void ws_sketch_init(WsSketch *sk, uint32_t m, uint32_t tick);
 extern uint32_t ws_sketch_advance(WsSketch *sk, uint32_t tick);
 
 /*
- * Forget everything older than the tick.  The floor only rises.
+ * Forget everything older than the tick.  The floor only rises, but for what is
+ * recalled.
  */
 extern void ws_sketch_raise_floor(WsSketch *sk, uint32_t tick);
+
+/*
+ * What was found out about the time before the sketch was made:
+ * a use of long ago, at a tick up to the present, and the tick from which on
+ * all such uses are known.
+ */
+extern void ws_sketch_recall(WsSketch *sk, size_t cell, uint32_t tick);
+extern void ws_sketch_lower_floor(WsSketch *sk, uint32_t tick);
 
 /*
  * Let every cell of dst be the younger of dst's and src's: the sketch of the

@@ -109,6 +109,7 @@ ws_worker_main(Datum main_arg)
 	BackgroundWorkerUnblockSignals();
 
 	ws_probe_ignore_self();
+	ws_persist_load();
 	ws_advisor_begin();
 	wait_event = WaitEventExtensionNew("WorkingSetMain");
 	__atomic_store_n(&ws_shared->worker_pid, MyProcPid, __ATOMIC_RELAXED);
@@ -116,7 +117,6 @@ ws_worker_main(Datum main_arg)
 	before_shmem_exit(sign_off, 0);
 
 	due = ws_shmem_clock_ms();
-	ws_persist_load();
 	while (!ShutdownRequestPending)
 	{
 		int64		now;
@@ -146,6 +146,7 @@ ws_worker_main(Datum main_arg)
 		ResetLatch(MyLatch);
 	}
 
+	ws_advisor_catch_up();
 	ws_persist_save();
 
 	/* not 0, so that the postmaster starts another unless it shuts down */

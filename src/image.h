@@ -1,0 +1,115 @@
+/*
+ * image.h
+ *		What is kept over a restart, as a row of bytes: the sketches, the sample
+ *		and the history.
+ *
+ * The image is a header, the history, the cells of the sketches, and the
+ * sampled pages; its last four bytes are a checksum of all before.  Numbers are
+ * as the machine has them in memory.  A machine of another byte order reads the
+ * magic number wrongly and goes no further.
+ *
+ * Time.  Cells and pages hold ticks of a clock that begins anew with each
+ * start of the server.  The header has the tick and the time of day at which
+ * it was written, so each has an age then; the time of day at which the image
+ * is taken over says how much older it is by now.
+ *
+ * Trust.  Nothing is believed because the checksum is right: lengths are
+ * computed and compared before anything is looked at, and every number that
+ * could do harm is checked.  An image that was checked can be taken over
+ * without further ado, and what it is taken over into is sound.
+ *
+ * Whose it is.  A copy of a data directory brings the file along, and what the
+ * original remembers is not what the copy has seen.  So the header names the
+ * cluster and the place, a number that a copy does not share (persist.c), and
+ * says whether the server was a standby: a standby that finds the memory of a
+ * primary is a copy, too.
+ *
+ * This room knows nothing of PostgreSQL.
+ */
+#ifndef WS_IMAGE_H
+#define WS_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "history.h"
+#include "sampler.h"
+#include "sketch.h"
+
+#define WS_IMAGE_MAGIC	UINT64_C(0x776f726b73657431)
+#define WS_IMAGE_FORMAT 2
+
+/* Sketches of an image: of clients, and of maintenance. */
+#define WS_IMAGE_SKETCHES 2
+
+/* An image may be so far ahead of the time of day before it is not believed. */
+#define WS_IMAGE_FUTURE_MS INT64_C(86400000)
+
+/*
+ * What has to be the same when it is taken over.
+ */
+typedef struct WsImageOwner
+{
+	uint64_t	system;			/* identifier of the cluster */
+	uint64_t	place;			/* of its directory */
+	uint32_t	page_bytes;
+	bool		standby;		/* a primary may have been one */
+} WsImageOwner;
+
+/*
+ * What goes into an image, or comes out of it.
+ */
+typedef struct WsImageParts
+{
+	WsHistory  *history;
+	WsSketch   *sketches[WS_IMAGE_SKETCHES];	/* of one geometry and clock */
+	WsSampler  *sampler;		/* NULL: no sample */
+} WsImageParts;
+
+typedef uint32_t (*WsChecksum) (uint32_t so_far, const void *bytes, size_t size);
+
+/* Takes the next bytes of an image; false: it cannot, and no more will come. */
+typedef bool (*WsImagePut) (void *arg, const void *bytes, size_t size);
+
+/* The size of no image is above this. */
+extern size_t ws_image_size_max(void);
+
+/*
+ * Write an image of the parts as they are at a time of day in ms since 1970,
+ * in pieces of at most a few thousand bytes.  Others may write to the sketches
+ * meanwhile, but not to the history or the sampler.  The sum begins at 0.
+ */
+extern bool ws_image_write(const WsImageParts *parts, const WsImageOwner *owner, int64_t now_ms,
+						   WsChecksum checksum, WsImagePut put, void *arg);
+
+/*
+ * NULL if the image is to be believed, else why not.  Its sketches have to be
+ * of so many registers.  The image is aligned to 8 bytes.
+ */
+extern const char *ws_image_distrust(const void *image, size_t size, const WsImageOwner *owner,
+									 uint32_t registers, int64_t now_ms, WsChecksum checksum);
+
+/* When it was written, in ms since 1970; the image is to be believed. */
+extern int64_t ws_image_saved_at(const void *image);
+
+/* Merge its history into another; it is to be believed. */
+extern void ws_image_take_history(const void *image, WsHistory *history, int64_t now_ms);
+
+/*
+ * Merge its sketches into others, of the same geometry, whose clock stands at
+ * their tick: of each two cells the younger stays.  Floors are left as they
+ * are.  Returns the tick from which on the image knows all, for the floor.
+ */
+extern uint32_t ws_image_take_sketches(const void *image, WsSketch *const *sketches,
+									   int64_t now_ms);
+
+/*
+ * Make a sampler that has no pages yet what it was in the image, as far as it
+ * has room: if there is too little, fewer pages are sampled.  False, and
+ * nothing done, if the image has no sample.  Pages are not in shared buffers.
+ */
+extern bool ws_image_take_sample(const void *image, WsSampler *sampler, uint32_t tick,
+								 int64_t now_ms);
+
+#endif							/* WS_IMAGE_H */

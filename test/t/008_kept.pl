@@ -1,0 +1,308 @@
+# What is kept over a restart: the set, the sample and the history; from files
+# that are not to be trusted, not; and not by a copy of the data directory.
+# What a file may be wrong in is tried out by test/unit/image_t.c; here is that
+# the server takes no notice of it.
+
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $file = 'pg_stat/working_set.saved';
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init(allows_streaming => 1);
+$node->append_conf(
+	'postgresql.conf', q{
+shared_preload_libraries = 'working_set'
+working_set.interval = 1
+working_set.save = 1
+shared_buffers = '64MB'
+autovacuum = off
+timezone = 'UTC'
+});
+$node->start;
+$node->safe_psql('postgres', q{
+	CREATE EXTENSION working_set;
+	CREATE TABLE pages (id int, filler text);
+	ALTER TABLE pages ALTER filler SET STORAGE PLAIN;
+	INSERT INTO pages SELECT g, repeat('x', 7000) FROM generate_series(1, 4000) g;
+	CHECKPOINT;
+});
+my $path = $node->data_dir . "/$file";
+
+sub wait_for
+{
+	my ($query, $what, $n) = @_;
+	($n || $node)->poll_query_until('postgres', $query) or die $what;
+	return;
+}
+
+# the worker has read the file, if there is one, before it says who it is
+sub started
+{
+	my ($n) = @_;
+	wait_for('SELECT worker_pid IS NOT NULL FROM working_set_info', 'no worker', $n);
+	return;
+}
+
+sub saved
+{
+	my $now = $node->safe_psql('postgres', 'SELECT clock_timestamp()');
+	wait_for("SELECT last_saved > '$now' FROM working_set_info", 'not saved');
+	return;
+}
+
+sub size
+{
+	my ($seconds, $n) = @_;
+	return ($n || $node)->safe_psql('postgres', "SELECT approximate_working_set_size_seconds($seconds)");
+}
+
+# pages of the table that the sample knows
+sub known
+{
+	return $node->safe_psql('postgres', q{
+		SELECT coalesce(sum(pages), 0) FROM working_set_relations('1 hour') WHERE relation = 'pages'::regclass});
+}
+
+# ---- a restart
+$node->safe_psql('postgres', 'SELECT count(filler) FROM pages');
+my $first = time;
+sleep 3;
+my $before = size(3600);
+# 5 standard errors of 0.46 % are 92; there are some hundred pages of catalogs
+cmp_ok($before, '>', 4000 - 92, 'the table was used');
+cmp_ok($before, '<', 4000 + 92 + 600, 'once');
+my $relations = known();
+cmp_ok($relations, '>', 2000, 'the sample knows the table');
+my $since = $node->safe_psql('postgres', 'SELECT since FROM working_set_info');
+
+$node->restart;
+started();
+my $again = time - $first;
+# starting and asking uses pages of catalogs, most of which were used before
+cmp_ok(size(3600), '>=', $before - 92, 'after a restart the set is as it was');
+cmp_ok(size(3600), '<=', $before + 92 + 600, 'and no larger');
+cmp_ok(size(2), '<', 2000, 'what was used long ago is not of the last two seconds');
+cmp_ok(size($again + 2), '>=', 4000 - 92, 'and is as old as it is, with the time that the server was down');
+cmp_ok(known(), '>', $relations * 0.9, 'the sample, too');
+is($node->safe_psql('postgres', "SELECT since > '$since', lookups < 4000 FROM working_set_info"), 't|t',
+	'counters begin anew');
+is($node->safe_psql('postgres', q{
+	SELECT bool_and(pages >= lag) FROM (
+	  SELECT pages, lag(pages) OVER (ORDER BY seconds) FROM working_set_curve(ARRAY[1, 60, 600, 3600])) c
+	 WHERE lag IS NOT NULL}), 't', 'the curve rises over the gap');
+
+# ---- the postmaster is killed: no more than the time between two saves is lost
+$node->safe_psql('postgres', 'SELECT count(filler) FROM pages');
+saved();
+saved();
+$before = size(3600);
+$node->stop('immediate');
+$node->start;
+started();
+cmp_ok(size(3600), '>=', $before - 92, 'after a crash the set is as it was saved');
+
+# ---- a backend crashes, and shared memory is made anew
+saved();
+$node->append_conf('postgresql.conf', 'restart_after_crash = on');
+$node->reload;
+my $worker = $node->safe_psql('postgres', 'SELECT worker_pid FROM working_set_info');
+kill 'KILL', $worker;
+my $tries = 0;
+until ($node->psql('postgres', "SELECT 1 FROM working_set_info WHERE worker_pid <> $worker") == 0 &&
+	$node->safe_psql('postgres', "SELECT count(*) FROM working_set_info WHERE worker_pid <> $worker") == 1)
+{
+	die 'does not come back' if ++$tries > 600;
+	select(undef, undef, undef, 0.1);
+}
+cmp_ok(size(3600), '>=', $before - 92, 'after a crash of the worker, too');
+
+# ---- what was forgotten does not come back
+$node->safe_psql('postgres', 'SELECT working_set_reset()');
+saved();
+$node->stop('immediate');
+$node->start;
+started();
+cmp_ok(size(3600), '<', 2000, 'a reset is not undone by a crash');
+$node->safe_psql('postgres', 'SELECT count(filler) FROM pages');
+$node->safe_psql('postgres', 'ALTER SYSTEM SET working_set.enabled = off');
+$node->reload;
+wait_for('SELECT NOT tracking FROM working_set_info', 'still tracking');
+$node->safe_psql('postgres', 'ALTER SYSTEM RESET working_set.enabled');
+$node->reload;
+wait_for('SELECT tracking FROM working_set_info', 'not tracking');
+$node->restart;
+started();
+cmp_ok(size(3600), '<', 2000, 'nor is switching off and on by a restart');
+
+# ---- files that are not to be trusted
+$node->safe_psql('postgres', 'SELECT count(filler) FROM pages');
+# also what the worker has not yet read from the stream
+$node->stop;
+my $good = slurp_file($path);
+
+# CRC-32C, to make files that are wrong in one thing only
+my @crc = map {
+	my $c = $_;
+	$c = $c & 1 ? ($c >> 1) ^ 0x82F63B78 : $c >> 1 for 1 .. 8;
+	$c
+} 0 .. 255;
+
+sub checked
+{
+	my ($bytes) = @_;
+	my $c = 0xFFFFFFFF;
+	$c = $crc[($c ^ $_) & 255] ^ ($c >> 8) for unpack 'C*', $bytes;
+	return $bytes . pack('L', $c ^ 0xFFFFFFFF);
+}
+
+# magic, format, block size, system identifier, place, saved at, length, standby?,
+# length of a tick, tick, registers, two floors, sample?, pages
+my $head = 'Q L L Q Q q Q L L L L L L L L';
+my @names = qw(magic format block system place at length standby tick_ms tick registers floor1 floor2 sampled pages);
+my %h;
+@h{@names} = unpack $head, $good;
+my $body = substr $good, 80, -4;
+is(checked(substr $good, 0, -4), $good, 'the file is as it is described');
+is($h{registers}, 16384, 'of so many registers');
+
+sub file_of
+{
+	my %with = (%h, body => $body, @_);
+	return checked(pack($head, @with{@names}) . $with{body});
+}
+
+sub write_file
+{
+	my ($content) = @_;
+	open my $fh, '>:raw', $path or die $!;
+	print $fh $content;
+	close $fh;
+	return;
+}
+
+my $flipped = $good;
+substr($flipped, 777777, 1) ^= "\x10";
+for my $case (
+	[ 'empty', '', 'it is empty' ],
+	[ 'of another byte order', scalar reverse(substr($good, 0, 8)) . substr($good, 8),
+		'it was not written by working_set on such a machine' ],
+	[ 'of another format', file_of(format => 3), 'it has another format' ],
+	[ 'truncated', substr($good, 0, 1000000), 'it has a wrong length' ],
+	[ 'with a bit flipped', $flipped, 'its checksum is wrong' ],
+	[ 'of another cluster', file_of(system => $h{system} + 1), 'it belongs to another database cluster' ],
+	[ 'of another directory', file_of(place => $h{place} ^ 1),
+		'it was saved in another directory, which this one is a copy of' ],
+	[ 'from the future', file_of(at => $h{at} + 3 * 86400000), 'it is from the future' ])
+{
+	my ($name, $content, $why) = @$case;
+	my $offset = -s $node->logfile;
+	write_file($content);
+	unlink "$path.bad";
+	$node->start;
+	started();
+	cmp_ok(size(3600), '<', 2000, "a file $name: not used");
+	$node->stop;
+	my $log = substr slurp_file($node->logfile), $offset;
+	like($log, qr/LOG: .*working_set\.saved" is not used: $why$/m, "a file $name: and why");
+	ok(slurp_file("$path.bad") eq $content, "a file $name: kept aside");
+}
+
+# another geometry
+write_file($good);
+my $offset = -s $node->logfile;
+$node->append_conf('postgresql.conf', 'working_set.registers = 4096');
+$node->start;
+started();
+cmp_ok(size(3600), '<', 2000, 'with another number of registers it is not used');
+$node->stop;
+like(substr(slurp_file($node->logfile), $offset), qr/is not used: it is of another number of registers$/m, 'and why');
+$node->append_conf('postgresql.conf', 'working_set.registers = 16384');
+
+# a smaller table of samples, and none
+write_file($good);
+$node->append_conf('postgresql.conf', 'working_set.sample_pages = 0');
+$node->start;
+started();
+cmp_ok(size(3600), '>', 4000 - 92, 'without a sample the set comes back');
+$node->append_conf('postgresql.conf', 'working_set.sample_pages = 1024');
+$node->restart;
+started();
+cmp_ok(size(3600), '>', 4000 - 92, 'also from a file without one');
+$node->stop;
+write_file($good);
+$node->start;
+started();
+cmp_ok(known(), '>', 1000, 'a smaller table takes fewer pages');
+
+# ---- nowhere to write to: said once, and tracking goes on
+sub complains
+{
+	my ($name, $prepare, $mend, $pattern) = @_;
+	my $offset = -s $node->logfile;
+	$prepare->();
+	select(undef, undef, undef, 4.5);
+	is($node->safe_psql('postgres', 'SELECT tracking, worker_pid IS NOT NULL FROM working_set_info'), 't|t',
+		"$name: tracking goes on");
+	my $log = substr slurp_file($node->logfile), $offset;
+	is(scalar(() = $log =~ /WARNING: .*working_set: could not $pattern/g), 1, "$name: and one warning says so");
+	is(scalar(() = $log =~ /working_set\.saved/g), 1, "$name: and nothing else does");
+	$mend->();
+	saved();
+	pass("$name: it is saved when that is possible again");
+	return;
+}
+
+my $dir = $node->data_dir . '/pg_stat';
+complains('no directory', sub { rename $dir, "$dir.away" or die $! }, sub { rename "$dir.away", $dir or die $! },
+	qr/create file "pg_stat\/working_set\.saved\.tmp": No such file or directory/);
+complains('a full disk', sub { symlink '/dev/full', "$path.tmp" or die $! }, sub { 1 },
+	qr/write file "pg_stat\/working_set\.saved\.tmp": No space left on device/)
+  if -c '/dev/full';
+SKIP:
+{
+	skip 'root may write anywhere', 4 if $> == 0;
+	complains('no permission', sub { chmod 0500, $dir or die $! }, sub { chmod 0700, $dir or die $! },
+		qr/create file "pg_stat\/working_set\.saved\.tmp": Permission denied/);
+}
+
+# ---- copies
+$node->safe_psql('postgres', 'SELECT count(filler) FROM pages');
+saved();
+$node->backup('backup');
+ok(-s $node->backup_dir . "/backup/$file", 'the file is in a base backup');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($node, 'backup', has_streaming => 1);
+$standby->start;
+started($standby);
+cmp_ok(size(3600, $standby), '<', 2000, 'a standby does not take the memory of its primary for its own');
+like(slurp_file($standby->logfile), qr/is not used: it was saved (in another directory|by a primary)/, 'which its log says');
+
+# what it has seen itself it keeps, also when it has become a primary
+$node->wait_for_catchup($standby);
+$standby->safe_psql('postgres', 'SELECT count(filler) FROM pages');
+$standby->restart;
+started($standby);
+cmp_ok(size(3600, $standby), '>', 4000 - 92, 'its own it keeps');
+$standby->stop;
+$standby->start;
+$standby->promote;
+$standby->restart;
+started($standby);
+cmp_ok(size(3600, $standby), '>', 4000 - 92, 'also over a promotion');
+$standby->stop;
+
+# ---- preloaded no more, and again
+$node->safe_psql('postgres', 'SELECT count(filler) FROM pages');
+saved();
+$node->append_conf('postgresql.conf', q{shared_preload_libraries = ''});
+$node->restart;
+is($node->safe_psql('postgres', 'SELECT 1'), 1, 'without us the file disturbs nobody');
+$node->append_conf('postgresql.conf', q{shared_preload_libraries = 'working_set'});
+$node->restart;
+started();
+cmp_ok(size(3600), '>', 4000 - 92, 'and with us again it is used');
+$node->stop;
+done_testing();
