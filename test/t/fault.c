@@ -1,0 +1,473 @@
+/*
+ * fault.c
+ *		For 005_refused.pl: a server with one fault, named by ws_test.fault.
+ *
+ * Preloaded after working_set, its hook comes first.  It finds the server's
+ * header of the buffer lookup table, by the same source as the probe, and
+ * then spoils one thing: the header, what working_set.so gets when it calls a
+ * function of the server, or nothing.  Calls of the server itself are left alone, so
+ * that it serves.  To replace a function, its address is put where working_set.so
+ * keeps the address of that symbol, which is how the loader binds them.
+ */
+#include "postgres.h"
+
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "common/hashfn.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "storage/buf_internals.h"
+#include "storage/fd.h"
+#include "storage/ipc.h"
+#include "storage/lwlock.h"
+#include "storage/shmem.h"
+#include "utils/elog.h"
+#include "utils/guc.h"
+
+#include "compat.h"
+#include "table.h"
+
+PG_MODULE_MAGIC;
+
+PGDLLEXPORT void _PG_init(void);
+
+/* settings of which only Windows and macOS make use */
+extern PGDLLIMPORT char *event_source;
+extern PGDLLIMPORT char *bonjour_name;
+
+static shmem_startup_hook_type prev_shmem_startup_hook = NULL;
+static WsTable table;
+static int	calls = 0;
+
+#define MAPS "/proc/self/maps"
+#define OTHER_MAPS "ws_test_maps"
+
+static void **
+word(HTAB *header, int i)
+{
+	return (void **) header + i;
+}
+
+/* ---------------------------------------------------------------- replacing */
+
+typedef struct Wire
+{
+	const char *symbol;
+	void	   *function;
+	int			found;
+} Wire;
+
+/* an address in the dynamic section: relocated by the loader, or not */
+static ElfW(Addr)
+address(ElfW(Addr) base, ElfW(Addr) p)
+{
+	return p < base ? base + p : p;
+}
+
+static int
+rewire_object(struct dl_phdr_info *info, size_t size, void *data)
+{
+	Wire	   *wire = data;
+	ElfW(Addr) base = info->dlpi_addr;
+	const		ElfW(Dyn) * dyn = NULL;
+	const		ElfW(Sym) * symbols = NULL;
+	const char *names = NULL;
+	const		ElfW(Rela) * rela[2] = {NULL, NULL};
+	size_t		bytes[2] = {0, 0};
+	long		page = sysconf(_SC_PAGESIZE);
+
+	if (strstr(info->dlpi_name, "/working_set.so") == NULL)
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			dyn = (void *) (base + info->dlpi_phdr[i].p_vaddr);
+	for (; dyn->d_tag != DT_NULL; dyn++)
+	{
+		if (dyn->d_tag == DT_SYMTAB)
+			symbols = (void *) address(base, dyn->d_un.d_ptr);
+		else if (dyn->d_tag == DT_STRTAB)
+			names = (void *) address(base, dyn->d_un.d_ptr);
+		else if (dyn->d_tag == DT_RELA)
+			rela[0] = (void *) address(base, dyn->d_un.d_ptr);
+		else if (dyn->d_tag == DT_RELASZ)
+			bytes[0] = dyn->d_un.d_val;
+		else if (dyn->d_tag == DT_JMPREL)
+			rela[1] = (void *) address(base, dyn->d_un.d_ptr);
+		else if (dyn->d_tag == DT_PLTRELSZ)
+			bytes[1] = dyn->d_un.d_val;
+	}
+	for (int k = 0; k < 2; k++)
+		for (size_t i = 0; i < bytes[k] / sizeof(ElfW(Rela)); i++)
+		{
+			const		ElfW(Rela) * r = &rela[k][i];
+			size_t		symbol = sizeof(void *) == 8 ? r->r_info >> 32 : r->r_info >> 8;
+			char	   *slot = (char *) (base + r->r_offset);
+
+			if (symbol == 0 || strcmp(names + symbols[symbol].st_name, wire->symbol) != 0)
+				continue;
+			if (mprotect((void *) TYPEALIGN_DOWN(page, slot), page, PROT_READ | PROT_WRITE) != 0)
+				elog(FATAL, "could not make room for %s: %m", wire->symbol);
+			*(void **) slot = wire->function;
+			wire->found++;
+		}
+	return 1;
+}
+
+static void
+rewire(const char *symbol, void *function)
+{
+	Wire		wire = {symbol, function, 0};
+
+	dl_iterate_phdr(rewire_object, &wire);
+	if (wire.found == 0)
+		elog(FATAL, "working_set.so does not call %s", symbol);
+}
+
+#define REWIRE(symbol, function) rewire(symbol, (void *) (uintptr_t) (function))
+
+/* ---------------------------------------------------------------- what is put in its place */
+
+static uint32
+other_hash(const void *key, Size keysize)
+{
+	return tag_hash(key, keysize);
+}
+
+static int
+other_match(const void *a, const void *b, Size keysize)
+{
+	return memcmp(a, b, keysize);
+}
+
+static void *
+other_keycopy(void *dest, const void *src, Size keysize)
+{
+	return memcpy(dest, src, keysize);
+}
+
+/* without the function that was asked for */
+static HTAB *
+create_without_match(const char *name, long nelem, const HASHCTL *info, int flags)
+{
+	return hash_create(name, nelem, (HASHCTL *) info, flags & ~HASH_COMPARE);
+}
+
+static void *
+no_such_name(const char *name, Size size, bool *found)
+{
+	return ShmemInitStruct(strcmp(name, WS_TABLE_NAME) == 0 ? "another table" : name, size, found);
+}
+
+/* as if the server had been built with another idea of the table's size */
+static HTAB *
+attach_sized(int factor)
+{
+	HASHCTL		info;
+
+	memset(&info, 0, sizeof(info));
+	info.keysize = sizeof(BufferTag);
+	info.entrysize = MAXALIGN(sizeof(BufferTag) + sizeof(int));
+	info.num_partitions = NUM_BUFFER_PARTITIONS;
+	return ws_shmem_attach_hash(WS_TABLE_NAME, factor * (NBuffers + NUM_BUFFER_PARTITIONS), &info,
+								HASH_ELEM | HASH_BLOBS | HASH_PARTITION);
+}
+
+static HTAB *
+attach_larger(void)
+{
+	return attach_sized(1000);
+}
+
+static HTAB *
+attach_nowhere(void)
+{
+	HTAB	   *ours = attach_sized(1);
+
+	*word(ours, 0) = ours;
+	return ours;
+}
+
+static HTAB *
+attach_other_hash(void)
+{
+	HTAB	   *ours = attach_sized(1);
+
+	*word(ours, table.hash) = other_hash;
+	return ours;
+}
+
+static HTAB *
+attach_other_match(void)
+{
+	HTAB	   *ours = attach_sized(1);
+
+	*word(ours, table.match) = other_match;
+	return ours;
+}
+
+static HTAB *
+attach_other_keycopy(void)
+{
+	HTAB	   *ours = attach_sized(1);
+
+	*word(ours, table.keycopy) = other_keycopy;
+	return ours;
+}
+
+static FILE *
+open_without_proc(const char *name, const char *mode)
+{
+	return AllocateFile(strcmp(name, MAPS) == 0 ? "/proc/nowhere/maps" : name, mode);
+}
+
+static FILE *
+open_other_maps(const char *name, const char *mode)
+{
+	return AllocateFile(strcmp(name, MAPS) == 0 ? OTHER_MAPS : name, mode);
+}
+
+static FILE *
+create_other_maps(void)
+{
+	FILE	   *file = fopen(OTHER_MAPS, "w");
+
+	if (file == NULL)
+		elog(FATAL, "could not write \"%s\": %m", OTHER_MAPS);
+	return file;
+}
+
+/* no line of it is one of a list of memory */
+static void
+garble_maps(void)
+{
+	FILE	   *file = create_other_maps();
+
+	for (int i = 0; i < 5000; i++)
+		fputc('a' + i % 26, file);
+	fputs("\n\n-\nrw-p\n1-2\n1000-2000 r\n3000-4000 r-xp 0 0 0\nzz-zz rw-p\n", file);
+	fwrite("\0\0\n\377\376 rw-p\n", 1, 11, file);
+	fclose(file);
+}
+
+/* all memory but that of programs and libraries may not be read */
+static void
+withhold_maps(void)
+{
+	FILE	   *in = fopen(MAPS, "r");
+	FILE	   *out = create_other_maps();
+	char		line[8192];
+
+	while (in != NULL && fgets(line, sizeof(line), in))
+	{
+		char	   *mode = strstr(line, " rw-p ");
+
+		if (mode != NULL && strstr(line, " /") == NULL)
+			memcpy(mode, " ---p ", 6);
+		fputs(line, out);
+	}
+	if (in != NULL)
+		fclose(in);
+	fclose(out);
+}
+
+static int
+no_program(int (*callback) (struct dl_phdr_info *, size_t, void *), void *data)
+{
+	return 0;
+}
+
+/* the first two times, when the bit is to be learnt, both modes are the same */
+static bool
+lock_alike(LWLock *lock, LWLockMode mode)
+{
+	if (lock == &MainLWLockArray[BUFFER_MAPPING_LWLOCK_OFFSET].lock && calls++ < 2)
+		mode = LW_EXCLUSIVE;
+	return LWLockAcquire(lock, mode);
+}
+
+static int
+find_nothing(BufferTag *tag, uint32 hash)
+{
+	return -1;
+}
+
+/* leaves the page in the table for a moment, and with it a mark */
+static int
+find_by_making(BufferTag *tag, uint32 hash)
+{
+	int			found = BufTableLookup(tag, hash);
+
+	if (found < 0)
+	{
+		BufTableInsert(tag, hash, 0);
+		BufTableDelete(tag, hash);
+	}
+	return found;
+}
+
+static int
+find_unseen(BufferTag *tag, uint32 hash)
+{
+	void	   *match = *word(table.header, table.match);
+	int			found;
+
+	*word(table.header, table.match) = memcmp;
+	found = BufTableLookup(tag, hash);
+	*word(table.header, table.match) = match;
+	return found;
+}
+
+static int
+enter_unseen(BufferTag *tag, uint32 hash, int buffer)
+{
+	void	   *keycopy = *word(table.header, table.keycopy);
+	int			found;
+
+	*word(table.header, table.keycopy) = memcpy;
+	found = BufTableInsert(tag, hash, buffer);
+	*word(table.header, table.keycopy) = keycopy;
+	return found;
+}
+
+/* as a hit does */
+static void
+remove_under_shared_lock(BufferTag *tag, uint32 hash)
+{
+	LWLock	   *lock = BufMappingPartitionLock(hash);
+
+	LWLockRelease(lock);
+	LWLockAcquire(lock, LW_SHARED);
+	BufTableDelete(tag, hash);
+}
+
+static void
+remove_with_error(BufferTag *tag, uint32 hash)
+{
+	elog(ERROR, "shared buffer hash table corrupted");
+}
+
+/* ---------------------------------------------------------------- faults */
+
+/* a header that is no header: the words of the server's, in other memory */
+static void
+plant_copy(void)
+{
+	void	  **copy = malloc(64 * sizeof(void *));
+
+	memcpy(copy, table.header, 16 * sizeof(void *));
+	event_source = (char *) copy;
+}
+
+/*
+ * Words that look like pointers: to memory that must not be read, and to the
+ * end of what may be, behind which it must not.
+ */
+static void
+plant_wild_pointers(void)
+{
+	long		page = sysconf(_SC_PAGESIZE);
+	char	   *memory = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE,
+							  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED || mprotect(memory + page, page, PROT_NONE) != 0 ||
+		munmap(memory + 2 * page, page) != 0)
+		elog(FATAL, "could not map memory: %m");
+
+	/* would be the table's, were there more of it */
+	*(void **) (memory + page - sizeof(void *)) = *word(table.header, 0);
+	event_source = memory + page - sizeof(void *);
+	bonjour_name = strcmp(GetConfigOption("ws_test.fault", false, false), "wild_pointers") == 0 ?
+		memory + page : memory + 2 * page;
+}
+
+static void
+spoil(const char *fault)
+{
+	char	   *kept_event_source = event_source;
+	char	   *kept_bonjour_name = bonjour_name;
+
+#define FAULT(name) (strcmp(fault, name) == 0)
+	if (FAULT("no_functions"))
+		REWIRE("BufTableHashCode", NULL);
+	else if (FAULT("layout"))
+		REWIRE("hash_create", create_without_match);
+	else if (FAULT("no_table"))
+		REWIRE("ShmemInitStruct", no_such_name);
+	else if (FAULT("other_size"))
+		REWIRE("ShmemInitHash", attach_larger);
+	else if (FAULT("our_shared_part"))
+		REWIRE("ShmemInitHash", attach_nowhere);
+	else if (FAULT("our_hash"))
+		REWIRE("ShmemInitHash", attach_other_hash);
+	else if (FAULT("our_match"))
+		REWIRE("ShmemInitHash", attach_other_match);
+	else if (FAULT("our_keycopy"))
+		REWIRE("ShmemInitHash", attach_other_keycopy);
+	else if (FAULT("no_proc"))
+		REWIRE("AllocateFile", open_without_proc);
+	else if (FAULT("garbled_maps"))
+	{
+		garble_maps();
+		REWIRE("AllocateFile", open_other_maps);
+	}
+	else if (FAULT("unreadable"))
+	{
+		withhold_maps();
+		REWIRE("AllocateFile", open_other_maps);
+	}
+	else if (FAULT("no_program"))
+		REWIRE("dl_iterate_phdr", no_program);
+	else if (FAULT("copied_header"))
+		plant_copy();
+	else if (FAULT("wild_pointers") || FAULT("wilder_pointers"))
+		plant_wild_pointers();
+	else if (FAULT("server_hash"))
+		*word(table.header, table.hash) = other_hash;
+	else if (FAULT("server_match"))
+		ws_table_set_functions(&table, other_match, NULL);
+	else if (FAULT("server_keycopy"))
+		ws_table_set_functions(&table, NULL, other_keycopy);
+	else if (FAULT("unclear_bit"))
+		REWIRE("LWLockAcquire", lock_alike);
+	else if (FAULT("not_found"))
+		REWIRE("BufTableLookup", find_nothing);
+	else if (FAULT("miss_recorded"))
+		REWIRE("BufTableLookup", find_by_making);
+	else if (FAULT("insert_unseen"))
+		REWIRE("BufTableInsert", enter_unseen);
+	else if (FAULT("hit_unseen"))
+		REWIRE("BufTableLookup", find_unseen);
+	else if (FAULT("removal_recorded"))
+		REWIRE("BufTableDelete", remove_under_shared_lock);
+	else if (FAULT("removal_fails"))
+		REWIRE("BufTableDelete", remove_with_error);
+	else if (!FAULT("none"))
+		elog(FATAL, "unknown fault \"%s\"", fault);
+
+	if (prev_shmem_startup_hook)
+		prev_shmem_startup_hook();
+
+	/* the server does not expect them to be what they are not */
+	event_source = kept_event_source;
+	bonjour_name = kept_bonjour_name;
+	unlink(OTHER_MAPS);
+}
+
+static void
+startup(void)
+{
+	char		why[256] = "";
+
+	if (!ws_table_find(&table, why, sizeof(why)))
+		elog(FATAL, "the table was not found: %s", why);
+	spoil(GetConfigOption("ws_test.fault", false, false));
+}
+
+void
+_PG_init(void)
+{
+	prev_shmem_startup_hook = shmem_startup_hook;
+	shmem_startup_hook = startup;
+}
