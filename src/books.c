@@ -17,7 +17,7 @@ ws_books_begin(WsBooks *books, int64 now)
 	books->bucket_end = now + BUCKET_MS;
 	books->until = now;
 	books->since = __atomic_load_n(&ws_shared->since, __ATOMIC_RELAXED);
-	ws_shmem_read_counters(&books->counted, &removed);
+	(void) ws_shmem_read_counters(&books->counted, &removed);
 }
 
 bool
@@ -45,7 +45,7 @@ ws_books_count(WsBooks *books, int64 now)
 	if (now >= books->bucket_end)
 		books->bucket_end = now + BUCKET_MS;
 
-	ws_shmem_read_counters(&c, &removed);
+	(void) ws_shmem_read_counters(&c, &removed);
 	tally = ws_books_present(books);
 	tally->seconds += Max(now - books->until, 0) / 1000.0;
 	tally->hits += (double) c.hits[WS_CLIENT] - books->counted.hits[WS_CLIENT];

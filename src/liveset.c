@@ -74,7 +74,7 @@ trusted(void)
 	int64		removed;
 	bool		few;
 
-	ws_shmem_read_counters(&c, &removed);
+	(void) ws_shmem_read_counters(&c, &removed);
 	few = (c.dropped - state.dropped) * 100 <= written - state.written;
 	state.written = written;
 	state.dropped = c.dropped;

@@ -63,7 +63,7 @@ place(void)
 	uint64		sum = 0;
 	struct stat st;
 
-	for (int i = 0; i < lengthof(files); i++)
+	for (int i = 0; i < (int) lengthof(files); i++)
 		if (stat(files[i], &st) == 0)
 			sum = (sum ^ (uint64) st.st_ino) * UINT64CONST(0x9E3779B97F4A7C15);
 	return sum;

@@ -229,7 +229,7 @@ count_lookups(WsHistoryRow *row, int64 since)
 	int64		removed;
 	uint64		all;
 
-	ws_shmem_read_counters(&c, &removed);
+	(void) ws_shmem_read_counters(&c, &removed);
 	all = c.hits[WS_CLIENT] + c.reads[WS_CLIENT];
 	if (since == counted_since && all >= lookups && c.hits[WS_CLIENT] >= hits)
 	{

@@ -239,12 +239,14 @@ sum_counters(WsCounters *sum, int64 *removed)
 TimestampTz
 ws_shmem_reset(bool history)
 {
-	TimestampTz now = GetCurrentTimestamp();
+	TimestampTz now;
 	WsCounters	sum;
 	int64		removed;
 	uint32		tick;
 
 	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
+	/* later than any before, whoever comes first and whatever the clock says */
+	now = Max(GetCurrentTimestamp(), ws_shared->since + 1);
 	__atomic_fetch_or(&ws_shared->memory_state,
 					  WS_MEMORY_NO_SET | (history ? WS_MEMORY_NO_HISTORY : 0), __ATOMIC_RELAXED);
 
@@ -259,8 +261,6 @@ ws_shmem_reset(bool history)
 		ws_sketch_raise_floor(ws_shared->sketch[kind], tick);
 
 	sum_counters(&sum, &removed);
-	if (now == ws_shared->since)
-		now++;
 	ws_shared->at_reset = sum;
 	ws_shared->removed_at_reset = removed;
 	if (history)
@@ -283,16 +283,18 @@ ws_shmem_recall(uint32 floor)
 	LWLockRelease(ws_shared->lock);
 }
 
-void
+TimestampTz
 ws_shmem_read_counters(WsCounters *sum, int64 *removed)
 {
 	WsCounters	base;
 	int64		removed_base;
+	TimestampTz since;
 
 	LWLockAcquire(ws_shared->lock, LW_SHARED);
 	sum_counters(sum, removed);
 	base = ws_shared->at_reset;
 	removed_base = ws_shared->removed_at_reset;
+	since = ws_shared->since;
 	LWLockRelease(ws_shared->lock);
 
 	for (int kind = 0; kind < WS_NKINDS; kind++)
@@ -306,4 +308,5 @@ ws_shmem_read_counters(WsCounters *sum, int64 *removed)
 	sum->ring_reads -= base.ring_reads;
 	sum->dropped -= base.dropped;
 	*removed = Max(*removed - removed_base, 0);
+	return since;
 }

@@ -214,7 +214,10 @@ extern TimestampTz ws_shmem_reset(bool history);
  */
 extern void ws_shmem_recall(uint32 floor);
 
-/* Counters since reset; pages that left shared buffers in *removed. */
-extern void ws_shmem_read_counters(WsCounters *sum, int64 *removed);
+/*
+ * Counters since reset, and when that was; pages that left shared buffers in
+ * *removed.
+ */
+extern TimestampTz ws_shmem_read_counters(WsCounters *sum, int64 *removed);
 
 #endif							/* WS_SHMEM_H */

@@ -304,6 +304,7 @@ ws_working_set_info(PG_FUNCTION_ARGS)
 	int64		removed;
 	bool		attached;
 	TimestampTz saved;
+	TimestampTz began;
 	Row			row;
 
 	ws_require_preloaded();
@@ -313,12 +314,12 @@ ws_working_set_info(PG_FUNCTION_ARGS)
 	LWLockRelease(ws_shared->lock);
 
 	ws_probe_flush_counters();
-	ws_shmem_read_counters(&counters, &removed);
+	began = ws_shmem_read_counters(&counters, &removed);
 
 	row_begin(&row, fcinfo);
 	row_add(&row, true, BoolGetDatum(ws_tracking()));
 	row_add(&row, true, CStringGetTextDatum(tracking_reason()));
-	row_add(&row, ws_tracking(), TimestampTzGetDatum(since()));
+	row_add(&row, ws_tracking(), TimestampTzGetDatum(began));
 	row_add(&row, true, Int32GetDatum(ws_sketch_m(ws_shared->sketch[WS_CLIENT])));
 	row_add(&row, true, Float8GetDatum(sample_rate()));
 	row_add(&row, true, Int64GetDatum(sampled_pages()));
