@@ -38,7 +38,9 @@ new_cluster() {
     } >>"$data/postgresql.conf"
 }
 
+# Start it, with nothing known of the time before: what is used is counted from here on.
 start_server() {
+    rm -f "$data/pg_stat/working_set.saved"
     pg_ctl -s -w -D "$data" -l "$WS_SANDBOX/server.log" start >"$TMPDIR/start.log" 2>&1 ||
         { cat "$TMPDIR/start.log" "$WS_SANDBOX/server.log" >&2; return 1; }
 }
