@@ -178,7 +178,6 @@ chomp(my $libdir = `$pg_config --pkglibdir`);
 SKIP:
 {
 	skip 'the library is among the plugins', 1 if -e "$libdir/plugins/working_set.so";
-	# on_error_stop's status 2: no connection
 	my ($ret, $stdout, $stderr) = $plain->psql('postgres', 'SELECT 1', @as_somebody);
 	like($stderr, qr/could not access file "\$libdir\/plugins\/working_set"/,
 		'local_preload_libraries: not to be found there, and says so');
@@ -600,7 +599,7 @@ like(refusal($main, 'fresh', q{ALTER EXTENSION working_set UPDATE TO '0.0.0';}),
 # a comment that is not that of the present version.
 SKIP:
 {
-	skip "cannot write to $scripts", 8 unless -w $scripts;
+	skip "cannot write to $scripts", 9 unless -w $scripts;
 	my $script = slurp_file("$scripts/working_set--$present.sql");
 	my %made_up = (
 		'0.0.8'           => $script,
@@ -770,13 +769,12 @@ truthful('a short stop', ask_until(sub { $_[0] && $_[0]{status} eq 'ok' && $_[0]
 # is missed.
 sub reader
 {
-	local $ENV{PGAPPNAME} = 'reader';
 	my $script = "$tmp/reader.sql";
 	open my $fh, '>', $script or die $!;
-	print $fh 'SELECT sum((SELECT count(filler) FROM pages WHERE id > -g)) FROM generate_series(1, 200) g',
+	print $fh 'SELECT sum((SELECT count(filler) FROM pages WHERE id > -g)) FROM generate_series(1, 1000) g',
 	  "\n\\watch 0.01\n";
 	close $fh;
-	my $h = IPC::Run::start([ 'psql', '-XAtq', '-d', $quiet->connstr('postgres'), '-f', $script ],
+	my $h = IPC::Run::start([ 'psql', '-XAtq', '-d', $quiet->connstr('postgres') . ' application_name=reader', '-f', $script ],
 		'<', '/dev/null', '>', '/dev/null', '2>', '/dev/null');
 	wait_for($quiet, q{count(*) = 1 FROM pg_stat_activity WHERE application_name = 'reader' AND state = 'active'},
 		'nobody reads');

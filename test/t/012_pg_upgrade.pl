@@ -166,7 +166,7 @@ sub upgrade
 	return 0;
 }
 ok(upgrade('--check'), 'pg_upgrade --check has no objection');
-ok(upgrade(), 'pg_upgrade') or BAIL_OUT('pg_upgrade failed');
+ok(upgrade(), 'pg_upgrade') or die 'pg_upgrade failed';
 # the new server was started for it, and has saved what it knows itself
 ok(!-e "$new_data/$saved" || slurp_file("$new_data/$saved") ne slurp_file("$old_data/$saved"),
 	'it does not copy what was saved');
