@@ -3,7 +3,7 @@
  *		What a buffer hit costs, without a server around it; see bench/hotpath.
  *
  *	hotpath time [-m log2m] [-n accesses] [-r runs] [-p processes] [-b]
- *	hotpath run WAY current|store ACCESSES	the loop alone, for callgrind
+ *	hotpath run WAY current|store|unattended ACCESSES	the loop alone, for callgrind
  *	hotpath step WAY current|store	instructions per access, by stepping through them
  *
  * The server finds the entry of a page and calls a function to compare its key,
@@ -719,6 +719,9 @@ main(int argc, char **argv)
 		return time_all(n, runs, processes, others);
 	}
 	set_up(16384);
+	/* nobody lets time pass: then those do who find no mark */
+	if (argc > 3 && strcmp(argv[3], "unattended") == 0)
+		ws_store(&sketch->unattended, 1);
 	if (strcmp(argv[1], "run") == 0 && argc == 5)
 		return run_loop(find_way(argv[2]), strcmp(argv[3], "store") == 0, (uint32) atol(argv[4]));
 	if (strcmp(argv[1], "step") == 0 && argc == 4)

@@ -211,13 +211,18 @@ settle(void)
 }
 
 /*
- * A use of a page, by the long way.
+ * A use of a page, by the long way.  It is marked here, too: where no worker
+ * ticks, all uses come this way that find no mark.
  */
 static RARE int
 match_recorded(const void *page, uint32 hash)
 {
-	ws_sketch_touch(here.sketch, hash);
-	if (ws_watch_sampled(hash))
+	WsSketch   *sketch = here.sketch;
+
+	ws_sketch_touch(sketch, hash);
+	if (hash >= ws_load(&sketch->watched))
+		ws_mark(here.marks, ws_sketch_cell(sketch, hash));
+	else if (ws_watch_sampled(hash))
 		ws_watch_hit(page, hash, ws_load(&here.sketch->tick), here.kind);
 	return 0;
 }
