@@ -77,9 +77,7 @@ static struct
 	WsDenning	denning;
 } advisor;
 
-/*
- * Memory for as long as the worker lives, on a line of cache.
- */
+/* Memory for as long as the worker lives, on a line of cache. */
 static void *
 allocate(Size size)
 {
@@ -137,9 +135,7 @@ set_sizes(double follow)
 		ws_sweep_set_rings(advisor.sweep, r, rings[r]);
 }
 
-/*
- * Let pages that are in the table but not in the sweeps come in.
- */
+/* Let pages that are in the table but not in the sweeps come in. */
 static void
 seed(void)
 {
@@ -157,61 +153,6 @@ seed(void)
 	pfree(pages);
 }
 
-void
-ws_advisor_begin(void)
-{
-	int64		now = ws_shmem_clock_ms();
-
-	if (!ws_shared->attached)
-		return;
-	advisor.running = true;
-	ws_books_begin(&advisor.books, now);
-	advisor.curve_at = now;
-	if (ws_shared->sampler == NULL)
-		return;
-
-	if (advisor.sweep == NULL)
-	{
-		uint32		pages = ws_shared->sampler->capacity;
-
-		advisor.sweep = allocate(ws_sweep_size(pages));
-		advisor.reuse = allocate(ws_reuse_size(pages));
-		advisor.scans = allocate(ws_scans_size());
-	}
-	ws_sweep_init(advisor.sweep, ws_shared->sampler->capacity);
-	ws_reuse_init(advisor.reuse, ws_shared->sampler->capacity);
-	ws_scans_init(advisor.scans, NBuffers);
-	advisor.shift = ws_shared->sampler->shift;
-	advisor.drained_at = now;
-	memset(&advisor.load, 0, sizeof(advisor.load));
-	set_sizes(1);
-	seed();
-	ws_shmem_sample(ws_shared->sampler->shift);
-}
-
-void
-ws_advisor_begin_anew(void)
-{
-	if (ws_shared->sampler)
-	{
-		WsSampler  *sampler = ws_shared->sampler;
-
-		LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
-		ws_sampler_init(sampler, sampler->capacity, sampler->log2m, sampler->shift,
-						ws_load(&ws_shared->sketch[WS_CLIENT]->floor));
-		LWLockRelease(ws_shared->sample_lock);
-	}
-	ws_advisor_begin();
-}
-
-void
-ws_advisor_end(void)
-{
-	if (advisor.running)
-		ws_shmem_sample(WS_SAMPLE_OFF);
-	advisor.running = false;
-}
-
 static void
 leave_sweeps(uint32 page)
 {
@@ -226,15 +167,13 @@ forgotten(void *arg, uint32 page)
 	ws_liveset_forget(page);
 }
 
-/*
- * Sample one page in 2^shift from now on.
- */
+/* Sample one page in 2^shift from now on. */
 static void
 change_shift(uint32 shift)
 {
-	elog(DEBUG1, "working_set samples one page in 2^%u; it was in 2^%u for %.1f s, with %u pages and %.2f %% of a processor",
+	elog(DEBUG1, "working_set samples one page in 2^%u; it was in 2^%u for %.1f s, with %u pages, %.0f events a second and %.2f %% of a processor",
 		 shift, ws_shared->sampler->shift, advisor.load.settled, ws_shared->sampler->count,
-		 100 * advisor.load.busy);
+		 advisor.load.events, 100 * advisor.load.busy);
 	LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
 	ws_sampler_set_shift(ws_shared->sampler, shift, ws_shmem_advance(), forgotten, NULL);
 	LWLockRelease(ws_shared->sample_lock);
@@ -317,9 +256,7 @@ simulate(const WsEvent *event, uint32 hash, uint32 page, bool known)
 	}
 }
 
-/*
- * Take the next events from the stream; returns how many.
- */
+/* Take the next events from the stream; returns how many. */
 static int
 read_events(WsEvent *events)
 {
@@ -392,20 +329,22 @@ keep_up(int64 now)
 
 /*
  * Read the stream until it is empty, but no more than it has places: whoever
- * writes faster than that has to be slowed down first.
+ * writes faster has to be slowed down first.  Returns how much there was.
  */
-static void
+static int
 drain(void)
 {
 	WsEvent		events[BATCH];
 	uint32		hashes[BATCH];
 	uint32		pages[BATCH];
 	bool		known[BATCH];
+	int			sum = 0;
 	int			n;
 
 	for (int batch = 0; batch < WS_STREAM_PLACES / BATCH; batch++)
 	{
 		n = read_events(events);
+		sum += n;
 		for (int i = 0; i < n; i++)
 			hashes[i] = ws_probe_hash(&events[i].page);
 
@@ -423,6 +362,67 @@ drain(void)
 			break;
 	}
 	ws_stream_end_turn(ws_shared->stream, &advisor.wait);
+	return sum;
+}
+
+static void
+begin_sample(void)
+{
+	uint32		pages = ws_shared->sampler->capacity;
+
+	if (advisor.sweep == NULL)
+	{
+		advisor.sweep = allocate(ws_sweep_size(pages));
+		advisor.reuse = allocate(ws_reuse_size(pages));
+		advisor.scans = allocate(ws_scans_size());
+	}
+	ws_sweep_init(advisor.sweep, pages);
+	ws_reuse_init(advisor.reuse, pages);
+	ws_scans_init(advisor.scans, NBuffers);
+	advisor.shift = ws_shared->sampler->shift;
+	memset(&advisor.load, 0, sizeof(advisor.load));
+	set_sizes(1);
+	seed();
+
+	/* what a predecessor left there is not what comes in a moment */
+	(void) drain();
+}
+
+void
+ws_advisor_begin(void)
+{
+	if (!ws_shared->attached)
+		return;
+	advisor.running = true;
+	if (ws_shared->sampler)
+		begin_sample();
+	advisor.curve_at = advisor.drained_at = ws_shmem_clock_ms();
+	ws_books_begin(&advisor.books, advisor.drained_at);
+	if (ws_shared->sampler)
+		ws_shmem_sample(ws_shared->sampler->shift);
+}
+
+void
+ws_advisor_begin_anew(void)
+{
+	if (ws_shared->sampler)
+	{
+		WsSampler  *sampler = ws_shared->sampler;
+
+		LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
+		ws_sampler_init(sampler, sampler->capacity, sampler->log2m, sampler->shift,
+						ws_load(&ws_shared->sketch[WS_CLIENT]->floor));
+		LWLockRelease(ws_shared->sample_lock);
+	}
+	ws_advisor_begin();
+}
+
+void
+ws_advisor_end(void)
+{
+	if (advisor.running)
+		ws_shmem_sample(WS_SAMPLE_OFF);
+	advisor.running = false;
 }
 
 static double
@@ -434,11 +434,9 @@ cpu_seconds(void)
 	return ts.tv_sec + ts.tv_nsec * 1e-9;
 }
 
-/*
- * Follow the load, and change what is sampled accordingly.
- */
+/* Follow the load, and change what is sampled accordingly. */
 static void
-follow_load(double seconds, double busy, double lookups)
+follow_load(double seconds, double busy, double events, double lookups)
 {
 	WsSampleLoad *load = &advisor.load;
 	double		turns = ws_sweep_turns(advisor.sweep);
@@ -450,9 +448,10 @@ follow_load(double seconds, double busy, double lookups)
 	load->settled += seconds;
 	follow = Min(seconds / Min(load->settled, LOAD_SECONDS), 1);
 	load->busy += follow * (busy / seconds - load->busy);
+	load->events += follow * (events / seconds - load->events);
 	load->lookups += follow * (lookups / seconds - load->lookups);
 
-	/* one step at a time, and then see for a second what it does */
+	/* then see for a second what it does */
 	shift = ws_sampler_next_shift(ws_shared->sampler, load);
 	if (shift != ws_shared->sampler->shift && load->settled >= 1)
 		change_shift(shift);
@@ -463,9 +462,7 @@ follow_load(double seconds, double busy, double lookups)
 	ws_store(&ws_shared->damp_shift, ticks < 0.5 ? WS_DAMP_OFF : damp);
 }
 
-/*
- * Strata that have been in the table for long enough join the sweeps.
- */
+/* Strata that have been in the table for long enough join the sweeps. */
 static void
 admit_mature(void)
 {
@@ -499,6 +496,7 @@ ws_advisor_tick(void)
 	double		seconds;
 	double		start;
 	double		lookups;
+	double		events;
 	uint32		filled;
 
 	if (!advisor.running || !ws_enabled)
@@ -522,7 +520,7 @@ ws_advisor_tick(void)
 		return;
 	}
 
-	drain();
+	events = drain();
 	lookups = ws_books_lookups(&advisor.books) - lookups;
 	if (filled > WS_STREAM_PLACES / 4 && filled > FLOOD_EVENTS * seconds)
 		change_shift(Min(ws_shared->sampler->shift + FLOOD_STEPS, WS_STRATA - 1));
@@ -539,7 +537,7 @@ ws_advisor_tick(void)
 		set_sizes(RATE_FOLLOWS);
 		admit_mature();
 	}
-	follow_load(Max(seconds, 0.1), cpu_seconds() - start, Max(lookups, 0));
+	follow_load(Max(seconds, 0.1), cpu_seconds() - start, events, Max(lookups, 0));
 	advisor.drained_at = now;
 }
 
@@ -547,7 +545,7 @@ void
 ws_advisor_catch_up(void)
 {
 	if (advisor.running && ws_enabled && ws_shared->sampler)
-		drain();
+		(void) drain();
 }
 
 /*

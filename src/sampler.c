@@ -10,8 +10,13 @@
 
 #include "sketch.h"
 
-/* The shift rises above these, and falls where twice as much stays below. */
+/*
+ * The shift rises above these, and falls where twice as much stays below.  Few
+ * events are never too many, however long they took: where others have the
+ * processor, or part of it, fewer still would take as long.
+ */
 #define BUSY_LIMIT		0.008	/* of a processor */
+#define FEW_EVENTS		4000.0	/* a second */
 
 /*
  * A look at a sampled page takes some 34 instructions more than at another,
@@ -313,7 +318,7 @@ ws_sampler_mature_shift(const WsSampler *sampler, uint32_t now, uint32_t ticks,
 static bool
 too_much(uint32_t shift, const WsSampleLoad *load, double factor)
 {
-	return load->busy * factor > BUSY_LIMIT ||
+	return (load->busy * factor > BUSY_LIMIT && load->events * factor > FEW_EVENTS) ||
 		(shift < FREE_SHIFT && ldexp(load->lookups * factor, -(int) shift) > FREE_LOOKS);
 }
 
@@ -326,11 +331,11 @@ ws_sampler_next_shift(const WsSampler *sampler, const WsSampleLoad *load)
 		(sampler->count == sampler->capacity || too_much(shift, load, 1)))
 		return shift + 1;
 
-	/* falling doubles everything; let there be room for as much again */
-	if (shift > 0 && load->settled >= FALL_SECONDS &&
-		sampler->count < FILLED_LOW * sampler->capacity &&
-		!too_much(shift - 1, load, 4))
-		return shift - 1;
+	/* each step down doubles everything; let there be room for as much again */
+	for (double factor = 1; shift > 0 && load->settled >= FALL_SECONDS &&
+		 sampler->count * factor < FILLED_LOW * sampler->capacity &&
+		 !too_much(shift - 1, load, 4 * factor); factor *= 2)
+		shift--;
 	return shift;
 }
 

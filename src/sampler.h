@@ -182,13 +182,15 @@ typedef struct WsSampleLoad
 {
 	double		lookups;		/* of all pages, a second */
 	double		busy;			/* share of a processor that the reader needs */
+	double		events;			/* that it reads, a second */
 	double		settled;		/* seconds since the shift was changed */
 } WsSampleLoad;
 
 /*
- * The shift to change to, one step at most: up when the table is full, the
- * reader too busy, or sampled pages would be felt in the looking up; down when
- * neither would be the case with a margin, after a minute.
+ * The shift to change to.  Up by one when the table is full, when the reader
+ * is too busy with more than a few events, or when sampled pages would be felt
+ * in the looking up.  Down, after a minute, by as many steps as leave a margin
+ * before all of these.
  */
 extern uint32_t ws_sampler_next_shift(const WsSampler *sampler, const WsSampleLoad *load);
 

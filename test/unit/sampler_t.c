@@ -706,40 +706,51 @@ test_next_shift(void)
 		uint32_t	count;			/* of 1000 */
 		double		lookups;
 		double		busy;
+		double		events;
 		double		settled;
 		uint32_t	want;
 		const char *name;
 	}			table[] = {
 		/* up */
-		{5, 1000, 0, 0, 0, 6, "a full table"},
-		{5, 999, 0, 0, 0, 5, "one that is not quite full"},
-		{5, 1000, 0, 0, 1000, 6, "a full table that was long so"},
-		{5, 500, 0, 0.009, 0, 6, "more than 0.8 % of a processor"},
-		{5, 500, 0, 0.007, 0, 5, "less than that"},
-		{0, 500, 21000, 0, 0, 1, "sampled pages looked up more than 20,000 times a second"},
-		{0, 500, 19000, 0, 0, 0, "less often"},
-		{3, 500, 161000, 0, 0, 4, "sampled by one in eight, more than 160,000 lookups"},
-		{3, 500, 159000, 0, 0, 3, "less"},
-		{4, 500, 1e9, 0, 0, 4, "one page in 16 may always be sampled"},
-		{5, 1000, 1e9, 1, 1000, 6, "up by one step, however much it is"},
-		{31, 1000, 0, 1, 0, 31, "not beyond the last"},
-		{30, 1000, 0, 1, 0, 31, "but up to it"},
+		{5, 1000, 0, 0, 0, 0, 6, "a full table"},
+		{5, 999, 0, 0, 0, 0, 5, "one that is not quite full"},
+		{5, 1000, 0, 0, 0, 1000, 6, "a full table that was long so"},
+		{5, 500, 0, 0.009, 1e5, 0, 6, "more than 0.8 % of a processor"},
+		{5, 500, 0, 0.007, 1e5, 0, 5, "less than that"},
+		{0, 500, 21000, 0, 0, 0, 1, "sampled pages looked up more than 20,000 times a second"},
+		{0, 500, 19000, 0, 0, 0, 0, "less often"},
+		{3, 500, 161000, 0, 0, 0, 4, "sampled by one in eight, more than 160,000 lookups"},
+		{3, 500, 159000, 0, 0, 0, 3, "less"},
+		{4, 500, 1e9, 0, 0, 0, 4, "one page in 16 may always be sampled"},
+		{5, 500, 0, 1, 3900, 0, 5, "never for fewer than 4,000 events a second"},
+		{5, 500, 0, 0.009, 4100, 0, 6, "for more than that, if they keep it busy"},
+		{5, 500, 0, 0.007, 1e7, 0, 5, "not if they do not"},
+		{5, 1000, 1e9, 1, 1e5, 1000, 6, "up by one step, however much it is"},
+		{31, 1000, 0, 1, 1e5, 0, 31, "not beyond the last"},
+		{30, 1000, 0, 1, 1e5, 0, 31, "but up to it"},
 		/* down */
-		{5, 100, 0, 0, 61, 4, "an idle table falls"},
-		{5, 100, 0, 0, 59, 5, "after a minute"},
-		{5, 390, 0, 0, 1000, 4, "below 40 % of the room"},
-		{5, 410, 0, 0, 1000, 5, "not above"},
-		{5, 0, 0, 0, 100000, 4, "down by one step, however long it was"},
-		{0, 0, 0, 0, 1000, 0, "not below 0"},
-		{5, 100, 0, 0.0015, 1000, 4, "with little to do"},
-		{5, 100, 0, 0.003, 1000, 5, "not with so much that there is no margin"},
-		{5, 100, 0, 0.005, 1000, 5, "not with what would be too much"},
-		{5, 100, 1e9, 0, 1000, 4, "to one in 16 with any number of lookups"},
-		{4, 100, 150000, 0, 1000, 4, "but not further if that left no margin"},
-		{4, 100, 200000, 0, 1000, 4, "or would be too much"},
-		{4, 100, 10000, 0, 1000, 3, "with few lookups, it falls"},
-		{1, 100, 2000, 0, 1000, 0, "to 0"},
-		{31, 0, 0, 0, 1000, 30, "from the last"},
+		{5, 210, 0, 0, 0, 61, 4, "a table that is not used much falls"},
+		{5, 210, 0, 0, 0, 59, 5, "after a minute"},
+		{5, 390, 0, 0, 0, 1000, 4, "below 40 % of the room"},
+		{5, 410, 0, 0, 0, 1000, 5, "not above"},
+		{5, 190, 0, 0, 0, 100, 3, "by two steps when it stays below after the first"},
+		{9, 20, 0, 0, 0, 61, 4, "by five when it stays below for so long"},
+		{5, 0, 0, 0, 0, 100000, 0, "an empty one, to 0"},
+		{0, 0, 0, 0, 0, 1000, 0, "not below 0"},
+		{5, 210, 0, 0.0015, 1e5, 1000, 4, "with little to do"},
+		{5, 210, 0, 0.003, 1e5, 1000, 5, "not with so much that there is no margin"},
+		{5, 210, 0, 0.005, 1e5, 1000, 5, "not with what would be too much"},
+		{5, 210, 0, 0.5, 900, 1000, 4, "with few events, whatever keeps it busy"},
+		{5, 210, 0, 0.5, 1100, 1000, 5, "as long as they will be few"},
+		{8, 1, 0, 0.5, 100, 1000, 4, "by as many steps as they stay few"},
+		{8, 1, 0, 0.0003, 1e5, 1000, 5, "or the reader idle"},
+		{5, 210, 1e9, 0, 0, 1000, 4, "to one in 16 with any number of lookups"},
+		{7, 1, 1e9, 0, 0, 1000, 4, "by three steps"},
+		{4, 210, 150000, 0, 0, 1000, 4, "but not further if that left no margin"},
+		{4, 210, 200000, 0, 0, 1000, 4, "or would be too much"},
+		{4, 210, 10000, 0, 0, 1000, 3, "with few lookups, it falls"},
+		{1, 100, 2000, 0, 0, 1000, 0, "to 0"},
+		{31, 210, 0, 0, 0, 1000, 30, "from the last"},
 	};
 	WsSampler  *s = new_sampler(1000, 10, 0, 100);
 	uint64_t	seed = 68;
@@ -750,7 +761,7 @@ test_next_shift(void)
 
 	for (size_t t = 0; t < sizeof(table) / sizeof(table[0]); t++)
 	{
-		WsSampleLoad load = {table[t].lookups, table[t].busy, table[t].settled};
+		WsSampleLoad load = {table[t].lookups, table[t].busy, table[t].events, table[t].settled};
 
 		s->shift = table[t].shift;
 		s->count = table[t].count;
@@ -761,21 +772,25 @@ test_next_shift(void)
 	for (int i = 0; i < 300000; i++)
 	{
 		WsSampleLoad load = {
-			exp(random_unit(&seed) * 16), exp(-3 - random_unit(&seed) * 7), 1000
+			exp(random_unit(&seed) * 16), exp(-3 - random_unit(&seed) * 7),
+			exp(random_unit(&seed) * 14), 1000
 		};
 		uint32_t	next;
 
 		s->shift = random_below(&seed, WS_STRATA);
 		s->count = random_below(&seed, 1001);
 		next = ws_sampler_next_shift(s, &load);
-		jumps += next > s->shift + 1 || next + 1 < s->shift;
+		jumps += next > s->shift + 1;
 		rises += next > s->shift;
 		if (next < s->shift)
 		{
+			double		factor = ldexp(1, (int) (s->shift - next));
+
 			falls++;
-			s->shift--;
-			s->count *= 2;
-			load.busy *= 2;
+			s->shift = next;
+			s->count *= factor;
+			load.busy *= factor;
+			load.events *= factor;
 			swings += ws_sampler_next_shift(s, &load) > next;
 		}
 	}
@@ -1714,7 +1729,7 @@ test_noise(void)
 int
 main(void)
 {
-	plan(238);
+	plan(248);
 	test_stratum();
 	test_bound();
 	compare_with_list(400, false, 71, "small table");
