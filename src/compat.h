@@ -12,8 +12,10 @@
 
 #include "catalog/pg_proc.h"
 #include "fmgr.h"
+#include "lib/ilist.h"
 #include "miscadmin.h"
 #include "postmaster/autovacuum.h"
+#include "postmaster/bgworker_internals.h"
 #include "storage/bufmgr.h"
 #include "storage/proc.h"
 #include "storage/shmem.h"
@@ -86,6 +88,29 @@ object_aclcheck(Oid classid, Oid objectid, Oid roleid, AclMode mode)
 #else
 #define ws_process_number() (MyProcNumber)
 #endif
+
+/*
+ * Has a worker of this name a place?  The list of them can be walked in both
+ * directions since 18.  In the postmaster only.
+ */
+static inline bool
+ws_worker_has_place(const char *name)
+{
+#if PG_VERSION_NUM < 180000
+	slist_iter	i;
+
+	slist_foreach(i, &BackgroundWorkerList)
+		if (strcmp(slist_container(RegisteredBgWorker, rw_lnode, i.cur)->rw_worker.bgw_name, name) == 0)
+			return true;
+#else
+	dlist_iter	i;
+
+	dlist_foreach(i, &BackgroundWorkerList)
+		if (strcmp(dlist_container(RegisteredBgWorker, rw_lnode, i.cur)->rw_worker.bgw_name, name) == 0)
+			return true;
+#endif
+	return false;
+}
 
 /*
  * Files of relations have had other names since 16, and so have backends

@@ -58,6 +58,14 @@ ws_worker_register(void)
 	strlcpy(worker.bgw_name, "working_set", sizeof(worker.bgw_name));
 	strlcpy(worker.bgw_type, "working_set", sizeof(worker.bgw_type));
 	RegisterBackgroundWorker(&worker);
+
+	/* the server says that somebody's has no place, but not whose */
+	if (!ws_worker_has_place(worker.bgw_name))
+		ereport(LOG,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("working_set has no place for its background worker"),
+				 errdetail("Lookups are counted, but nothing is recommended, sampled or saved."),
+				 errhint("Increase \"max_worker_processes\" and restart the server.")));
 }
 
 static void

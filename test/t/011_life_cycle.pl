@@ -636,6 +636,9 @@ is($crowded->safe_psql('postgres', q{
 like(slurp_file($crowded->logfile),
 	qr/LOG:  too many background workers\n.*DETAIL:  Up to 1 background worker can be registered with the current settings\.\n.*HINT:  .*max_worker_processes/,
 	'and the log says so');
+like(slurp_file($crowded->logfile),
+	qr/LOG:  working_set has no place for its background worker\n.*DETAIL:  .*\n.*HINT:  .*max_worker_processes/,
+	'and whose it is');
 is(info($crowded, 'tracking, worker_pid IS NULL, sample_rate'), 't|t|0', 'lookups are counted without the worker');
 wait_for($crowded, q{status = 'stale' FROM working_set_recommendation}, 'a missing worker is not noticed');
 is($crowded->safe_psql('postgres', 'SELECT reason FROM working_set_recommendation'),
