@@ -25,6 +25,7 @@ OBJS = \
 	src/sqladvice.o \
 	src/sqlrelations.o \
 	src/sqlhistory.o \
+	src/sqlchart.o \
 	src/sketch.o \
 	src/curve.o \
 	src/life.o \
@@ -38,18 +39,19 @@ OBJS = \
 	src/sweep.o \
 	src/reuse.o \
 	src/advice.o \
-	src/image.o
+	src/image.o \
+	src/chart.o
 
 # Plain C: these see no PostgreSQL header, so that the unit tests can link them alone.
 PURE = src/sketch.o src/curve.o src/life.o src/heuristic.o src/history.o src/memory.o \
 	src/sizing.o src/stream.o src/sampler.o src/scans.o src/sweep.o src/reuse.o src/advice.o \
-	src/image.o
+	src/image.o src/chart.o
 
 EXTENSION = working_set
 EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" working_set.control)
 DATA = $(wildcard sql/working_set--*.sql)
 # in this order: the first makes the extension, the last drops it
-REGRESS = size curve plateau_end views advice relations privileges schema
+REGRESS = size curve plateau_end views advice relations chart privileges schema
 
 # Export only what is marked PGDLLEXPORT, a mark that is empty before PostgreSQL 16.
 PG_CFLAGS = -fvisibility=hidden
@@ -83,13 +85,16 @@ clean:
 .PHONY: all install installcheck clean
 endif
 
-.PHONY: demo test unit check-headers versions help
+.PHONY: demo test monitoring-demo unit check-headers versions help
 
 demo: ## see it work: installs what is missing, runs a private server, cleans up
 	@test/sandbox --demo bench/demo
 
 test: ## run every test in a private server, installing what is missing
-	@test/sandbox test/all
+	@test/sandbox --monitoring test/all
+
+monitoring-demo: ## the same, as Prometheus sees it: real exporter, rules, alerts
+	@test/sandbox --demo --monitoring monitoring/demo
 
 unit: $(UNIT) ## run the C unit tests, which need no PostgreSQL
 	@prove --exec '' $(UNIT)

@@ -72,6 +72,17 @@ COMMENT ON COLUMN working_set_curve.pages_high IS 'Upper 95 % bound of pages; NU
 REVOKE ALL ON working_set_curve FROM PUBLIC;
 GRANT SELECT ON working_set_curve TO pg_monitor;
 
+CREATE FUNCTION working_set_chart()
+RETURNS text
+AS 'MODULE_PATHNAME', 'ws_working_set_chart'
+LANGUAGE C VOLATILE PARALLEL SAFE;
+
+COMMENT ON FUNCTION working_set_chart() IS
+'The clients'' working set drawn as text: windows of 1 second to 60 minutes, or as far back as is known, from one consistent pass, with their 95 % bounds, the row where the plateau ends, shared_buffers and what is recommended; below it the verdict, or the status if that is not ok. Range: at most 22 lines of at most 78 columns of printable ASCII. Unit: kB, MB and so on of 1024, as pg_size_pretty says them. While nothing is tracked: the reason, in a line or, if it is long, up to three. Errors: 55000 if the library is not preloaded. Estimator: see approximate_working_set_size_seconds.';
+
+REVOKE ALL ON FUNCTION working_set_chart() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION working_set_chart() TO pg_monitor;
+
 --
 -- Recommendation
 --

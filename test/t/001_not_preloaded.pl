@@ -24,6 +24,12 @@ for my $query (
 	'SELECT * FROM working_set_curve',
 	"SELECT * FROM working_set_plateau_end('{1,2,3,4,5,6}')",
 	'SELECT * FROM working_set_recommendation',
+	'SELECT working_set_chart()',
+	'SELECT * FROM working_set_cache_advice',
+	'SELECT * FROM working_set_relations',
+	"SELECT * FROM working_set_relations('1 hour')",
+	'SELECT * FROM working_set_databases',
+	'SELECT * FROM working_set_history',
 	'SELECT * FROM working_set_info',
 	'SELECT working_set_reset()')
 {

@@ -74,7 +74,7 @@ for my $call ('pg_size_pretty(bigint)', 'current_setting(pg_catalog.text)', 'rou
 	'generate_series(integer, integer)', 'has_function_privilege(pg_catalog.text, pg_catalog.text)',
 	# those of our own names; with no argument, they fit a call without better than ours
 	'approximate_working_set_size_seconds()', 'approximate_working_set_size()',
-	'working_set_size()', 'working_set_curve()', 'working_set_recommendation()',
+	'working_set_size()', 'working_set_curve()', 'working_set_chart()', 'working_set_recommendation()',
 	'working_set_cache_advice()', 'working_set_relations()', 'working_set_databases()',
 	'working_set_history()', 'working_set_info()', 'working_set_reset()')
 {
@@ -365,7 +365,8 @@ my $file = $node->safe_psql('private', q{SELECT pg_relation_filenode('hidden_sal
 $node->poll_query_until('private', q{
 	SELECT count(*) = 1 FROM working_set_relations WHERE relation = 'hidden_salaries'::regclass AND fork = 'main'})
   or die 'the table was not sampled';
-isnt((run_as('ws_monitor', 'SELECT 1', 'private'))[1], '', 'a monitor may not connect to the database');
+$node->command_fails([ 'psql', '-X', '-U', 'ws_monitor', '-d', 'private', '-c', 'SELECT 1' ],
+	'a monitor may not connect to the database');
 for my $role ('ws_monitor', $superuser)
 {
 	is(as($role, qq{SELECT datname, relation IS NULL, relkind IS NULL, pages > 100

@@ -1,0 +1,57 @@
+-- The chart: what it is made of, since sizes vary; that it fits and is plain; and when there is none
+
+-- what is seen: some lookups of a table, and so a second or more of knowledge
+CREATE TABLE charted AS
+  SELECT g AS id, repeat('x', 1000) AS filler FROM generate_series(1, 7000) g;
+VACUUM (FREEZE, ANALYZE) charted;
+SELECT working_set_reset() IS NOT NULL AS reset;
+SELECT count(filler) FROM charted;
+SELECT pg_sleep(1.2) IS NOT NULL AS more_than_a_second;
+
+CREATE FUNCTION chart(OUT n bigint, OUT line text) RETURNS SETOF record LANGUAGE sql AS
+  $$ SELECT n, line FROM string_to_table(working_set_chart(), E'\n') WITH ORDINALITY AS t (line, n) $$;
+
+-- in any encoding, and in psql's 80 columns with what it puts around
+SELECT count(*) BETWEEN 8 AND 22 AS lines, max(length(line)) <= 78 AS fits,
+       bool_and(octet_length(line) = length(line) AND line ~ '^[ -~]*[!-~]$') AS plain
+  FROM chart();
+
+-- the heads, the rows in their order, the scale, and why there is no verdict yet
+CREATE TEMP TABLE drawn AS SELECT * FROM chart();
+SELECT line FROM drawn WHERE n = 1;
+SELECT line LIKE 'b shared\_buffers ' || pg_size_pretty(pg_size_bytes(current_setting('shared_buffers'))) || '%   r recommended now: not known' AS marks
+  FROM drawn WHERE n = 2;
+SELECT line ~ '^      last     size .*  p plateau: no end seen$' AS heads FROM drawn WHERE n = 3;
+SELECT bool_and(line ~ '^[p ] [ .\d]+ (s|min) +\d+ [kMGTP]B \|[#=>| br*]*$') AS rows,
+       count(*) FILTER (WHERE line LIKE 'p%') AS plateau_ends, count(*) BETWEEN 2 AND 14 AS so_many,
+       bool_or(n = 4 AND line LIKE '       1 s %') AS first
+  FROM drawn WHERE line ~ '^.{20}\|';
+SELECT count(*) AS scales FROM drawn WHERE line ~ '^ {20}[+br*][-+br*]{57}$';
+SELECT count(*) AS labels FROM drawn WHERE line ~ '^ {20}0( +\d+ [kMGTP]B)+$';
+SELECT regexp_replace(string_agg(line, ' ' ORDER BY n), 'since .*; the', 'since ...; the') AS status
+  FROM drawn WHERE n > (SELECT n FROM drawn WHERE line ~ '^ {20}0 ');
+
+-- a row says what the curve says: nobody else uses pages, but this does
+SELECT pg_size_bytes(trim(substr(line, 12, 8))) / 8192.0 BETWEEN pages_low * 0.9 AND pages_high * 1.1 AS agrees
+  FROM drawn, working_set_curve('{3600}') WHERE line LIKE 'p%';
+
+-- while nothing is tracked, which takes effect between two commands
+ALTER SYSTEM SET working_set.enabled = off;
+SELECT pg_reload_conf();
+\set ECHO none
+\o /dev/null
+SELECT 'SELECT pg_sleep(0.1) FROM working_set_info WHERE tracking' FROM generate_series(1, 600) \gexec
+\o
+\set ECHO all
+SELECT working_set_chart();
+ALTER SYSTEM RESET working_set.enabled;
+SELECT pg_reload_conf();
+\set ECHO none
+\o /dev/null
+SELECT 'SELECT pg_sleep(0.1) FROM working_set_info WHERE NOT tracking' FROM generate_series(1, 600) \gexec
+\o
+\set ECHO all
+SELECT count(*) >= 7 AS again FROM chart();
+
+DROP FUNCTION chart();
+DROP TABLE charted;

@@ -1,0 +1,107 @@
+/*
+ * sqlchart.c
+ *		The text of working_set_chart(): the curve from one pass, beside what
+ *		working_set_recommendation says at the same time.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "catalog/pg_proc.h"
+#include "executor/executor.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "chart.h"
+#include "curve.h"
+#include "guc.h"
+#include "shmem.h"
+#include "sqlfuncs.h"
+
+WS_FUNCTION(ws_working_set_chart);
+
+/*
+ * The row of working_set_recommendation(), from the function itself, so that
+ * the chart cannot say anything else: what is published is worth what it says
+ * there.  It is the one of this extension, which is that of this schema.
+ */
+static HeapTupleHeader
+get_recommendation(Oid this_function)
+{
+	oidvector  *no_arguments = buildoidvector(NULL, 0);
+	Oid			function;
+
+	function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
+							   CStringGetDatum("working_set_recommendation"),
+							   PointerGetDatum(no_arguments),
+							   ObjectIdGetDatum(get_func_namespace(this_function)));
+	if (!OidIsValid(function))
+		elog(ERROR, "working_set_recommendation() is not in the schema of working_set_chart()");
+	return DatumGetHeapTupleHeader(OidFunctionCall0(function));
+}
+
+/* NULL for NULL */
+static char *
+get_text(HeapTupleHeader row, const char *column)
+{
+	bool		null;
+	Datum		value = GetAttributeByName(row, column, &null);
+
+	return null ? NULL : TextDatumGetCString(value);
+}
+
+/* NaN for NULL */
+static double
+get_bytes(HeapTupleHeader row, const char *column)
+{
+	bool		null;
+	Datum		value = GetAttributeByName(row, column, &null);
+
+	return null ? NAN : (double) DatumGetInt64(value);
+}
+
+static void
+take_curve(WsChart *chart)
+{
+	const WsSketch *sketch = ws_shared->sketch[WS_CLIENT];
+	uint32		floor = ws_load(&sketch->floor);
+	uint32		now = ws_shmem_advance();
+	uint32		known = now > floor ? now - floor : 0;
+	uint32		ages[WS_CHART_WINDOWS];
+	WsEstimate	estimates[WS_CHART_WINDOWS];
+	int			n = ws_chart_windows(known, ages);
+	void	   *workspace = palloc(ws_curve_workspace_size(n));
+
+	StaticAssertStmt(WS_CHART_MINUTES == WS_CURVE_WINDOWS && WS_CURVE_STEP == 60,
+					 "the plateau's end is looked for in another curve");
+	ws_curve_estimate(&sketch, 1, now, ages, n, estimates, workspace);
+	pfree(workspace);
+	ws_chart_take(chart, known, estimates, BLCKSZ, Max(ws_min_wait, ws_window_size),
+				  ws_window_size, ws_max_increase);
+}
+
+Datum
+ws_working_set_chart(PG_FUNCTION_ARGS)
+{
+	WsChart		chart = {0};
+	char		text[WS_CHART_SIZE];
+	HeapTupleHeader row;
+
+	ws_require_preloaded();
+	row = get_recommendation(fcinfo->flinfo->fn_oid);
+	chart.shared_buffers = get_bytes(row, "shared_buffers_bytes");
+	chart.recommended = get_bytes(row, "recommended_cache_bytes");
+	chart.verdict = get_text(row, "verdict");
+	chart.suggested = get_text(row, "suggested_shared_buffers");
+	chart.status = get_text(row, "status");
+	chart.reason = get_text(row, "reason");
+	if (strcmp(chart.status, "ok") == 0)
+		chart.status = NULL;
+
+	if (ws_tracking())
+		take_curve(&chart);
+	ws_chart_draw(&chart, text);
+	PG_RETURN_TEXT_P(cstring_to_text(text));
+}
