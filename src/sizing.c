@@ -91,10 +91,12 @@ ws_sizing(const WsSizingFacts *f, WsVerdict before)
 		s.suggested_effective_cache_size = fmax(floor(s.cacheable / MB), 1) * MB;
 	}
 
+	/* less than the least that is suggested is enough if no more is needed */
 	ratio = suggested / f->shared_buffers;
 	if (exceeds)
 		s.verdict = WS_VERDICT_EXCEEDS_MEMORY;
-	else if (ratio > (before == WS_VERDICT_GROW ? GROW_STAY : GROW_ENTER))
+	else if ((suggested > SHARED_LEAST ? ratio : fmin(ratio, f->needed / f->shared_buffers)) >
+			 (before == WS_VERDICT_GROW ? GROW_STAY : GROW_ENTER))
 		s.verdict = WS_VERDICT_GROW;
 	else if (f->long_enough && ratio < (before == WS_VERDICT_SHRINK ? SHRINK_STAY : SHRINK_ENTER))
 		s.verdict = WS_VERDICT_SHRINK;

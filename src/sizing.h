@@ -21,7 +21,8 @@
  *	   percent of the best, unless the largest of them is the only one, for
  *	   then more might be better still.
  *
- * The verdict compares shared_buffers with what is suggested.  It changes only
+ * The verdict compares shared_buffers with what is suggested, or with what is
+ * needed if that is less and the suggestion is only the least.  It changes only
  * when the two differ clearly, changes back only when they clearly do not,
  * and only when that has lasted for some time.
  *

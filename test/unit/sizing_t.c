@@ -417,6 +417,12 @@ test_verdict(void)
 		{"nothing is needed", 0, 2, 16, true, WS_VERDICT_NONE, WS_VERDICT_SHRINK},
 		{"nothing is needed, of the default", 0, 0.125, 16, true, WS_VERDICT_NONE, WS_VERDICT_KEEP},
 		{"nothing is needed, of less than the default", 0, 0.0625, 16, true, WS_VERDICT_NONE,
+		WS_VERDICT_KEEP},
+		{"half is needed of half the default", 0.03125, 0.0625, 16, true, WS_VERDICT_NONE,
+		WS_VERDICT_KEEP},
+		{"more is needed than half the default, and memory has no more", 0.08, 0.0625, 0.085, true,
+		WS_VERDICT_NONE, WS_VERDICT_KEEP},
+		{"a third more is needed than half the default", 0.08, 0.0625, 16, true, WS_VERDICT_NONE,
 		WS_VERDICT_GROW},
 		{"memory is not known, and much more is needed", 4, 2, 0, true, WS_VERDICT_NONE,
 		WS_VERDICT_GROW},
@@ -695,7 +701,7 @@ main(void)
 	WsSizingFacts f = usual();
 	WsSizing	s;
 
-	plan(150);
+	plan(153);
 	s = sized(&f);
 	ok(s.reserved == GB + 0 * MB && s.cacheable == 15 * GB && s.useful == 0 &&
 	   s.suggested_shared_buffers == 2 * GB && s.suggested_effective_cache_size == 15 * GB &&
