@@ -1,0 +1,173 @@
+// The dashboard of many servers, from the recording rules of ../rules.libsonnet alone.
+local p = import 'panels.libsonnet';
+
+{
+  local config = $._config,
+  local cluster = config.clusterLabel,
+  local matching = '%s=~"$cluster"' % cluster,
+
+  local rule(name, more='') = '%s{%s%s}' % [name, matching, if more == '' then '' else ', ' + more],
+  local total(name, more='') = 'sum(%s)' % rule(name, more),
+  local perCluster(name, more='') = 'sum by (%s) (%s)' % [cluster, rule(name, more)],
+  local perServer(name, more='') = 'max by (%s, instance) (%s)' % [cluster, rule(name, more)],
+
+  local verdicts = ['keep', 'grow', 'shrink', 'exceeds memory'],
+  local colors = [p.colors.good, p.colors.unsure, p.colors.light, p.colors.bad],
+  local verdict = std.join(' + ', std.mapWithIndex(
+    function(i, v) (if i == 0 then '' else '%d * ' % (i + 1)) + perServer('instance:working_set_verdict:max', 'verdict="%s"' % v), verdicts
+  )),
+  local words = p.mapping({ [std.toString(i + 1)]: [verdicts[i], colors[i]] for i in std.range(0, 3) }),
+
+  local figure(title, description, unit, expr, defaults={}) =
+    p.stat(title, description, unit, 4, 3, p.now(expr), { decimals: 1 } + defaults),
+
+  // How many servers have which verdict or status: one figure for each.
+  local counts(title, description, label, names, colors, expr) =
+    p.stat(title, description, 'none', 12, 4, p.now(expr, '{{%s}}' % label), { decimals: 0 }, { textMode: 'value_and_name' }) {
+      fieldConfig+: {
+        overrides: [p.line(names[i], colors[i]) for i in std.range(0, std.length(names) - 1)],
+      },
+    },
+
+  local fleet = {
+    title: 'Fleet',
+    lines: [
+      [
+        figure('Servers', 'Servers that there are figures of.', 'none', total('cluster:working_set_instances:count'), { decimals: 0 }),
+        figure('Recommended now', 'Sum over the servers of what is recommended at the moment.', 'bytes', total('cluster:working_set_recommended_cache_size_bytes:sum')),
+        figure('Peaks', "Sum of the servers' peaks of the past week. They need not be at the same time: so much is enough for all, each on its own.", 'bytes', total('cluster:working_set_peak_cache_size_bytes:sum')),
+        figure('shared_buffers', 'Sum of the settings.', 'bytes', total('cluster:working_set_shared_buffers_bytes:sum')),
+        figure('Lacking', "Sum of what each server's peak needs beyond its shared_buffers.", 'bytes', total('cluster:working_set_shortfall_bytes:sum')),
+        figure('Hit ratio', 'Share of all lookups of the last five minutes that found the page in shared buffers. Not known while nothing is looked up.', 'percentunit', '1 - %s / (%s > 0)' % [total('cluster:working_set_reads:rate5m'), total('cluster:working_set_lookups:rate5m')], { decimals: 2 }),
+      ],
+      [
+        counts('Verdicts', 'How many servers are told to do what about shared_buffers.', 'verdict', verdicts, colors, 'sum by (verdict) (%s)' % rule('cluster:working_set_verdict:sum')),
+        counts('States', 'How many recommendations are on time. Servers that do not track, or whose worker is late, have no verdict.', 'status', ['ok', 'collecting', 'stale', 'not tracking'], [p.colors.good, p.colors.light, p.colors.unsure, p.colors.bad], 'sum by (status) (%s)' % rule('cluster:working_set_status:sum')),
+      ],
+    ],
+  },
+
+  local column(name, unit, width=110) =
+    p.override(name, { unit: unit, 'custom.width': width }),
+
+  local link = [{
+    title: 'This server',
+    targetBlank: false,
+    url: '/d/%s?var-datasource=${datasource}&var-instance=${__value.raw}&${__url_time_range}' % config.serverDashboard.uid,
+  }],
+
+  local servers = {
+    title: 'Servers',
+    lines: [
+      [
+        p.table(
+          'All servers, worst first', 'What the busiest time of the past week needed, beside the setting. A click on a server leads to its dashboard.', 24, 8,
+          [[cluster, 'Cluster'], ['instance', 'Server']],
+          [
+            ['Verdict', verdict],
+            ['Lacks', perServer('instance:working_set_shortfall_bytes:max')],
+            ['Peak', perServer('instance:working_set_peak_cache_size_bytes:max')],
+            ['Recommended now', perServer('instance:working_set_recommended_cache_size_bytes:max')],
+            ['shared_buffers', perServer('instance:working_set_shared_buffers_bytes:max')],
+            ['Memory', perServer('instance:working_set_memory_limit_bytes:max')],
+            ['Hit ratio', perServer('instance:working_set_hits_per_lookups:ratio_rate5m')],
+            ['Reads', perServer('instance:working_set_reads:rate5m')],
+          ],
+          [
+            p.override('Server', { links: link }),
+            p.override('Verdict', { unit: 'none', mappings: words, 'custom.cellOptions': { type: 'color-text' }, 'custom.width': 130 }),
+            column('Lacks', 'bytes'),
+            column('Peak', 'bytes'),
+            column('Recommended now', 'bytes', 150),
+            column('shared_buffers', 'bytes', 130),
+            column('Memory', 'bytes'),
+            column('Hit ratio', 'percentunit'),
+            column('Reads', 'rps'),
+          ],
+          'Lacks', { decimals: 1 }
+        ),
+      ],
+      [
+        p.timeseries(
+          'The ten that lack most', 'What the peak needs beyond shared_buffers. Nothing is shown of servers that lack nothing.', 'bytes', 12, 9,
+          [p.range(rule('fleet:working_set_shortfall_bytes:topk10'), '{{%s}} {{instance}}' % cluster)],
+          defaults={ min: 0, noValue: 'no server lacks anything' }, calcs=['lastNotNull', 'max'], placement='right'
+        ),
+        p.timeseries(
+          'The ten that read most', 'Pages that clients did not find in shared buffers, in a second.', 'rps', 12, 9,
+          [p.range('topk(10, %s)' % perServer('instance:working_set_reads:rate5m'), '{{%s}} {{instance}}' % cluster)],
+          defaults={ min: 0 }, calcs=['lastNotNull', 'max'], placement='right'
+        ),
+      ],
+    ],
+  },
+
+  local clusters = {
+    title: 'Clusters',
+    lines: [
+      [
+        p.table(
+          'Sums by cluster', 'Sums over the servers of each. Memory that several servers share is counted for each of them.', 24, 6,
+          [[cluster, 'Cluster']],
+          [
+            ['Servers', perCluster('cluster:working_set_instances:count')],
+            ['Lacks', perCluster('cluster:working_set_shortfall_bytes:sum')],
+            ['Peaks', perCluster('cluster:working_set_peak_cache_size_bytes:sum')],
+            ['Recommended now', perCluster('cluster:working_set_recommended_cache_size_bytes:sum')],
+            ['shared_buffers', perCluster('cluster:working_set_shared_buffers_bytes:sum')],
+            ['Memory', perCluster('cluster:working_set_memory_limit_bytes:sum')],
+            ['Hit ratio', perCluster('cluster:working_set_hits_per_lookups:ratio_rate5m')],
+            ['Lookups', perCluster('cluster:working_set_lookups:rate5m')],
+          ],
+          [
+            p.override('Servers', { unit: 'none', decimals: 0, 'custom.width': 110 }),
+            column('Lacks', 'bytes'),
+            column('Peaks', 'bytes'),
+            column('Recommended now', 'bytes', 150),
+            column('shared_buffers', 'bytes', 130),
+            column('Memory', 'bytes'),
+            column('Hit ratio', 'percentunit'),
+            column('Lookups', 'ops'),
+          ],
+          'Lacks', { decimals: 1 }
+        ),
+      ],
+      [
+        p.timeseries(
+          'Needed and given', 'Sums over the servers of the chosen clusters.', 'bytes', 12, 9,
+          [
+            p.range(total('cluster:working_set_recommended_cache_size_bytes:sum'), 'recommended now'),
+            p.range(total('cluster:working_set_peak_cache_size_bytes:sum'), 'peaks'),
+            p.range(total('cluster:working_set_shared_buffers_bytes:sum'), 'shared_buffers'),
+          ],
+          [
+            p.line('recommended now', p.colors.recommended, { 'custom.fillOpacity': 12 }),
+            p.line('peaks', p.colors.peak),
+            p.dashed('shared_buffers', p.colors.sharedBuffers),
+          ],
+          { min: 0 }, ['lastNotNull', 'max']
+        ),
+        p.timeseries(
+          'Verdicts over time', 'How many servers are told to do what.', 'none', 12, 9,
+          [p.range('sum by (verdict) (%s)' % rule('cluster:working_set_verdict:sum'), '{{verdict}}')],
+          [p.line(verdicts[i], colors[i]) for i in std.range(0, 3)],
+          {
+            min: 0,
+            decimals: 0,
+            custom: { fillOpacity: 60, lineWidth: 1, lineInterpolation: 'stepAfter', stacking: { mode: 'normal' } },
+          }, ['lastNotNull']
+        ),
+      ],
+    ],
+  },
+
+  grafanaDashboards+:: {
+    [config.fleetDashboard.file]: p.dashboard(
+      config, config.fleetDashboard, 'working_set, fleet',
+      'How much cache many PostgreSQL servers need, as the extension working_set measures it. Needs the recording rules.',
+      [p.clusterVariable(cluster, 'instance:working_set_shared_buffers_bytes:max')],
+      [],
+      [fleet, servers, clusters]
+    ),
+  },
+}

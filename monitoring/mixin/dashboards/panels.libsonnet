@@ -1,0 +1,424 @@
+// The parts of a dashboard as Grafana 11 stores them (schema version 39), with our looks.
+// Grafana fills in what is left out; what is here differs from its defaults or has to be there.
+{
+  // Okabe and Ito's colours, which people who see red and green alike can tell apart.  The
+  // windows are one hue, darker the longer they are.
+  colors: {
+    sharedBuffers: '#D55E00',
+    memory: '#8C8C8C',
+    effectiveCacheSize: '#E69F00',
+    recommended: '#009E73',
+    peak: '#CC79A7',
+    suggested: '#B07AA1',
+    size: '#0072B2',
+    light: '#56B4E9',
+    good: '#009E73',
+    bad: '#D55E00',
+    unsure: '#E69F00',
+    neutral: '#8C8C8C',
+    windows: ['#A6D5F2', '#56B4E9', '#2A8FCB', '#005A8E'],
+  },
+
+  datasource:: { type: 'prometheus', uid: '${datasource}' },
+
+  // ---------------------------------------------------------------- queries
+
+  // A query for all steps of the range, drawn as lines.
+  range(expr, legend):: {
+    datasource: $.datasource,
+    editorMode: 'code',
+    expr: expr,
+    format: 'time_series',
+    instant: false,
+    legendFormat: legend,
+    range: true,
+  },
+
+  // A query for the end of the range: what is not there now has no value, however lately it
+  // was there.
+  now(expr, legend='__auto'):: $.range(expr, legend) { instant: true, range: false },
+
+  // The same as rows of a table, with labels as columns.
+  rows(expr):: $.now(expr) { format: 'table' },
+
+  local lettered(targets) = std.mapWithIndex(
+    function(i, target) target { refId: std.char(std.codepoint('A') + i) }, targets
+  ),
+
+  // ---------------------------------------------------------------- panels
+
+  local panel(type, title, description, w, h, targets) = {
+    type: type,
+    title: title,
+    description: description,
+    datasource: $.datasource,
+    gridPos: { w: w, h: h, x: 0, y: 0 },
+    targets: lettered(targets),
+    fieldConfig: { defaults: {}, overrides: [] },
+    options: {},
+  },
+
+  local noThresholds = { mode: 'absolute', steps: [{ color: 'text', value: null }] },
+
+  thresholds(steps):: { mode: 'absolute', steps: steps },
+
+  // Numbers as words: mapping({'1': ['keep', color], ...})
+  mapping(words):: [{
+    type: 'value',
+    options: {
+      [value]: { text: words[value][0], color: words[value][1], index: std.parseInt(value) }
+      for value in std.objectFields(words)
+    },
+  }],
+
+  override(name, properties):: {
+    matcher: { id: 'byName', options: name },
+    properties: [{ id: id, value: properties[id] } for id in std.objectFields(properties)],
+  },
+
+  line(name, color, properties={}):: $.override(name, { color: { mode: 'fixed', fixedColor: color } } + properties),
+
+  dashed(name, color, properties={})::
+    $.line(name, color, { 'custom.lineStyle': { fill: 'dash', dash: [10, 6] } } + properties),
+
+  // A band: two more series, of which only the area between is seen.
+  bounds(low, high, color)::
+    [
+      $.line(low, color, { 'custom.lineWidth': 0, 'custom.hideFrom': { legend: true, tooltip: false, viz: false } }),
+      $.line(high, color, {
+        'custom.lineWidth': 0,
+        'custom.fillBelowTo': low,
+        'custom.fillOpacity': 25,
+        'custom.hideFrom': { legend: true, tooltip: false, viz: false },
+      }),
+    ],
+
+  stat(title, description, unit, w, h, target, defaults={}, options={})::
+    panel('stat', title, description, w, h, [target]) {
+      fieldConfig: {
+        defaults: {
+          unit: unit,
+          color: { mode: 'thresholds' },
+          mappings: [],
+          noValue: 'not known',
+          thresholds: noThresholds,
+        } + defaults,
+        overrides: [],
+      },
+      options: {
+        colorMode: 'value',
+        graphMode: 'none',
+        justifyMode: 'center',
+        orientation: 'auto',
+        percentChangeColorMode: 'standard',
+        reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false },
+        showPercentChange: false,
+        textMode: 'value',
+        wideLayout: true,
+      } + options,
+    },
+
+  local graphDefaults(unit) = {
+    unit: unit,
+    color: { mode: 'palette-classic' },
+    mappings: [],
+    thresholds: noThresholds,
+    custom: {
+      axisBorderShow: false,
+      axisCenteredZero: false,
+      axisColorMode: 'text',
+      axisLabel: '',
+      axisPlacement: 'auto',
+      drawStyle: 'line',
+      fillOpacity: 0,
+      gradientMode: 'none',
+      hideFrom: { legend: false, tooltip: false, viz: false },
+      insertNulls: false,
+      lineInterpolation: 'linear',
+      lineWidth: 2,
+      pointSize: 5,
+      scaleDistribution: { type: 'linear' },
+      showPoints: 'auto',
+      // what was not known is a gap
+      spanNulls: false,
+      stacking: { group: 'A', mode: 'none' },
+      thresholdsStyle: { mode: 'off' },
+    },
+  },
+
+  local legend(calcs, placement='bottom') = {
+    calcs: calcs,
+    displayMode: if calcs == [] then 'list' else 'table',
+    placement: placement,
+    showLegend: true,
+  },
+
+  local tooltip = { mode: 'multi', sort: 'none', hideZeros: false },
+
+  timeseries(title, description, unit, w, h, targets, overrides=[], defaults={}, calcs=[], placement='bottom')::
+    panel('timeseries', title, description, w, h, targets) {
+      fieldConfig: { defaults: std.mergePatch(graphDefaults(unit), defaults), overrides: overrides },
+      options: { legend: legend(calcs, placement), tooltip: tooltip },
+    },
+
+  // Series against a label that is a number, not against time.  columns: [[name, expr], ...],
+  // each with one series for each value of the label.
+  trend(title, description, unit, w, h, label, x, xUnit, columns, overrides=[], defaults={})::
+    panel('trend', title, description, w, h, [$.rows(column[1]) for column in columns]) {
+      fieldConfig: {
+        defaults: std.mergePatch(graphDefaults(unit), defaults),
+        overrides: [$.override(x, { unit: xUnit, 'custom.axisLabel': x })] + overrides,
+      },
+      options: { legend: legend([]), tooltip: tooltip, xField: x },
+      transformations: [
+        { id: 'merge', options: {} },
+        // a label is text; as text, 1000 would come before 60
+        { id: 'convertFieldType', options: { conversions: [{ targetField: label, destinationType: 'number' }], fields: {} } },
+        { id: 'sortBy', options: { fields: {}, sort: [{ field: label }] } },
+        $.organize([[label, x]], columns, ['Time']),
+      ],
+    },
+
+  // Renames what merged tables are called: 'Value #A', unless there is only one.
+  organize(labels, columns, excluded):: {
+    id: 'organize',
+    options: {
+      excludeByName: { [name]: true for name in excluded },
+      indexByName: {
+        [labels[i][0]]: i
+        for i in std.range(0, std.length(labels) - 1)
+      } + {
+        [valueName(columns, i)]: std.length(labels) + i
+        for i in std.range(0, std.length(columns) - 1)
+      },
+      includeByName: {},
+      renameByName: { [label[0]]: label[1] for label in labels } + {
+        [valueName(columns, i)]: columns[i][0]
+        for i in std.range(0, std.length(columns) - 1)
+      },
+    },
+  },
+
+  local valueName(columns, i) =
+    if std.length(columns) == 1 then 'Value' else 'Value #' + std.char(std.codepoint('A') + i),
+
+  table(title, description, w, h, labels, columns, overrides=[], sortBy=null, defaults={}, excluded=['Time'])::
+    panel('table', title, description, w, h, [$.rows(column[1]) for column in columns]) {
+      fieldConfig: {
+        defaults: {
+          color: { mode: 'thresholds' },
+          mappings: [],
+          thresholds: noThresholds,
+          custom: { align: 'auto', cellOptions: { type: 'auto' }, filterable: false, inspect: false },
+        } + defaults,
+        overrides: overrides,
+      },
+      options: {
+        cellHeight: 'sm',
+        footer: { countRows: false, reducer: ['sum'], show: false },
+        frameIndex: 0,
+        showHeader: true,
+        sortBy: if sortBy == null then [] else [{ displayName: sortBy, desc: true }],
+      },
+      transformations: [{ id: 'merge', options: {} }, $.organize(labels, columns, excluded)],
+    },
+
+  // Rows from bottom to top in the order of their names, which are numbers of that unit.
+  heatmap(title, description, rowUnit, cellUnit, w, h, target)::
+    panel('heatmap', title, description, w, h, [target]) {
+      fieldConfig: {
+        defaults: {
+          custom: {
+            hideFrom: { legend: false, tooltip: false, viz: false },
+            scaleDistribution: { type: 'linear' },
+          },
+        },
+        overrides: [],
+      },
+      options: {
+        calculate: false,
+        cellGap: 0,
+        cellValues: { unit: cellUnit },
+        color: {
+          exponent: 0.5,
+          fill: 'dark-orange',
+          mode: 'scheme',
+          reverse: false,
+          scale: 'exponential',
+          scheme: 'Viridis',
+          steps: 64,
+        },
+        exemplars: { color: 'rgba(255,0,255,0.7)' },
+        filterValues: { le: 1e-9 },
+        legend: { show: true },
+        rowsFrame: { layout: 'auto' },
+        selectionMode: 'x',
+        showValue: 'never',
+        tooltip: { mode: 'single', showColorScale: true, yHistogram: false },
+        yAxis: { axisPlacement: 'left', reverse: false, unit: rowUnit },
+      },
+    },
+
+  stateTimeline(title, description, w, h, targets, overrides=[], mappings=[])::
+    panel('state-timeline', title, description, w, h, targets) {
+      fieldConfig: {
+        defaults: {
+          color: { mode: 'thresholds' },
+          mappings: mappings,
+          thresholds: noThresholds,
+          custom: {
+            fillOpacity: 80,
+            hideFrom: { legend: false, tooltip: false, viz: false },
+            lineWidth: 0,
+          },
+        },
+        overrides: overrides,
+      },
+      options: {
+        alignValue: 'left',
+        legend: legend([]),
+        mergeValues: true,
+        rowHeight: 0.85,
+        showValue: 'auto',
+        tooltip: { mode: 'single', sort: 'none' },
+      },
+    },
+
+  // ---------------------------------------------------------------- the dashboard
+
+  // rows: [{ title, lines: [[panel, ...], ...] }, ...].  Panels of a line stand side by side;
+  // places and ids follow from the order.
+  local placeLine(line, y) = std.foldl(
+    function(done, p) {
+      panels: done.panels + [p { gridPos+: { x: done.x, y: y } }],
+      x: done.x + p.gridPos.w,
+    }, line, { panels: [], x: 0 }
+  ).panels,
+
+  local height(line) = std.foldl(function(h, p) std.max(h, p.gridPos.h), line, 0),
+
+  local placeRow(row, y) = std.foldl(
+    function(done, line) { panels: done.panels + placeLine(line, done.y), y: done.y + height(line) },
+    row.lines,
+    {
+      panels: [{
+        type: 'row',
+        title: row.title,
+        collapsed: false,
+        gridPos: { h: 1, w: 24, x: 0, y: y },
+        panels: [],
+      }],
+      y: y + 1,
+    }
+  ),
+
+  local place(rows) = std.foldl(
+    function(done, row)
+      local placed = placeRow(row, done.y);
+      { panels: done.panels + placed.panels, y: placed.y },
+    rows,
+    { panels: [], y: 0 }
+  ).panels,
+
+  datasourceVariable:: {
+    name: 'datasource',
+    label: 'Data source',
+    type: 'datasource',
+    query: 'prometheus',
+    current: { selected: false, text: 'default', value: 'default' },
+    hide: 0,
+    includeAll: false,
+    multi: false,
+    options: [],
+    refresh: 1,
+    regex: '',
+    skipUrlSync: false,
+  },
+
+  queryVariable(name, label, query, properties={}):: {
+    name: name,
+    label: label,
+    type: 'query',
+    datasource: $.datasource,
+    definition: query,
+    query: { query: query, refId: 'StandardVariableQuery' },
+    // the first that there is
+    current: { selected: false, text: '', value: '' },
+    hide: 0,
+    includeAll: false,
+    multi: false,
+    options: [],
+    // the servers that were there in the range, not only those of the moment of loading
+    refresh: 2,
+    regex: '',
+    skipUrlSync: false,
+    sort: 1,
+  } + properties,
+
+  // One cluster or several; a series without the label belongs to all of them.
+  clusterVariable(label, metric)::
+    $.queryVariable('cluster', 'Cluster', 'label_values(%s, %s)' % [metric, label],
+                    { includeAll: true, multi: true, allValue: '.*', current: { selected: true, text: ['All'], value: ['$__all'] } }),
+
+  annotation(name, color, expr, interval):: {
+    name: name,
+    datasource: $.datasource,
+    enable: true,
+    hide: false,
+    iconColor: color,
+    target: { editorMode: 'code', expr: expr, interval: interval, refId: 'Anno' },
+    titleFormat: name,
+    useValueForTime: false,
+  },
+
+  dashboard(config, board, title, description, variables, annotations, rows):: {
+    uid: board.uid,
+    title: config.dashboardNamePrefix + title,
+    description: description,
+    tags: config.dashboardTags,
+    schemaVersion: 39,
+    version: 1,
+    id: null,
+    editable: true,
+    graphTooltip: 1,
+    fiscalYearStartMonth: 0,
+    liveNow: false,
+    refresh: config.dashboardRefresh,
+    time: { from: config.dashboardRange, to: 'now' },
+    timepicker: {},
+    timezone: config.dashboardTimezone,
+    weekStart: '',
+    links: [{
+      title: 'working_set',
+      type: 'dashboards',
+      tags: [config.dashboardTags[0]],
+      icon: 'external link',
+      asDropdown: false,
+      includeVars: true,
+      keepTime: true,
+      targetBlank: false,
+      tooltip: '',
+      url: '',
+    }],
+    templating: { list: [$.datasourceVariable] + variables },
+    annotations: {
+      list: [{
+        builtIn: 1,
+        datasource: { type: 'grafana', uid: '-- Grafana --' },
+        enable: true,
+        hide: true,
+        iconColor: 'rgba(0, 211, 255, 1)',
+        name: 'Annotations & Alerts',
+        type: 'dashboard',
+      }] + annotations,
+    },
+    panels: std.mapWithIndex(
+      function(i, p) p { id: i + 1 } + if p.type == 'row' then {} else {
+        // as the panel's it is the least step; as the query's, what $__rate_interval is made from
+        interval: config.scrapeInterval,
+        targets: [t { interval: config.scrapeInterval } for t in p.targets],
+      },
+      place(rows)
+    ),
+  },
+}

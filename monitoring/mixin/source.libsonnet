@@ -1,0 +1,18 @@
+// The rules and alerts are written once, as YAML that can be copied as it is; here they are
+// read.  What a mixin can change is the name of the label cluster.  The labels instance and
+// job are what Prometheus itself calls them, and are not to be changed.
+//
+// The YAML has no text with line breaks in it (no block that begins with `|'), because jsonnet
+// 0.18 cannot read it.
+{
+  // groups(text, label): the groups of a file of rules, with another name for cluster.  Only
+  // where it is a label: in the names of rules, cluster: says what they sum over.
+  groups(text, label)::
+    local places = [
+      ['(cluster,', '(' + label + ','],
+      ['(cluster)', '(' + label + ')'],
+      ['{cluster=', '{' + label + '='],
+      ['$labels.cluster', '$labels.' + label],
+    ];
+    std.parseYaml(std.foldl(function(so_far, place) std.strReplace(so_far, place[0], place[1]), places, text)).groups,
+}

@@ -1,0 +1,247 @@
+# Prometheus' own view of monitoring/prometheus: its checks of rules and of the sample
+# configuration, the unit tests of each rule, what the sample makes of the labels of both
+# exporters, and that the mixin has the same rules.
+
+use strict;
+use warnings;
+use File::Temp qw(tempdir);
+use HTTP::Tiny;
+use IO::Socket::INET;
+use IPC::Run;
+use JSON::PP;
+use Test::More;
+
+my $dir = 'monitoring/prometheus';
+
+sub have
+{
+	my ($program) = @_;
+	return scalar grep { -x "$_/$program" } split /:/, $ENV{PATH};
+}
+
+plan skip_all => 'promtool is missing (package prometheus)' unless have('promtool');
+
+# Run it; both its outputs are shown if it fails.
+sub succeeds
+{
+	my ($what, @command) = @_;
+	my ($out, $err) = ('', '');
+	my $ok = IPC::Run::run(\@command, '<', \'', '>', \$out, '2>', \$err, IPC::Run::timeout(300));
+	ok($ok, $what) or diag("$out\n$err");
+	return $out;
+}
+
+sub slurp
+{
+	my ($file) = @_;
+	open my $fh, '<', $file or die "$file: $!";
+	local $/;
+	return <$fh>;
+}
+
+# ---- the files
+
+my @rules = sort glob("$dir/*.rules.yml"), glob("$dir/*.alerts.yml");
+my @tests = sort glob("$dir/tests/*.yml");
+
+for my $file (@rules)
+{
+	my $wanted = () = slurp($file) =~ /^ *- (?:record|alert): /mg;
+	my $out = succeeds("promtool check rules $file", 'promtool', 'check', 'rules', $file);
+	like($out, qr/SUCCESS: $wanted rules found/, "all $wanted of them");
+}
+succeeds("promtool check config $dir/prometheus.yml", 'promtool', 'check', 'config', "$dir/prometheus.yml");
+succeeds("promtool test rules $_", 'promtool', 'test', 'rules', $_) for @tests;
+
+# Each rule has a test, and a test in which it gives something.
+my %tested = map { $_ => slurp($_) } @tests;
+for my $file (@rules)
+{
+	my $text = slurp($file);
+	while ($text =~ /^ *- alert: (\w+)\n((?:(?! *- alert:).*\n)*)/mg)
+	{
+		my ($alert, $body) = ($1, $2);
+		my $test = $tested{"$dir/tests/$alert.yml"} // '';
+		my $labels = () = $test =~ /exp_labels: \{severity: /g;
+		my $silent = () = $test =~ /\{alertname: $alert, eval_time: \w+\}/g;
+		ok($labels > 0 && $silent > 0, "$alert is tested, raised and not");
+		like($body, qr/^ +severity: (?:critical|warning|info)\n +annotations:\n +summary: .*\n +description: /m,
+			'it has a severity, a summary and a description');
+	}
+	while ($text =~ /^ *- record: (\S+)/mg)
+	{
+		my $record = $1;
+		ok(scalar(grep { /labels: '\Q$record\E['\{].*value: / } map { split /\n/ } values %tested), "$record is tested");
+	}
+}
+
+# ---- a real Prometheus, with the rules and with those of the mixin, and the job of an exporter
+
+# What is scraped: TEXT, from a process of its own.
+my @children;
+
+sub exporter
+{
+	my ($text) = @_;
+	my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 0, Listen => 5) or die $!;
+	my $pid = fork // die $!;
+	if ($pid == 0)
+	{
+		$SIG{TERM} = sub { require POSIX; POSIX::_exit(0) };
+		while (my $client = $socket->accept)
+		{
+			while (defined(my $line = <$client>)) { last if $line =~ /^\r?\n/ }
+			print $client "HTTP/1.0 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\n\r\n$text";
+			close $client;
+		}
+		require POSIX;
+		POSIX::_exit(0);
+	}
+	push @children, $pid;
+	return $socket->sockport;
+}
+
+END
+{
+	my $status = $?;
+	for (@children) { kill 'TERM', $_; waitpid $_, 0 }
+	$? = $status;
+}
+
+# Start one and call the function with its URL.
+sub with_prometheus
+{
+	my ($exporter, $sample_port, $rules, $function) = @_;
+	my ($in, $out, $err) = ('', '', '');
+	my $handle = IPC::Run::start(
+		[
+			'bash', '-c', q{
+			set -euo pipefail
+			. monitoring/lib.sh
+			begin_monitoring "$1"
+			exporter_url=http://127.0.0.1:$2/metrics
+			sample_port=$3
+			start_prometheus 1s "${@:4}"
+			hold_monitoring}, 'bash', tempdir(CLEANUP => 1), $exporter, $sample_port, @$rules
+		],
+		'<', \$in, '>', \$out, '2>', \$err, IPC::Run::timeout(180));
+	$handle->pump while $handle->pumpable && $out !~ /^prometheus (\S+)\n/m;
+	my ($url) = $out =~ /^prometheus (\S+)\n/m;
+	eval { $function->($url); 1 } or diag("$@ $err") if $url;
+	$handle->finish;
+	ok($url, "Prometheus starts with the job of port $sample_port") or diag($err);
+	return;
+}
+
+sub ask
+{
+	my ($url, $path) = @_;
+	my $answer = HTTP::Tiny->new(timeout => 30)->get("$url/api/v1/$path");
+	die "$url/api/v1/$path: $answer->{content}" unless $answer->{success};
+	return decode_json($answer->{content})->{data};
+}
+
+# The scraped series as labels and values, when there are that many; without those that
+# Prometheus itself makes of the scrape.
+sub scraped
+{
+	my ($url, $exporter, $count) = @_;
+	my @series;
+	for (1 .. 300)
+	{
+		my $query = '%7Bjob=~%22working_set.*%22,__name__!~%22scrape_.%2B%7CALERTS.*%22%7D';
+		@series = sort grep { !/^up\{.*instance="\Q$exporter\E"/ } map {
+			my %label = %{ $_->{metric} };
+			my $name = delete $label{__name__};
+			"$name\{" . join(', ', map { qq($_="$label{$_}") } sort keys %label) . "} $_->{value}[1]"
+		} @{ ask($url, "query?query=$query")->{result} };
+		last if @series >= $count;
+		select undef, undef, undef, 0.2;
+	}
+	return \@series;
+}
+
+sub groups_by_file
+{
+	my ($url) = @_;
+	my %groups;
+	for my $group (@{ ask($url, 'rules')->{groups} })
+	{
+		my ($file) = $group->{file} =~ m{([^/]*)$};
+		my @rules = map { my $rule = $_; +{ map { $_ => $rule->{$_} } grep { defined $rule->{$_} } qw(name query duration labels annotations type) } }
+		  @{ $group->{rules} };
+		$groups{$file}{ $group->{name} } = { interval => $group->{interval}, rules => \@rules };
+	}
+	return \%groups;
+}
+
+SKIP:
+{
+	skip 'prometheus is missing', 1 unless have('prometheus');
+
+	my @files = @rules;
+	my $scratch = tempdir(CLEANUP => 1);
+	my $mixin = have('jsonnet');
+	if ($mixin)
+	{
+		for my $label ('cluster', 'site')
+		{
+			my $source = "(import 'config.libsonnet') + (import 'rules.libsonnet') + (import 'alerts.libsonnet')"
+			  . " + { _config+:: { clusterLabel: '$label' } }";
+			my $out = succeeds("the mixin can be read, with the label $label", 'jsonnet', '-J', 'monitoring/mixin', '-e',
+				"local m = $source; { groups: m.prometheusRules.groups + m.prometheusAlerts.groups }");
+			open my $fh, '>', "$scratch/mixin_$label.yml" or die $!;
+			print $fh $out;
+			close $fh;
+			push @files, "$scratch/mixin_$label.yml";
+		}
+	}
+
+	my $labels = 'col="value",database="postgres",driver="postgres",sql_job="working_set",user="scrape"';
+	my $port = exporter(join "\n",
+		(map { qq(sql_working_set_tracking{$labels,host="$_"} 1) } 'db1:5432', 'db2', 'localhost', 'localhost:5433', '127.0.0.1:5434', '[::1]:5435', ''),
+		qq(sql_working_set_size_bytes{$labels,host="db1:5432",window_seconds="60"} 8192),
+		qq(sql_lfc_approximate_working_set_size_windows{$labels,host="db1:5432",duration_seconds="60"} 1),
+		q(sql_exporter_last_scrape_failed{database="postgres",driver="postgres",sql_job="working_set",user="scrape",host="db1:5432",query="working_set_tracking"} 0),
+		qq(sql_bloat_bytes{$labels,host="db1:5432"} 1), 'go_goroutines 7', '');
+	with_prometheus(
+		$port, 9237,
+		\@files,
+		sub {
+			my ($url) = @_;
+			my $rest = 'job="working_set_debian"';
+			is_deeply(scraped($url, "127.0.0.1:$port", 10), [
+				sort((map { qq(working_set_tracking{cluster="main", instance="$_", $rest} 1) }
+					'db1:5432', 'db2', '127.0.0.1', '127.0.0.1:5433', '127.0.0.1:5434', '127.0.0.1:5435', "127.0.0.1:$port"),
+				qq(working_set_size_bytes{cluster="main", instance="db1:5432", $rest, window_seconds="60"} 8192),
+				qq(lfc_approximate_working_set_size_windows{cluster="main", duration_seconds="60", instance="db1:5432", $rest} 1),
+				qq(sql_exporter_last_scrape_failed{cluster="main", instance="db1:5432", $rest, query="working_set_tracking"} 0)),
+			], 'what Debian\'s exporter says of many servers has the names of README.md, and the servers as instances');
+
+			my $groups = groups_by_file($url);
+			my %yaml = map { %{ $groups->{ s{.*/}{}r } } } @rules;
+			is(scalar(map { @{ $_->{rules} } } values %yaml),
+				scalar(map { my @found = slurp($_) =~ /^ *- (?:record|alert): /mg; @found } @rules), 'Prometheus has all rules');
+		  SKIP:
+			{
+				skip 'jsonnet is missing', 3 unless $mixin;
+				is_deeply($groups->{'mixin_cluster.yml'}, \%yaml, 'and the same ones from the mixin');
+				my $text = JSON::PP->new->canonical->encode($groups->{'mixin_site.yml'});
+				unlike($text, qr/\bcluster\b(?!:)/, 'where cluster is called otherwise, it is so in all rules');
+				is($text =~ s/\bsite\b(?!:)/cluster/gr, JSON::PP->new->canonical->encode(\%yaml), 'and nothing else is');
+			}
+		});
+
+	$port = exporter(qq(up{target="pg1"} 0\nworking_set_tracking{target="pg1"} 1\nworking_set_tracking{target="pg2"} 1\n));
+	with_prometheus(
+		$port, 9399, [ $rules[0] ],
+		sub {
+			my ($url) = @_;
+			is_deeply(scraped($url, "127.0.0.1:$port", 3), [
+				'up{cluster="main", instance="pg1", job="working_set"} 0',
+				map { qq(working_set_tracking{cluster="main", instance="$_", job="working_set"} 1) } 'pg1', 'pg2',
+			], 'targets of the other exporter are instances, too');
+		});
+}
+
+done_testing();
