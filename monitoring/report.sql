@@ -1,0 +1,605 @@
+-- report.sql - writes what working_set knows as one page of HTML, with pictures.
+--
+--   \i monitoring/report.sql                            in psql, or:
+--   psql -f monitoring/report.sql
+--   psql -v file=/tmp/cache.html -f monitoring/report.sql
+--
+-- The page is working_set_report.html in the current directory, or the variable `file'
+-- (which may be '|command', as for \g).  It needs nothing but itself: no script, no font,
+-- no server.  It is for any PostgreSQL from 15 on, primary or standby, any schema that the
+-- extension is in, and any member of pg_monitor; nothing is created in the database.
+-- Relations are named if they are of the database that one is connected to.
+--
+-- If the extension is missing, not preloaded, or may not be read, there is an error that
+-- says so, and no page.  Whatever else is not known yet, the page says itself.
+--
+-- What is changed meanwhile is put back: search_path, and psql's AUTOCOMMIT, ON_ERROR_STOP,
+-- SINGLELINE and SHOW_CONTEXT.  \pset and \o are not touched.  Variables that begin with
+-- ws_report_ are this script's own, and are unset at the end.
+
+\set ws_report_autocommit :AUTOCOMMIT
+\set ws_report_on_error_stop :ON_ERROR_STOP
+\set ws_report_singleline :SINGLELINE
+\set ws_report_show_context :SHOW_CONTEXT
+\set SINGLELINE off
+\set AUTOCOMMIT on
+\set ON_ERROR_STOP off
+\set SHOW_CONTEXT never
+\set ws_report_problem 'there is no report'
+\set ws_report_hint 'See the error above.'
+\unset ws_report_page
+\set ws_report_file working_set_report.html
+\if :{?file}
+	\set ws_report_file :file
+\endif
+
+-- Nobody's objects but the server's, whatever the path was.
+SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
+\if :ERROR
+\else
+	SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', false) AS newpath \gset ws_report_
+
+	-- Is all there that is needed?  If it is, problem is NULL, and so not set.
+	SELECT n.nspname AS schema,
+	       CASE WHEN e.oid IS NULL
+	            THEN format('the extension working_set is not installed in database "%s"', current_database())
+	            WHEN NOT EXISTS (SELECT FROM pg_settings WHERE name = 'working_set.registers')
+	            THEN 'working_set must be loaded via shared_preload_libraries'
+	            WHEN NOT has_schema_privilege(n.oid, 'USAGE') OR locked.out
+	            THEN format('role "%s" may not read what working_set knows', current_user)
+	       END AS problem,
+	       CASE WHEN e.oid IS NULL
+	            THEN 'CREATE EXTENSION working_set;'
+	            WHEN NOT EXISTS (SELECT FROM pg_settings WHERE name = 'working_set.registers')
+	            THEN 'Add "working_set" to shared_preload_libraries in postgresql.conf and restart the server.'
+	            WHEN locked.out
+	            THEN format('GRANT pg_monitor TO %I;', current_user)
+	            ELSE format('GRANT USAGE ON SCHEMA %I TO %I;', n.nspname, current_user)
+	       END AS hint
+	  FROM (VALUES (1)) one
+	  LEFT JOIN pg_extension e ON e.extname = 'working_set'
+	  LEFT JOIN pg_namespace n ON n.oid = e.extnamespace
+	  LEFT JOIN LATERAL (
+		SELECT bool_or(CASE d.classid
+		               WHEN 'pg_class'::regclass THEN NOT has_table_privilege(d.objid, 'SELECT')
+		               WHEN 'pg_proc'::regclass THEN NOT has_function_privilege(d.objid, 'EXECUTE') END) AS out
+		  FROM pg_depend d LEFT JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
+		 WHERE d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e'
+		   AND d.classid IN ('pg_class'::regclass, 'pg_proc'::regclass)
+		   AND p.proname IS DISTINCT FROM 'working_set_reset') locked ON true \gset ws_report_
+
+	\if :{?ws_report_problem}
+	\else
+		\set ws_report_problem 'there is no report'
+		\set ws_report_hint 'See the error above.'
+
+		-- The page.  One statement, so that all of it is of the same moment; what is read is
+		-- read once, and all pictures and tables are made from that.  Pictures are rows: of
+		-- panels, points, rules and ticks, which the same few lines scale and draw.  Text is
+		-- put together by concat() and format(), to which NULL is nothing; || is for
+		-- what is left out if a part of it is NULL.  There is no backslash, so that
+		-- standard_conforming_strings does not matter.
+		WITH
+		-- ------------------------------------------------------------ what is known
+		moment AS MATERIALIZED (
+			SELECT statement_timestamp() AS at, current_setting('block_size')::bigint AS block
+		),
+		info AS MATERIALIZED (SELECT * FROM :"ws_report_schema".working_set_info),
+		rec AS MATERIALIZED (SELECT * FROM :"ws_report_schema".working_set_recommendation),
+		advice AS MATERIALIZED (
+			SELECT row_number() OVER (ORDER BY cache_bytes) AS n, * FROM :"ws_report_schema".working_set_cache_advice
+		),
+		history AS MATERIALIZED (
+			SELECT * FROM :"ws_report_schema".working_set_history, LATERAL (SELECT extract(epoch FROM at)::float8 AS x) e
+		),
+		-- the curve: from a second to as far back as is surely known, a day at most
+		windows AS (
+			SELECT array_agg(DISTINCT round(exp(ln(longest) * g / 60))::integer) AS seconds
+			  FROM (SELECT least(86400, greatest(10, ceil(coalesce(extract(epoch FROM moment.at -
+			                     least((SELECT since FROM info), (SELECT min(at) FROM history))), 0))))::float8 AS longest
+			          FROM moment) l, generate_series(0, 60) g
+		),
+		curve AS MATERIALIZED (
+			SELECT row_number() OVER (ORDER BY c.seconds) AS n, c.seconds, c.bytes, c.pages,
+			       c.pages_low * moment.block AS low, c.pages_high * moment.block AS high
+			  FROM moment, windows, :"ws_report_schema".working_set_curve(windows.seconds) c
+			 WHERE c.seconds > 0
+		),
+		-- relations, all forks together, and databases: 20 of each
+		relation AS MATERIALIZED (
+			SELECT row_number() OVER (ORDER BY sum(bytes) DESC, min(relfilenode)) AS n,
+			       database AS datname, relation, relkind, relfilenode, sum(bytes) AS bytes, sum(share) AS share,
+			       sqrt(sum(standard_error_bytes::float8 ^ 2)) AS error, sum(resident_bytes) AS resident, sum(reused_bytes) AS reused
+			  FROM (SELECT r.*, r.datname COLLATE "C" AS database FROM :"ws_report_schema".working_set_relations r) r
+			 GROUP BY database, relation, relkind, relfilenode
+		),
+		bar AS (
+			SELECT 'relation' AS kind, n, bytes, share, error, resident, reused,
+			       CASE WHEN relation IS NOT NULL AND datname IS NULL THEN concat(relation, ' (shared)')
+			            WHEN relation IS NOT NULL THEN relation::text
+			            WHEN datname IS NULL THEN concat('file ', relfilenode, ' of no database')
+			            WHEN datname = current_database() THEN concat('file ', relfilenode, ' (dropped or rewritten)')
+			            ELSE concat(datname, ': file ', relfilenode) END AS name,
+			       CASE relkind WHEN 'r' THEN 'table' WHEN 'i' THEN 'index' WHEN 't' THEN 'TOAST table'
+			                    WHEN 'm' THEN 'materialized view' WHEN 'S' THEN 'sequence' END AS what
+			  FROM relation WHERE n <= 20
+			UNION ALL
+			SELECT 'database', row_number() OVER (ORDER BY bytes DESC, datname COLLATE "C"), bytes, share, standard_error_bytes,
+			       resident_bytes, reused_bytes, coalesce(datname, 'shared by all, or dropped'), NULL
+			  FROM (SELECT * FROM :"ws_report_schema".working_set_databases ORDER BY bytes DESC LIMIT 20) d
+		),
+		-- All text that is not ours comes through here, and leaves as ASCII.  Names of databases can
+		-- have any encoding: what is not UTF-8 (the pattern is of its bytes in hexadecimal), or not
+		-- allowed in XML, is shown by its bytes.
+		foreign_text(kind, n, t) AS (
+			SELECT kind, n, name FROM bar
+			UNION ALL SELECT 'why', why.n, why.t
+			            FROM rec, LATERAL regexp_split_to_table(rec.reason, '; (?!doubling again)') WITH ORDINALITY AS why(t, n)
+			UNION ALL SELECT 'note', row_number() OVER (ORDER BY min(n)), note FROM advice WHERE note IS NOT NULL GROUP BY note
+			UNION ALL SELECT v.kind, 0, v.t
+			            FROM rec, info, LATERAL (VALUES
+				('database', current_database()::text), ('server', current_setting('server_version')), ('zone', current_setting('TimeZone')),
+				('version', info.version), ('state', info.reason), ('status', rec.status), ('method', rec.method),
+				('verdict', rec.verdict), ('suggested', rec.suggested_shared_buffers),
+				('suggested_ecs', rec.suggested_effective_cache_size)) v(kind, t)
+		),
+		clean AS (
+			SELECT kind, n,
+			       CASE WHEN getdatabaseencoding() = 'UTF8'
+			             AND encode(raw, 'hex') ~ concat('^([0-7].|(c[2-9a-f]|d.)[89ab].|e0[ab].[89ab].|e[1-9abce]([89ab].){2}|ed[89].[89ab].',
+				'|ef([89a].|b[0-9a-e])[89ab].|efbf([89a].|b[0-d])|f0[9ab].([89ab].){2}|f[1-3]([89ab].){3}|f48.([89ab].){2})*$')
+			            THEN t ELSE encode(raw, 'escape') END AS t
+			  FROM foreign_text, LATERAL (SELECT replace(t, chr(92), concat(chr(92), chr(92)))::bytea AS raw) r
+			 WHERE t IS NOT NULL
+		),
+		safe AS MATERIALIZED (
+			SELECT kind, n, coalesce(full_text, '') AS t, CASE WHEN length(t) <= 44 THEN full_text ELSE concat(beginning, '...') END AS short
+			  FROM clean, LATERAL (
+				SELECT string_agg(c, NULL ORDER BY i) AS full_text, string_agg(c, NULL ORDER BY i) FILTER (WHERE i <= 43) AS beginning
+				  FROM (SELECT i, CASE WHEN ascii(c) < 32 OR ascii(c) = 127 THEN '?'
+				                       WHEN ascii(c) > 127 OR strpos('&<>"''', c) > 0 THEN format('&#%s;', ascii(c)) ELSE c END AS c
+				          FROM unnest(string_to_array(t, NULL)) WITH ORDINALITY AS u(c, i)) e) l
+		),
+
+		-- ------------------------------------------------------------ what is drawn
+		-- history in buckets that one can see; those of a month are hours, nearly
+		span AS MATERIALIZED (
+			SELECT chart, start, finish, greatest(one, ceil((finish - start) / 480 / one) * one) AS bucket
+			  FROM (SELECT 'day' AS chart, 60.0::float8 AS one, finish,
+			               greatest(finish - 86400, least(finish - 600, min(x))) AS start
+			          FROM (SELECT extract(epoch FROM at)::float8 AS finish FROM moment) m, history
+			         WHERE x > finish - 86400 GROUP BY finish
+			        UNION ALL
+			        SELECT 'month', 900, finish, greatest(finish - 30 * 86400, min(x))
+			          FROM (SELECT extract(epoch FROM at)::float8 AS finish FROM moment) m, history
+			         WHERE x > finish - 31 * 86400 GROUP BY finish
+			        HAVING min(x) < finish - 86400 - 900) s
+		),
+		past AS MATERIALIZED (
+			SELECT chart, floor(x / bucket) AS n, floor(x / bucket) * bucket AS x, greatest(bucket, 60 * max(minutes)) AS wide,
+			       max(recommended_cache_bytes) AS recommended, max(working_set_bytes) AS size,
+			       sum(hits) / nullif(sum(lookups), 0) AS hit_ratio
+			  FROM span, history WHERE history.x BETWEEN start AND finish
+			 GROUP BY chart, bucket, floor(x / bucket)
+		),
+		-- a point of a line; low and high are a band around it, wide makes a step of it
+		point(panel, series, n, x, wide, y, low, high) AS (
+			SELECT 'curve', 'set', n, seconds::float8, 0::float8, bytes::float8, low::float8, coalesce(high::float8, 1e30) FROM curve
+			UNION ALL
+			SELECT 'hit', 'set', n, cache_bytes, 0, predicted_hit_ratio, greatest(0, predicted_hit_ratio - error),
+			       least(1, predicted_hit_ratio + error)
+			  FROM advice WHERE predicted_hit_ratio IS NOT NULL
+			UNION ALL
+			SELECT 'reads', 'set', n, cache_bytes, 0, predicted_reads_per_second, NULL, NULL
+			  FROM advice WHERE predicted_reads_per_second IS NOT NULL
+			UNION ALL
+			SELECT concat(chart, v.panel), v.series, n, x, wide, v.y, NULL, NULL
+			  FROM past, LATERAL (VALUES ('_size', 'set', size::float8), ('_size', 'want', recommended::float8),
+				('_hit', 'set', hit_ratio::float8)) v(panel, series, y)
+			 WHERE v.y IS NOT NULL
+		),
+		-- a value that is marked: a line across (y) or up and down (x), or a dot (both)
+		mark(panel, series, x, y, label) AS (
+			SELECT p.panel, m.series, NULL::float8, m.y::float8, m.label
+			  FROM rec, (VALUES ('curve'), ('day_size'), ('month_size')) p(panel),
+			       LATERAL (VALUES ('have', shared_buffers_bytes, 'shared_buffers'),
+				('want', recommended_cache_bytes, 'recommended now'), ('end', plateau_end_bytes, 'plateau_end')) m(series, y, label)
+			 WHERE m.y IS NOT NULL AND (p.panel = 'curve' OR m.series = 'have')
+			UNION ALL
+			SELECT 'curve', 'set', window_seconds, NULL, 'chosen window' FROM rec WHERE window_seconds > 0
+			UNION ALL
+			SELECT 'curve', 'set', window_seconds, working_set_bytes, NULL FROM rec WHERE window_seconds > 0
+			UNION ALL
+			SELECT p.panel, m.series, m.x::float8, NULL, CASE p.panel WHEN 'hit' THEN m.label END
+			  FROM rec, (VALUES ('hit'), ('reads')) p(panel),
+			       LATERAL (VALUES ('have', shared_buffers_bytes, 'shared_buffers'),
+				('want', pg_size_bytes(suggested_shared_buffers), 'suggested')) m(series, x, label)
+			 WHERE m.x BETWEEN (SELECT min(cache_bytes) FROM advice) AND (SELECT max(cache_bytes) FROM advice)
+			UNION ALL
+			SELECT 'hit', 'have', shared_buffers_bytes, current_hit_ratio, NULL FROM rec WHERE current_hit_ratio IS NOT NULL
+		),
+		-- panels: two of a chart are one above the other, and share the lower one's axis
+		box(chart, panel, up, height, steps, kind, title) AS (
+			VALUES ('curve', 'curve', 28, 290, 5, 'bytes', 'distinct pages used in the window'),
+			       ('advice', 'hit', 28, 170, 4, 'ratio', 'predicted hit ratio'),
+			       ('advice', 'reads', 232, 86, 2, 'number', 'predicted reads per second'),
+			       ('day', 'day_size', 28, 170, 4, 'bytes', 'size'),
+			       ('day', 'day_hit', 232, 86, 2, 'ratio', 'hit ratio'),
+			       ('month', 'month_size', 28, 170, 4, 'bytes', 'size'),
+			       ('month', 'month_hit', 232, 86, 2, 'ratio', 'hit ratio')
+		),
+		-- the largest, or for ratios the smallest, that a panel has to show; shared_buffers only
+		-- if the rest is not squeezed by it, and not all of a wide band
+		need AS (
+			SELECT panel, max(top) AS top, min(bottom) AS bottom, min(x) AS first, max(x) AS final
+			  FROM (SELECT panel, x, CASE WHEN high < 1e30 THEN high ELSE y END AS top,
+			               greatest(coalesce(low, y), y - 0.2) AS bottom FROM point
+			        UNION ALL
+			        SELECT panel, NULL, y, y FROM mark WHERE y IS NOT NULL AND (series <> 'have' OR panel = 'hit')) a
+			 GROUP BY panel HAVING count(x) > 0
+		),
+		extent AS (
+			SELECT box.*, first, final,
+			       CASE kind WHEN 'bytes' THEN 1.08 * greatest(top, CASE WHEN shared_buffers_bytes <= 4 * top THEN shared_buffers_bytes END, 65536)
+			                 WHEN 'number' THEN greatest(top, 0.001)
+			                 ELSE greatest(1 - bottom, 0.002) END AS range
+			  FROM box JOIN need USING (panel), rec
+		),
+		scale AS MATERIALIZED (
+			SELECT e.chart, e.panel, e.up, e.height, e.kind, e.title, step,
+			       CASE kind WHEN 'ratio' THEN greatest(0, 1 - step * ceil(range / step - 1e-9)) ELSE 0 END AS ylo,
+			       CASE kind WHEN 'ratio' THEN 1 WHEN 'number' THEN step * ceil(range / step - 1e-9) ELSE range END AS yhi,
+			       span.chart IS NULL AS logarithmic, coalesce(start, ln(first)) AS xlo,
+			       CASE WHEN span.chart IS NOT NULL THEN finish
+			            WHEN final > first THEN ln(final) ELSE ln(first * 2) END AS xhi,
+			       row_number() OVER (PARTITION BY e.chart ORDER BY up DESC) = 1 AS lowest
+			  FROM extent e LEFT JOIN span USING (chart),
+			       LATERAL (SELECT CASE kind
+			                       WHEN 'bytes' THEN 2 ^ ceil(ln(range / steps) / ln(2))
+			                       WHEN 'ratio' THEN (SELECT min(s) FROM unnest('{0.0001,0.0002,0.0005,0.001,0.002,0.005,0.01,0.02,0.05,0.1,0.2,0.25,0.5}'::float8[]) s
+			                                           WHERE range / s <= steps OR s = 0.5)
+			                       ELSE (SELECT min(s * 10 ^ p) FROM unnest('{1,2,5}'::float8[]) s, generate_series(-4, 12) p
+			                              WHERE range / (s * 10 ^ p) <= steps) END AS step) st
+		),
+		-- ticks: values and what is written beside them
+		tick(panel, axis, v, label) AS (
+			SELECT panel, 'y', v,
+			       CASE kind WHEN 'ratio' THEN concat(trim_scale(round((100 * v)::numeric, 2)), ' %')
+			                 WHEN 'bytes' THEN size
+			                 ELSE CASE WHEN v >= 1e6 THEN concat(trim_scale(round((v / 1e6)::numeric, 2)), ' M')
+			                           WHEN v >= 1e4 THEN concat(trim_scale(round((v / 1e3)::numeric, 2)), ' k')
+			                           ELSE trim_scale(round(v::numeric, 4))::text END END
+			  FROM scale, generate_series(0, 10) g, LATERAL (SELECT ylo + g * step AS v) t,
+			       LATERAL (SELECT CASE WHEN v = 0 THEN '0'
+			                       ELSE concat(trim_scale(round((v / 1024 ^ u)::numeric, 2)), ' ', (ARRAY['bytes', 'kB', 'MB', 'GB', 'TB', 'PB'])[u + 1]) END AS size
+			                  FROM (SELECT least(5, floor(ln(greatest(v, 1)) / ln(1024) + 1e-9))::integer AS u) z) l
+			 WHERE v <= yhi * (1 + 1e-9)
+			UNION ALL
+			SELECT panel, 'x', ln(s), label
+			  FROM scale, (VALUES (1, '1 s'), (5, '5 s'), (30, '30 s'), (120, '2 min'), (600, '10 min'), (3600, '1 h'), (21600, '6 h'), (86400, '1 day')) t(s, label)
+			 WHERE chart = 'curve' AND ln(s) BETWEEN xlo - 1e-9 AND xhi + 1e-9
+			UNION ALL
+			SELECT panel, 'x', ln(cache_bytes),
+			       (SELECT concat(trim_scale(round((cache_bytes / 1024.0 ^ u)::numeric, 1)), ' ', (ARRAY['bytes', 'kB', 'MB', 'GB', 'TB', 'PB'])[u + 1])
+			          FROM (SELECT least(5, floor(ln(cache_bytes) / ln(1024) + 1e-9))::integer AS u) z)
+			  FROM scale, advice WHERE chart = 'advice' AND size_factor IN (0.125, 0.25, 0.5, 1, 2, 4) AND ln(cache_bytes) BETWEEN xlo AND xhi
+			UNION ALL
+			SELECT panel, 'x', extract(epoch FROM t), CASE WHEN every < '1 day' THEN to_char(t, 'HH24:MI') ELSE to_char(t, 'DD Mon') END
+			  FROM scale,
+			       LATERAL (SELECT min(e) AS every FROM unnest('{1 min,2 min,5 min,10 min,15 min,30 min,1 h,2 h,3 h,4 h,6 h,1 day,2 days,5 days,7 days}'::interval[]) e
+			                 WHERE (xhi - xlo) / extract(epoch FROM e) <= 6.5 AND (chart = 'day' OR e >= '1 day')) s,
+			       LATERAL generate_series(date_trunc('day', to_timestamp(xlo)), to_timestamp(xhi), every) t
+			 WHERE chart IN ('day', 'month') AND extract(epoch FROM t) BETWEEN xlo AND xhi
+		),
+		-- to coordinates: panels are 544 wide and begin at 84; nothing leaves them
+		spot AS (
+			SELECT s.chart, s.panel, p.series, p.n, p.low IS NOT NULL AND p.high IS NOT NULL AS banded, px, py, plow, phigh,
+			       round(least(84 + 544 - px, wide / (xhi - xlo) * 544)::numeric, 2) AS pw,
+			       sum(CASE WHEN p.n = before + 1 OR p.x <= covered THEN 0 ELSE 1 END) OVER (PARTITION BY s.panel, p.series ORDER BY p.n) AS run
+			  FROM (SELECT *, lag(n) OVER w AS before, lag(x + wide) OVER w AS covered
+			          FROM point WINDOW w AS (PARTITION BY panel, series ORDER BY n)) p JOIN scale s USING (panel),
+			       LATERAL (SELECT round((84 + 544 * least(1, greatest(0, (CASE WHEN logarithmic THEN ln(greatest(x, 1)) ELSE x END - xlo) / (xhi - xlo))))::numeric, 1) AS px,
+			                       round((up + height * (1 - least(1, greatest(0, (y - ylo) / (yhi - ylo)))))::numeric, 1) AS py,
+			                       round((up + height * (1 - least(1, greatest(0, (low - ylo) / (yhi - ylo)))))::numeric, 1) AS plow,
+			                       round((up + height * (1 - least(1, greatest(0, (high - ylo) / (yhi - ylo)))))::numeric, 1) AS phigh) c
+		),
+		marked AS (
+			SELECT s.chart, s.panel, s.up, s.height, m.series, m.label, m.x, m.y, m.y > s.yhi AS outside,
+			       round((84 + 544 * least(1, greatest(0, (CASE WHEN logarithmic THEN ln(greatest(x, 1)) ELSE x END - xlo) / (xhi - xlo))))::numeric, 1) AS px,
+			       round((up + height * (1 - least(1, greatest(0, (y - ylo) / (yhi - ylo)))))::numeric, 1) AS py
+			  FROM mark m JOIN scale s USING (panel)
+		),
+		-- labels of lines across: above their line, moved down, and up again from what is written
+		-- at the bottom, until they are 22 apart
+		placed AS (
+			SELECT *, least(max(wish - 22 * k) OVER (PARTITION BY panel ORDER BY k) + 22 * k,
+			                up + height - 30 - 22 * (count(*) OVER (PARTITION BY panel) - k)) AS ty
+			  FROM (SELECT *, greatest(py - 8, up + 18) AS wish, row_number() OVER (PARTITION BY panel ORDER BY py, series) AS k
+			          FROM marked WHERE x IS NULL) w
+		),
+		drawn(chart, layer, svg) AS (
+			SELECT chart, 0, format('<rect class="plot" x="84" y="%s" width="544" height="%s"/><text class="title" x="84" y="%s">%s</text>',
+			                        up, height, up - 9, title) FROM scale
+			UNION ALL
+			SELECT chart, 1, CASE axis
+			       WHEN 'y' THEN format('<line class="grid" x1="84" x2="628" y1="%s" y2="%s"/><text class="tick" text-anchor="end" x="78" y="%s">%s</text>',
+			                            py, py, py + 4.5, label)
+			       ELSE concat(format('<line class="grid" x1="%s" x2="%s" y1="%s" y2="%s"/>', px, px, up, up + height),
+			                   CASE WHEN lowest AND (next IS NULL OR next < 600 OR next - px > 100)
+			                        THEN format('<text class="tick" text-anchor="%s" x="%s" y="%s">%s</text>',
+			                        CASE WHEN px > 600 THEN 'end' WHEN px < 100 THEN 'start' ELSE 'middle' END, CASE WHEN px > 600 THEN least(px + 18, 636) ELSE px END, up + height + 20, label) END) END
+			  FROM (SELECT tick.*, scale.chart, up, height, lowest, px, py, lead(px) OVER (PARTITION BY panel, axis ORDER BY px) AS next
+			          FROM tick JOIN scale USING (panel),
+			               LATERAL (SELECT round((84 + 544 * least(1, greatest(0, (v - xlo) / (xhi - xlo))))::numeric, 1) AS px,
+			                               round((up + height * (1 - least(1, greatest(0, (v - ylo) / (yhi - ylo)))))::numeric, 1) AS py) c) t
+			UNION ALL
+			SELECT chart, 2, format('<path class="band" d="M%sL%sZ"/>', string_agg(concat(px, ' ', phigh), 'L' ORDER BY n),
+			                        string_agg(concat(px, ' ', plow), 'L' ORDER BY n DESC))
+			  FROM spot WHERE banded GROUP BY chart, panel, series, run
+			UNION ALL
+			SELECT chart, 3, format('<line class="rule %s" x1="84" x2="628" y1="%s" y2="%s"/>', series, py, py)
+			  FROM marked WHERE x IS NULL AND NOT outside
+			UNION ALL
+			SELECT chart, 3, format('<line class="rule %s" x1="%s" x2="%s" y1="%s" y2="%s"/>', series, px, px, up, up + height)
+			  FROM marked WHERE y IS NULL
+			UNION ALL
+			SELECT chart, 4, format('<path class="line %s" d="M%sh0"/>', series,
+			                        string_agg(concat(px, ' ', py, CASE WHEN pw > 0 THEN concat('h', pw) END), 'L' ORDER BY n))
+			  FROM spot GROUP BY chart, panel, series, run
+			UNION ALL
+			SELECT chart, 5, format('<circle class="%s" cx="%s" cy="%s" r="3"/>', series, px, py) FROM spot WHERE chart = 'advice'
+			UNION ALL
+			SELECT chart, 6, format('<circle class="%s" cx="%s" cy="%s" r="6"/>', series, px, py) FROM marked WHERE x IS NOT NULL AND y IS NOT NULL
+			UNION ALL
+			SELECT chart, 7, format('<text class="label %s" x="92" y="%s">%s %s%s</text>', series, ty, label, pg_size_pretty(y::bigint),
+			                        CASE WHEN outside THEN ', above' END) FROM placed WHERE chart = 'curve' OR outside
+			UNION ALL
+			SELECT chart, 7, format('<text class="label %s" text-anchor="%s" x="%s" y="%s">%s %s</text>', series,
+			                        CASE WHEN px > 356 THEN 'end' ELSE 'start' END, CASE WHEN px > 356 THEN px - 7 ELSE px + 7 END,
+			                        up + height - 8 - CASE series WHEN 'want' THEN 22 ELSE 0 END, label,
+			                        CASE chart WHEN 'advice' THEN pg_size_pretty(x::bigint)
+			                                   ELSE CASE WHEN x < 120 THEN concat(x, ' s') WHEN x < 7200 THEN concat(floor(x / 60), ' min')
+			                                             ELSE concat(floor(x / 3600), ' h') END END)
+			  FROM marked WHERE y IS NULL AND label IS NOT NULL
+		),
+		-- the pictures, with what they show in words for who does not see them
+		picture AS MATERIALIZED (
+			SELECT chart, format(concat('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 370" role="img" aria-labelledby="%1$s-t %1$s-d">',
+			                            '<title id="%1$s-t">%2$s</title><desc id="%1$s-d">%3$s</desc>%4$s<text class="title" text-anchor="end" x="628" y="362">%5$s</text></svg>'),
+			                     chart, title, words, svg, axis) AS svg
+			  FROM (SELECT chart, string_agg(svg, NULL ORDER BY layer, svg COLLATE "C") AS svg FROM drawn GROUP BY chart) d
+			  JOIN (SELECT 'curve' AS chart, 'Size of the working set against the length of the window' AS title,
+			               (SELECT format('Rises from %s in %s s to %s in %s s; shared_buffers is %s.', pg_size_pretty(min(bytes)), min(seconds),
+			                              pg_size_pretty(max(bytes)), max(seconds), pg_size_pretty(min(rec.shared_buffers_bytes))) FROM curve, rec) AS words,
+			               'length of the window, up to now' AS axis
+			        UNION ALL
+			        SELECT 'advice', 'Predicted hit ratio and reads per second against the size of shared buffers',
+			               (SELECT format('From a hit ratio of %s %% with %s to %s %% with %s.', round((100 * min(predicted_hit_ratio))::numeric, 2), pg_size_pretty(min(cache_bytes)),
+			                              round((100 * max(predicted_hit_ratio))::numeric, 2), pg_size_pretty(max(cache_bytes)))
+			                  FROM advice WHERE predicted_hit_ratio IS NOT NULL),
+			               'size of shared_buffers'
+			        UNION ALL
+			        SELECT span.chart, CASE span.chart WHEN 'day' THEN 'Working set, recommendation and hit ratio of the last day'
+			                                      ELSE 'Working set, recommendation and hit ratio of the last 30 days' END,
+			               format('The working set was between %s and %s, the recommended cache at most %s.', pg_size_pretty(min(size)),
+			                      pg_size_pretty(max(size)), pg_size_pretty(max(recommended))),
+			               CASE span.chart WHEN 'day' THEN 'time of day' ELSE 'day' END
+			          FROM span JOIN past USING (chart) GROUP BY span.chart) t USING (chart)
+		),
+		bars AS MATERIALIZED (
+			SELECT kind, concat('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 ', 38 * count(*) + 4, '" role="img" aria-labelledby="', kind, '-t ', kind, '-d">',
+			       '<title id="', kind, '-t">Working set of the last five minutes by ', kind, '</title><desc id="', kind, '-d">The largest is ',
+			       min(t) FILTER (WHERE n = 1), ' with ', pg_size_pretty(max(bytes)), '.</desc>',
+			       string_agg(format(concat('<text class="name" x="0" y="%1$s">%2$s</text><text class="size" text-anchor="end" x="640" y="%1$s">%3$s</text>',
+			                                '<rect class="all" x="0" y="%4$s" width="%5$s" height="12"/><rect class="resident" x="0" y="%4$s" width="%6$s" height="6"/>',
+			                                '<rect class="reused" x="0" y="%7$s" width="%8$s" height="6"/>'),
+			                         38 * n - 22, short, pg_size_pretty(bytes), 38 * n - 16, wide, least(wide, round(640 * resident / most, 1)),
+			                         38 * n - 10, least(wide, round(640 * reused / most, 1))), NULL ORDER BY n), '</svg>') AS svg,
+			       string_agg(concat('<tr><th scope="row">', t, '</th>', CASE kind WHEN 'relation' THEN concat('<td>', what, '</td>') END,
+			                         '<td><data value="', bytes, '">', pg_size_pretty(bytes), '</data> &#177; ', pg_size_pretty((1.96 * error)::bigint), '</td><td>',
+			                         round((100 * share)::numeric, 1), ' %</td><td>', pg_size_pretty(resident), '</td><td>', pg_size_pretty(reused), '</td></tr>'),
+			                  NULL ORDER BY n) AS rows
+			  FROM (SELECT bar.*, safe.t, safe.short, most, round(640 * bytes / most, 1) AS wide
+			          FROM bar JOIN safe USING (kind, n), LATERAL (SELECT greatest(max(b.bytes), 1) AS most FROM bar b WHERE b.kind = bar.kind) m) b
+			 GROUP BY kind
+		),
+
+		-- ------------------------------------------------------------ what is written
+		word AS MATERIALIZED (
+			SELECT max(t) FILTER (WHERE kind = 'database' AND n = 0) AS database, max(t) FILTER (WHERE kind = 'server') AS server,
+			       max(t) FILTER (WHERE kind = 'zone') AS zone,
+			       max(t) FILTER (WHERE kind = 'version') AS version, max(t) FILTER (WHERE kind = 'state') AS state,
+			       max(t) FILTER (WHERE kind = 'status') AS status, max(t) FILTER (WHERE kind = 'method') AS method,
+			       max(t) FILTER (WHERE kind = 'verdict') AS verdict, max(t) FILTER (WHERE kind = 'suggested') AS suggested,
+			       max(t) FILTER (WHERE kind = 'suggested_ecs') AS suggested_ecs,
+			       max(concat(rtrim(t, 'kMGTB'), ' ', ltrim(t, '0123456789'))) FILTER (WHERE kind = 'suggested') AS want,
+			       max(concat(rtrim(t, 'kMGTB'), ' ', ltrim(t, '0123456789'))) FILTER (WHERE kind = 'suggested_ecs') AS want_ecs,
+			       string_agg(concat('<li>', t, '</li>'), NULL ORDER BY n) FILTER (WHERE kind = 'why') AS why,
+			       string_agg(concat('<p class="note">', t, '</p>'), NULL ORDER BY n) FILTER (WHERE kind = 'note') AS note
+			  FROM safe
+		),
+		head AS (
+			SELECT CASE WHEN NOT tracking THEN 'working_set is not tracking'
+			            WHEN rec.status = 'collecting' THEN 'Collecting: nothing can be recommended yet'
+			            WHEN recommended_cache_bytes IS NULL THEN 'There is no recommendation'
+			            WHEN rec.verdict = 'grow' THEN format('Grow shared_buffers from %s to %s', have, want)
+			            WHEN rec.verdict = 'shrink' THEN format('Shrink shared_buffers from %s to %s', have, want)
+			            WHEN rec.verdict = 'exceeds memory' THEN format('Memory cannot hold it all: of shared_buffers, %s is as good as it gets', want)
+			            WHEN rec.verdict = 'keep' THEN format('Keep shared_buffers at %s', have)
+			            ELSE format('shared_buffers is %s', have) END AS line,
+			       CASE WHEN NOT tracking OR rec.status = 'stale' THEN 'bad' WHEN rec.verdict = 'exceeds memory' THEN 'bad'
+			            WHEN rec.verdict IN ('grow', 'shrink') THEN 'act' WHEN rec.verdict = 'keep' THEN 'good' ELSE 'wait' END AS class,
+			       concat(CASE WHEN rec.verdict <> 'keep' AND abs(ln(pg_size_bytes(suggested_shared_buffers)::float8 / shared_buffers_bytes)) > 0.02
+			                   THEN concat('ALTER SYSTEM SET shared_buffers = ''', word.suggested, ''';  -- and restart', chr(10)) END,
+			              CASE WHEN abs(ln(pg_size_bytes(suggested_effective_cache_size)::float8 / effective_cache_size_bytes)) > 0.1
+			                   THEN concat('ALTER SYSTEM SET effective_cache_size = ''', word.suggested_ecs, ''';  -- and reload') END) AS commands
+			  FROM info, rec, word,
+			       LATERAL (SELECT pg_size_pretty(shared_buffers_bytes) AS have) h
+		),
+		tile(n, name, bytes, shown, words) AS (
+			SELECT v.* FROM info, rec, word, LATERAL (VALUES
+				(1, 'Working set', working_set_bytes, NULL,
+				 concat(CASE WHEN low_bytes IS NOT NULL THEN concat(pg_size_pretty(low_bytes), ' to ', coalesce(pg_size_pretty(high_bytes), 'more'), ' with 95 %, ') END,
+				        CASE WHEN window_seconds < 120 THEN concat('used in the last ', window_seconds, ' s') ELSE concat('used in the last ', floor(window_seconds / 60.0), ' min') END)),
+				(2, 'Recommended now', recommended_cache_bytes, NULL, concat('by ', word.method, ', with headroom')),
+				(3, 'Recommended at the busiest time', peak_cache_bytes, NULL, to_char(peak_at, 'YYYY-MM-DD HH24:MI')),
+				(4, 'shared_buffers', shared_buffers_bytes, NULL, 'suggested: ' || replace(want, ' ', '&#160;')),
+				(5, 'Hit ratio, five minutes', NULL, round((100 * current_hit_ratio)::numeric, 2) || ' %',
+				 'with what is recommended now: ' || round((100 * expected_hit_ratio)::numeric, 2) || ' %'),
+				(6, 'Memory', memory_limit_bytes, NULL, concat('effective_<wbr/>cache_size: ', replace(pg_size_pretty(effective_cache_size_bytes), ' ', '&#160;'), ', suggested: ' || replace(want_ecs, ' ', '&#160;')))) v
+		),
+		fact(n, name, words) AS (
+			SELECT v.* FROM info, rec, word, moment, LATERAL (VALUES
+				(1, 'Tracking', concat(CASE WHEN tracking THEN 'yes: ' ELSE 'no: ' END, word.state)),
+				(2, 'Status', concat(word.status, ', recommended at ' || to_char(computed_at, 'YYYY-MM-DD HH24:MI:SS'))),
+				(3, 'Counting since', to_char(since, 'YYYY-MM-DD HH24:MI:SS')),
+				(4, 'Lookups since then', concat(to_char(lookups, 'FM999,999,999,999,999,999,990'), ', of which ' || round(100.0 * hits / nullif(lookups, 0), 2) || ' % were hits')),
+				(5, 'Pages that left since then', to_char(evictions, 'FM999,999,999,999,999,999,990')),
+				(6, 'Server', concat('PostgreSQL ', word.server, CASE WHEN pg_is_in_recovery() THEN ', standby' ELSE ', primary' END)),
+				(7, 'Extension', concat('working_set ', word.version, ', ', pg_size_pretty(shared_memory_bytes), ' of shared memory')),
+				(8, 'Worker', coalesce('process ' || worker_pid, 'does not run')),
+				(9, 'Sketch', concat(registers, ' registers, standard error ', round((58.9 / sqrt(registers))::numeric, 2), ' % at most')),
+				(10, 'Sample', CASE WHEN sample_rate > 0 THEN concat(sampled_pages, ' pages, one in ', round(1 / sample_rate), '; events lost: ', dropped_samples) ELSE 'none' END),
+				(11, 'Last saved', coalesce(to_char(last_saved, 'YYYY-MM-DD HH24:MI:SS'), 'never'))) v
+		),
+		-- tables that tell what the pictures do
+		written(chart, rows) AS (
+			SELECT 'curve', string_agg(concat('<tr><th scope="row">', seconds, ' s</th><td>', pages, '</td><td><data value="', bytes, '">', pg_size_pretty(bytes),
+			       '</data></td><td>', pg_size_pretty(low), ' to ', coalesce(pg_size_pretty(high), 'more'), '</td></tr>'), NULL ORDER BY n) FROM curve
+			UNION ALL
+			SELECT 'advice', string_agg(concat('<tr><th scope="row"><data value="', cache_bytes, '">', pg_size_pretty(cache_bytes), '</data></th><td>', size_factor, '</td><td>',
+			       coalesce(round((100 * predicted_hit_ratio)::numeric, 2) || ' %', 'not known'), '</td><td>', '&#177; ' || round((100 * error)::numeric, 2), '</td><td>',
+			       round(predicted_reads_per_second::numeric, 1), '</td><td>', round(read_factor::numeric, 2), '</td></tr>'), NULL ORDER BY n) FROM advice
+			UNION ALL
+			SELECT chart, string_agg(concat('<tr><th scope="row">', unit, '</th><td>', pg_size_pretty(size), '</td><td>', pg_size_pretty(recommended), '</td><td>',
+			       round(100 * hit_ratio, 2) || ' %', '</td></tr>'), NULL ORDER BY at DESC)
+			  FROM (SELECT chart, date_trunc(unit, at) AS at, to_char(date_trunc(unit, at), CASE unit WHEN 'hour' THEN 'YYYY-MM-DD HH24:MI' ELSE 'YYYY-MM-DD' END) AS unit,
+			               max(working_set_bytes) AS size, max(recommended_cache_bytes) AS recommended, sum(hits) / nullif(sum(lookups), 0) AS hit_ratio
+			          FROM span, history, LATERAL (SELECT CASE chart WHEN 'day' THEN 'hour' ELSE 'day' END AS unit) u
+			         WHERE x BETWEEN start AND finish GROUP BY chart, unit, date_trunc(unit, at)) t
+			 GROUP BY chart
+		),
+		-- sections: a picture, its key, and the table; or why there is none
+		key(chart, html) AS (
+			SELECT chart, concat('<ul class="key">', string_agg(format('<li><i class="%s"></i>%s%s</li>', class, label, CASE WHEN label LIKE '%, ' THEN concat(pg_size_pretty(shared_buffers_bytes), ' now') END), NULL ORDER BY n), '</ul>')
+			  FROM (VALUES ('curve', 1, 'set', 'working set, with 95 % bounds'), ('curve', 2, 'have', 'shared_buffers'), ('curve', 3, 'want', 'recommended now'),
+				('curve', 4, 'end', 'plateau_end'), ('advice', 1, 'set', 'predicted, with 95 % bounds'), ('advice', 2, 'have', 'shared_buffers; the dot is what was measured'),
+				('advice', 3, 'want', 'suggested'), ('day', 1, 'set', 'working set; hit ratio'), ('day', 2, 'want', 'recommended'), ('day', 3, 'have', 'shared_buffers, '),
+				('month', 1, 'set', 'working set; hit ratio'), ('month', 2, 'want', 'recommended'), ('month', 3, 'have', 'shared_buffers, '),
+				('relation', 1, 'all', 'used in the last five minutes'), ('relation', 2, 'resident', 'in shared buffers now'), ('relation', 3, 'reused', 'used more than once'),
+				('database', 1, 'all', 'used in the last five minutes'), ('database', 2, 'resident', 'in shared buffers now'), ('database', 3, 'reused', 'used more than once')) k(chart, n, class, label), rec
+			 WHERE chart IN ('relation', 'database') OR (chart, class) IN (SELECT chart, series FROM spot UNION SELECT chart, series FROM marked)
+			 GROUP BY chart
+		),
+		section(chart, n, title, intro, missing, columns) AS (
+			SELECT v.* FROM info, (SELECT count(*) AS relations, sum(bytes) FILTER (WHERE n > 20) AS other FROM relation) r,
+			       (SELECT current_setting('working_set.sample_pages', true) = '0' AS unsampled) u, (SELECT count(*) AS rows FROM history) h,
+			       LATERAL (SELECT CASE WHEN NOT tracking THEN 'Nothing is tracked.' WHEN unsampled THEN 'No page is sampled: working_set.sample_pages is 0.'
+			                            ELSE 'No sampled page was used in the last five minutes.' END AS nobody) b,
+			       LATERAL (VALUES
+				('curve', 1, 'How much is used', 'Where it is level, the same pages are used again and again; where it rises, new ones come in.',
+				 CASE WHEN tracking THEN 'The curve is not known.' ELSE 'Nothing is tracked.' END, 'window|pages|size|95 % bounds'),
+				('advice', 2, 'What another size would do', 'If shared_buffers had been larger or smaller in the last five minutes.',
+				 CASE WHEN tracking THEN 'What other sizes would do is not known.' ELSE 'Nothing is tracked.' END, 'cache|of the present|hit ratio|error, points|reads per second|of the present'),
+				('relation', 5, 'Tables and indexes', CASE WHEN relations > 20 THEN format('The twenty largest; %s more have %s together.', relations - 20, pg_size_pretty(other)) END,
+				 nobody, 'relation|kind|used|share|in shared buffers|more than once'),
+				('database', 6, 'Databases', NULL, nobody, 'database|used|share|in shared buffers|more than once'),
+				('day', 3, 'The last day', NULL, CASE WHEN rows = 0 THEN 'There is no history yet: the first entry comes after a minute or two.' ELSE 'Nothing was recorded in the last day.' END,
+				 'hour|working set, at most|recommended, at most|hit ratio'),
+				('month', 4, 'The last 30 days', NULL, 'Nothing is known that is older than a day.', 'day|working set, at most|recommended, at most|hit ratio')) v
+		),
+		html(n, html) AS (
+			SELECT n, concat('<section class="card" id="', chart, '"><h2>', title, '</h2>', '<p>' || intro || '</p>',
+			       CASE WHEN svg IS NULL THEN concat('<p class="none">', missing, '</p>') ELSE concat(svg, key.html) END,
+			       CASE chart WHEN 'advice' THEN word.note END,
+			       CASE WHEN rows IS NOT NULL THEN concat('<details><summary>The figures</summary><div class="scroll"><table><thead><tr><th scope="col">',
+			            replace(columns, '|', '</th><th scope="col">'), '</th></tr></thead><tbody>', rows, '</tbody></table></div></details>') END, '</section>', chr(10))
+			  FROM section LEFT JOIN key USING (chart)
+			  LEFT JOIN (SELECT chart, svg FROM picture UNION ALL SELECT kind, svg FROM bars) p USING (chart)
+			  LEFT JOIN (SELECT chart, rows FROM written UNION ALL SELECT kind, rows FROM bars) w USING (chart), word
+		)
+		SELECT concat('<!DOCTYPE html>
+<html xmlns="http://www.w3.org/1999/xhtml" lang="en" xml:lang="en"><head><meta charset="UTF-8"/>
+<meta name="viewport" content="width=device-width, initial-scale=1"/><meta name="color-scheme" content="light dark"/>
+<title>', head.line, '</title><style>
+:root { --paper: #f3f5f8; --card: #ffffff; --ink: #1c2127; --dim: #59626e; --grid: #e4e8ec; --plot: #fafbfc; --set: #1f6fb4; --want: #14804a; --have: #1c2127; --end: #b25a00; --all: #d5dde6; --good: #14804a; --act: #b25a00; --bad: #b3261e; --wait: #59626e }
+@media (prefers-color-scheme: dark) { :root { --paper: #12161b; --card: #1b2128; --ink: #e6eaef; --dim: #9aa5b1; --grid: #2c343d; --plot: #171c22; --set: #64b0f2; --want: #4cc585; --have: #e6eaef; --end: #f2a65a; --all: #35404b; --good: #4cc585; --act: #f2a65a; --bad: #ff8a80; --wait: #9aa5b1 } }
+* { box-sizing: border-box }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.45 system-ui, sans-serif }
+main { max-width: 76rem; margin: 0 auto; padding: 1.2rem 1rem 2rem }
+h1 { font-size: 1rem; font-weight: 600; margin: 0 } h2 { font-size: 1.1rem; margin: 0 0 .3rem } p { margin: 0 0 .6rem }
+header p, .card > p { color: var(--dim) }
+.card { background: var(--card); border-radius: .6rem; padding: 1rem 1.1rem; min-width: 0; box-shadow: 0 1px 3px rgba(0, 0, 0, .12) }
+.verdict { border-left: .4rem solid var(--wait); margin: 1rem 0 } .verdict h2 { font-size: 1.6rem; line-height: 1.2; margin-bottom: .5rem }
+.good { border-color: var(--good) } .act { border-color: var(--act) } .bad { border-color: var(--bad) }
+.verdict ul { margin: 0; padding-left: 1.1rem } pre { margin: .8rem 0 0; padding: .6rem .8rem; background: var(--paper); border-radius: .4rem; white-space: pre-wrap }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.4rem, 1fr)); gap: .8rem; margin: 0 0 1rem }
+.tiles dt { color: var(--dim); font-size: .87rem } .tiles dd { margin: 0; font-size: .87rem; color: var(--dim) } .tiles dd:nth-of-type(1) { font-size: 1.5rem; font-weight: 600; color: var(--ink) }
+.grid2 { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 28rem), 1fr)); gap: 1rem }
+svg { display: block; width: 100%; height: auto; font-family: inherit; font-size: 15px }
+text { fill: var(--ink) } .tick, .title { fill: var(--dim) } .plot { fill: var(--plot) } .grid { stroke: var(--grid) }
+.line { fill: none; stroke-width: 2.5; stroke-linejoin: round; stroke-linecap: round } .rule { stroke-width: 1.6 }
+.line.set, .rule.set { stroke: var(--set) } .line.want, .rule.want { stroke: var(--want) } .rule.have { stroke: var(--have) } .rule.end { stroke: var(--end) }
+.rule.have { stroke-dasharray: 8 4 } .rule.want { stroke-dasharray: 3 3 } .rule.end { stroke-dasharray: 1 4; stroke-linecap: round; stroke-width: 2.5 } .rule.set { stroke-dasharray: 2 4 }
+.band { fill: var(--set); fill-opacity: .2 } circle.set { fill: var(--set) } circle.have { fill: var(--card); stroke: var(--have); stroke-width: 2 }
+#day .line, #month .line { stroke-width: 1.7 } .label { font-weight: 600; paint-order: stroke; stroke: var(--plot); stroke-width: 4px; stroke-linejoin: round }
+.label.set { fill: var(--set) } .label.want { fill: var(--want) } .label.have { fill: var(--have) } .label.end { fill: var(--end) }
+.size { fill: var(--dim) } rect.all { fill: var(--all) } rect.resident { fill: var(--set) } rect.reused { fill: var(--want) }
+.key { list-style: none; margin: .5rem 0 0; padding: 0; display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; font-size: .87rem; color: var(--dim) }
+.key i { display: inline-block; width: 1.5rem; margin-right: .4rem; vertical-align: middle; border-top: .2rem solid var(--set) }
+.key i.have { border-top: .16rem dashed var(--have) } .key i.want { border-top: .16rem dashed var(--want) } .key i.end { border-top: .2rem dotted var(--end) }
+.key i.all, .key i.resident, .key i.reused { border: 0; height: .6rem; background: var(--all) } .key i.resident { background: var(--set) } .key i.reused { background: var(--want) }
+#day .key i.want, #month .key i.want { border-top-style: solid }
+.note { margin: .6rem 0 0; color: var(--act) } .none { padding: 2rem 0; text-align: center } details { margin-top: .6rem; font-size: .87rem } summary { cursor: pointer; color: var(--dim) }
+.scroll { overflow: auto; max-height: 26rem } table { border-collapse: collapse; width: 100% } th, td { text-align: right; padding: .2rem .5rem; border-bottom: 1px solid var(--grid); white-space: nowrap }
+th:first-child { text-align: left; font-weight: 400 } thead th, thead th:first-child { font-weight: 600; white-space: normal; vertical-align: bottom }
+#relation { grid-row: span 2 } #state { font-size: .87rem } #state dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1rem; margin: .5rem 0 } #state dt { color: var(--dim) } #state dd { margin: 0; overflow-wrap: anywhere }
+@media (max-width: 40rem) { svg { font-size: 18px } .verdict h2 { font-size: 1.3rem } }
+@media print { body { background: none } .card { box-shadow: none; break-inside: avoid } }
+</style></head><body><main>
+<header><h1>Cache report</h1><p>PostgreSQL ', split_part(word.server, ' ', 1), ', ', to_char(moment.at, 'FMDD FMMonth YYYY, HH24:MI:SS'), ' (', word.zone, ')</p></header>
+<section class="card verdict ', head.class, '"><h2>', head.line, '</h2><ul>', word.why, '</ul>',
+		       CASE WHEN head.commands <> '' THEN concat('<pre>', rtrim(head.commands, chr(10)), '</pre>') END, '</section>
+<dl class="tiles">', (SELECT string_agg(concat('<div class="card"><dt>', name, '</dt><dd>',
+		              CASE WHEN bytes IS NOT NULL THEN concat('<data value="', bytes, '">', pg_size_pretty(bytes), '</data>') ELSE coalesce(shown, 'not known') END,
+		              '</dd>', CASE WHEN bytes IS NOT NULL OR shown IS NOT NULL THEN '<dd>' || words || '</dd>' END, '</div>'), NULL ORDER BY n) FROM tile), '</dl>
+<div class="grid2">
+', (SELECT string_agg(html, NULL ORDER BY n) FROM html), '<section class="card" id="state"><h2>State</h2><dl>',
+		       (SELECT string_agg(concat('<dt>', name, '</dt><dd>', coalesce(words, 'not known'), '</dd>'), NULL ORDER BY n) FROM fact), '</dl>
+<p>All figures are of the whole server. Relations are named if they are of the database ', word.database, ', all others are told by database and number of the file.</p></section>
+</div>
+</main></body></html>') AS page
+		  FROM moment, word, head
+		\gset ws_report_
+	\endif
+	SELECT pg_catalog.set_config('search_path', :'ws_report_path', false) AS newpath \gset ws_report_
+\endif
+
+-- With everything put back, what can fail and stop the script comes last; each on one line,
+-- for SINGLELINE.
+\set AUTOCOMMIT :ws_report_autocommit
+\set ON_ERROR_STOP :ws_report_on_error_stop
+\set SINGLELINE :ws_report_singleline
+\set SHOW_CONTEXT :ws_report_show_context
+\if :{?ws_report_page}
+	\if :QUIET
+	\else
+		\echo writing :ws_report_file
+	\endif
+	SELECT :'ws_report_page' \g (format=unaligned tuples_only=on expanded=off recordsep='\n') :ws_report_file
+\else
+	\set SHOW_CONTEXT never
+	SELECT pg_catalog.format('DO %L', pg_catalog.format('BEGIN RAISE EXCEPTION USING MESSAGE = %L, HINT = %L; END', :'ws_report_problem', :'ws_report_hint')) \gexec
+	\set SHOW_CONTEXT :ws_report_show_context
+\endif
+\unset ws_report_autocommit
+\unset ws_report_on_error_stop
+\unset ws_report_singleline
+\unset ws_report_show_context
+\unset ws_report_problem
+\unset ws_report_hint
+\unset ws_report_file
+\unset ws_report_path
+\unset ws_report_newpath
+\unset ws_report_schema
+\unset ws_report_page

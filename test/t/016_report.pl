@@ -1,0 +1,668 @@
+# monitoring/report.sql: the page is well-formed, nothing in it leaves its picture, names cannot
+# break it, its figures are those of SQL, and what is missing is said; for a plain member of
+# pg_monitor, on a standby, in any schema, with any settings of the session.
+
+use strict;
+use warnings;
+use Cwd qw(abs_path);
+use File::Basename;
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $script = dirname(abs_path(__FILE__)) . '/../../monitoring/report.sql';
+my $dir = PostgreSQL::Test::Utils::tempdir();
+my $pages = 0;
+
+# ---- a strict parser of the XML that a page may be: a tree of { name, at, kids }, where a
+# kid is a node or text; dies if it is anything else
+
+sub text_of_source
+{
+	my ($text) = @_;
+	my %named = (amp => '&', lt => '<', gt => '>', quot => '"', apos => "'");
+	die "a character that is not allowed\n" if $text =~ /[^\t\n\x20-\x7e]/;
+	$text =~ s{&([^;&\s]*;?)}{
+		my $entity = $1;
+		if    ($entity =~ /^(\w+);$/ && exists $named{$1}) { $named{$1} }
+		elsif ($entity =~ /^#(\d+);$/ && $1 >= 32 && $1 <= 0x10ffff
+			&& !($1 >= 0xd800 && $1 <= 0xdfff) && $1 != 0xfffe && $1 != 0xffff) { chr($1) }
+		else { die "bad entity &$entity\n" }
+	}ge;
+	return $text;
+}
+
+sub parse
+{
+	my ($page) = @_;
+	my $top = { name => '', at => {}, kids => [] };
+	my @open = ($top);
+
+	$page =~ s/^<!DOCTYPE html>\n// or die "no doctype\n";
+	while ($page ne '')
+	{
+		if ($page =~ s/^([^<]+)//)
+		{
+			push @{ $open[-1]{kids} }, text_of_source($1);
+		}
+		elsif ($page =~ s{^</([a-zA-Z][\w]*)>}{})
+		{
+			die "</$1> ends <$open[-1]{name}>\n" if $1 ne $open[-1]{name};
+			pop @open;
+		}
+		elsif ($page =~ s{^<([a-zA-Z][\w]*)((?:\s+[a-zA-Z][\w:-]*="[^"<]*")*)\s*(/?)>}{})
+		{
+			my ($name, $attributes, $empty) = ($1, $2, $3);
+			my %at;
+			while ($attributes =~ /([a-zA-Z][\w:-]*)="([^"]*)"/g)
+			{
+				die "$1 twice in <$name>\n" if exists $at{$1};
+				$at{$1} = text_of_source($2);
+			}
+			my $node = { name => $name, at => \%at, kids => [] };
+			push @{ $open[-1]{kids} }, $node;
+			push @open, $node if !$empty;
+		}
+		else
+		{
+			die 'no markup: ' . substr($page, 0, 60) . "\n";
+		}
+	}
+	die "<$open[-1]{name}> does not end\n" if @open > 1;
+	my @elements = grep { ref } @{ $top->{kids} };
+	die "not one element\n" if @elements != 1;
+	return $elements[0];
+}
+
+sub text
+{
+	my ($node) = @_;
+	return ref $node ? join('', map { text($_) } @{ $node->{kids} }) : $node;
+}
+
+# all elements below for which a test is true
+sub find
+{
+	my ($node, $test) = @_;
+	return () if !ref $node;
+	return (($test->($node) ? $node : ()), map { find($_, $test) } @{ $node->{kids} });
+}
+
+sub by_id
+{
+	my ($tree, $id) = @_;
+	return (find($tree, sub { ($_[0]{at}{id} // '') eq $id }))[0];
+}
+
+sub by_class
+{
+	my ($tree, $name, $class) = @_;
+	return find($tree, sub { $_[0]{name} eq $name && ($_[0]{at}{class} // '') eq $class });
+}
+
+# what is wrong with a page, besides not being XML
+sub faults
+{
+	my ($tree) = @_;
+	my (%id, @faults);
+	my %element = map { $_ => 1 } qw(html head meta title style body main header h1 h2 p section ul li pre dl div dt dd data wbr
+		svg desc text rect line path circle i details summary table thead tbody tr th td footer);
+
+	push @faults, "the page is <$tree->{name}>" if $tree->{name} ne 'html';
+	for my $node (find($tree, sub { 1 }))
+	{
+		push @faults, "<$node->{name}>" if !$element{ $node->{name} };
+		for (sort keys %{ $node->{at} })
+		{
+			push @faults, "$_ in <$node->{name}>" if /^(on|src|href|xlink|style$|action|srcdoc)/i;
+			push @faults, "$_=$node->{at}{$_}"
+			  if $node->{at}{$_} =~ m{://}
+			  && !($_ eq 'xmlns' && $node->{at}{$_} =~ m{^http://www\.w3\.org/(1999/xhtml|2000/svg)$});
+		}
+		push @faults, "id $node->{at}{id} twice" if defined $node->{at}{id} && $id{ $node->{at}{id} }++;
+	}
+	push @faults, 'style loads something' if text((find($tree, sub { $_[0]{name} eq 'style' }))[0]) =~ /url\(|\@import|expression/;
+
+	for my $svg (find($tree, sub { $_[0]{name} eq 'svg' }))
+	{
+		my ($x0, $y0, $width, $height) = ($svg->{at}{viewBox} // '') =~ /^(\d+) (\d+) (\d+) (\d+)$/
+		  or push @faults, 'no viewBox';
+		for (split / /, $svg->{at}{'aria-labelledby'} // 'none')
+		{
+			push @faults, "no $_ in the picture" if !by_id($svg, $_) || text(by_id($svg, $_)) eq '';
+		}
+		my @labels = sort { $a <=> $b } map { $_->{at}{y} } find($svg, sub { ($_[0]{at}{class} // '') =~ /^label / });
+		push @faults, "labels at $labels[$_ - 1] and $labels[$_]" for grep { $labels[$_] - $labels[ $_ - 1 ] < 20 } 1 .. $#labels;
+		my $check = sub {
+			my ($what, $x, $y) = @_;
+			push @faults, "$what at " . ($x // 'no x') . ', ' . ($y // 'no y')
+			  if grep { !defined || !/^-?\d+(\.\d+)?$/ } $x, $y
+			  or $x < $x0 || $x > $x0 + $width || $y < $y0 || $y > $y0 + $height;
+		};
+		for my $node (find($svg, sub { 1 }))
+		{
+			my ($name, $at) = ($node->{name}, $node->{at});
+			if ($name eq 'text') { $check->('text', $at->{x}, $at->{y}); }
+			elsif ($name eq 'circle') { $check->('circle', $at->{cx}, $at->{cy}); }
+			elsif ($name eq 'line')
+			{
+				$check->('line', $at->{x1}, $at->{y1});
+				$check->('line', $at->{x2}, $at->{y2});
+			}
+			elsif ($name eq 'rect')
+			{
+				$check->('rect', $at->{x}, $at->{y});
+				push @faults, 'rect of no size' if grep { ($_ // '') !~ /^\d+(\.\d+)?$/ } $at->{width}, $at->{height};
+				$check->('rect', $at->{x} + $at->{width}, $at->{y} + $at->{height});
+			}
+			elsif ($name eq 'path')
+			{
+				push @faults, "path $at->{d}"
+				  if $at->{d} !~ /^M[\d.]+ [\d.]+(h[\d.]+)?(L[\d.]+ [\d.]+(h[\d.]+)?)*(h0|Z)$/;
+				while ($at->{d} =~ /[ML]([^ ]*) ([\d.]*)(?:h([\d.]+))?/g)
+				{
+					$check->('path', $1, $2);
+					$check->('path', $1 + ($3 // 0), $2);
+				}
+			}
+		}
+	}
+	return @faults;
+}
+
+# does the checker check?
+my $good = "<!DOCTYPE html>\n<html><style></style><svg viewBox=\"0 0 9 9\" aria-labelledby=\"t\"><title id=\"t\">a &lt; &#233;</title>"
+  . '<path d="M1 2h3L4 5h0"/></svg></html>';
+sub verdict
+{
+	my ($page) = @_;
+	my $tree = eval { parse($page) };
+	return $@ if !$tree;
+	return join('; ', faults($tree));
+}
+is(verdict($good), '', 'a good page is good');
+my @worse = (
+	[ 'a &lt;', 'a <' ], [ 'a &lt;', 'a & b' ], [ '&#233;', "\xe9" ], [ '&#233;', '&eacute;' ], [ '&#233;', '&#1;' ],
+	[ '</title>', '' ], [ '</svg></html>', '</html></svg>' ], [ '"M1', 'M1' ], [ 'M1 2', 'M1 20' ], [ 'h3', 'h30' ], [ 'M1 2', 'MNaN 2' ],
+	[ 'id="t"', 'id="u"' ], [ '<path', '<script></script><path' ], [ '<path', '<path onclick="x"' ], [ '<path', '<path d="M1 1h0"' ],
+	[ '<path', '<line x1="1" x2="2" y1="3" y2="-1"/><path' ], [ '<path', '<rect x="1" y="2" width="-1" height="2"/><path' ],
+	[ '<path', '<text class="label a" x="1" y="1">a</text><text class="label b" x="1" y="9">b</text><path' ],
+	[ '<path', '<title id="t">x</title><path' ], [ '</style>', '@import x</style>' ]);
+for (@worse)
+{
+	my $page = $good;
+	$page =~ s/\Q$_->[0]\E/$_->[1]/ or die "no $_->[0]";
+	isnt(verdict($page), '', "and with $_->[1] for $_->[0] it is not");
+}
+
+# ---- running it
+
+# Runs psql on the script; returns its exit status, what it printed, and the page, if any.
+sub run_report
+{
+	my ($node, %how) = @_;
+	my $file = $how{file} // "$dir/page" . ++$pages . '.html';
+	my ($out, $err) = ('', '');
+	my @command = ('psql', '-X', '-A', '-t', '-q', '-d', $node->connstr($how{database} // 'postgres'), '-v', 'ON_ERROR_STOP=1', '-v', "file=$file");
+	push @command, '-U', $how{role} if $how{role};
+	push @command, @{ $how{options} // [] };
+	unlink $file;
+	IPC::Run::run([ @command, '-f', '-' ], '<', \(($how{before} // '') . "\n\\i $script\n" . ($how{after} // '')), '>', \$out, '2>', \$err);
+	return ($? >> 8, $out, $err, -e $file ? slurp_file($file) : undef);
+}
+
+# The tree of the page that there has to be.
+sub page_of
+{
+	my ($name, $node, %how) = @_;
+	my ($status, $out, $err, $page) = run_report($node, %how);
+	is("$status $err", '0 ', "$name: no error");
+	is(verdict($page // ''), '', "$name: a page, and nothing is wrong with it");
+	return eval { parse($page // '') } // { name => 'none', at => {}, kids => [] };
+}
+
+# the text of a section, or of the whole page
+sub says
+{
+	my ($tree, $pattern, $name, $id) = @_;
+	my $text = text($id ? by_id($tree, $id) // '' : (find($tree, sub { $_[0]{name} eq 'main' }))[0] // '');
+	like($text, $pattern, $name);
+	return;
+}
+
+sub pictures
+{
+	my ($tree) = @_;
+	return join(' ', map { $_->{at}{id} } find($tree, sub {
+		$_[0]{name} eq 'section' && $_[0]{at}{id} && find($_[0], sub { $_[0]{name} eq 'svg' }) }));
+}
+
+# ---- what is missing
+
+my $plain = PostgreSQL::Test::Cluster->new('plain');
+$plain->init;
+$plain->start;
+my ($status, $out, $err, $page) = run_report($plain);
+is($status, 3, 'not installed: an error');
+like($err, qr/^psql:\S+ ERROR:  the extension working_set is not installed in database "postgres"\nHINT:  CREATE EXTENSION working_set;\n\z/,
+	'that says so, and nothing else');
+is($page, undef, 'and no page');
+
+$plain->safe_psql('postgres', 'CREATE EXTENSION working_set');
+($status, $out, $err, $page) = run_report($plain);
+is($status, 3, 'not preloaded: an error');
+like($err, qr/^psql:\S+ ERROR:  working_set must be loaded via shared_preload_libraries\nHINT:  .*restart the server\.\n\z/, 'that says so, and nothing else');
+is($page, undef, 'and no page');
+# with placeholders for the settings, all the same
+$plain->append_conf('postgresql.conf', 'working_set.registers = 1024');
+$plain->restart;
+($status, $out, $err, $page) = run_report($plain);
+like($err, qr/must be loaded via shared_preload_libraries/, 'whatever settings there are');
+$plain->stop;
+
+# ---- a server with hostile names, in a schema that is one
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init(allows_streaming => 1, extra => [ '--encoding=UTF8', '--locale=C' ]);
+$node->append_conf(
+	'postgresql.conf', q{
+shared_preload_libraries = 'working_set'
+working_set.interval = 1
+shared_buffers = '64MB'
+autovacuum = off
+timezone = 'UTC'
+});
+$node->start;
+$node->safe_psql('postgres', q{
+	CREATE SCHEMA "w's ""<&>";
+	CREATE EXTENSION working_set SCHEMA "w's ""<&>";
+	CREATE ROLE ws_monitor LOGIN;
+	GRANT pg_monitor TO ws_monitor;
+	CREATE ROLE ws_nobody LOGIN;
+	CREATE DATABASE "<b>&'""]]>";
+	CREATE DATABASE octets TEMPLATE template0 ENCODING SQL_ASCII;
+});
+($status, $out, $err, $page) = run_report($node, role => 'ws_nobody');
+is($status, 3, 'without privileges: an error');
+like($err, qr/^psql:\S+ ERROR:  role "ws_nobody" may not read what working_set knows\nHINT:  GRANT pg_monitor TO ws_nobody;\n\z/, 'that says so, and nothing else');
+is($page, undef, 'and no page');
+($status, $out, $err, $page) = run_report($node, role => 'ws_monitor');
+like($err, qr/^psql:\S+ ERROR:  role "ws_monitor" may not read .*\nHINT:  GRANT USAGE ON SCHEMA "w's ""<&>" TO ws_monitor;\n\z/, 'or may not use the schema');
+$node->safe_psql('postgres', q{GRANT USAGE ON SCHEMA "w's ""<&>" TO public});
+
+# Names with all that could break a page; those of databases need not even be UTF-8.
+my $odd_bytes = "caf\\d\xe9";
+my $make = q{
+	SELECT format('CREATE TABLE %I AS SELECT g, repeat(''x'', 1000) AS filler FROM generate_series(1, 20000) g', '<script>&"''];--') \gexec
+	SELECT format('CREATE TABLE %I AS SELECT g, repeat(''x'', 1000) AS filler FROM generate_series(1, 6000) g',
+	              concat(chr(1), chr(10), chr(9), chr(127), ' <!-- ]]> \ &lt; and long enough to be cut short', chr(233), chr(20013), chr(128512))) \gexec
+};
+{
+	local $ENV{PGCLIENTENCODING} = 'SQL_ASCII';
+	my $out = '';
+	IPC::Run::run([ 'psql', '-X', '-q', '-At', '-d', $node->connstr('octets'), '-v', 'ON_ERROR_STOP=1' ], '<', \(q{
+		SELECT convert_from('\x6361665c64e9', 'SQL_ASCII') AS odd \gset
+		CREATE DATABASE :"odd";
+		\c :"odd"
+		CREATE TABLE pages AS SELECT g, repeat('x', 1000) AS filler FROM generate_series(1, 3000) g;}), '>', \$out, '2>&1')
+	  or die $out;
+}
+$node->safe_psql($_, $make) for 'postgres', q{<b>&'"]]>};
+$node->safe_psql(q{<b>&'"]]>}, 'CREATE EXTENSION working_set');
+
+# Reads all tables until they are seen among the largest: the sample is read once a second.
+my $touch = q{SELECT format('SELECT count(*) FROM %s', oid::regclass) FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace \gexec};
+my $ws = q{"w's ""<&>"};
+for (['postgres', $ws], [q{<b>&'"]]>}, 'public'])
+{
+	my ($database, $schema) = @$_;
+	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
+	{
+		$node->safe_psql($database, $touch);
+		last if $node->safe_psql($database, "SELECT count(*) FROM $schema.working_set_relations WHERE relation::text LIKE '%;--%' AND bytes > 8e6 OR relation::text LIKE '%long%' AND bytes > 4e6") == 2;
+		select(undef, undef, undef, 0.1);
+	}
+}
+my $tree;
+
+# ---- a minute after the start, nothing is recommended; names are there already
+
+for my $database ('postgres', q{<b>&'"]]>}, 'octets')
+{
+	$node->safe_psql('octets', 'CREATE EXTENSION IF NOT EXISTS working_set');
+	$tree = page_of("names, from $database", $node, role => 'ws_monitor', database => $database);
+	my $all = text($tree);
+	my $here = $database eq 'octets' ? 'pg_' : q{public."<script>&""'];--"};
+	my @names = map { text($_) } by_class(by_id($tree, 'relation'), 'text', 'name');
+	ok((grep { index($_, $here) >= 0 } @names), 'a relation has its name') or diag(join("\n", @names));
+	ok((grep { $_ =~ /^(<b>&'"\]\]>|postgres): file \d+$/ } @names), 'one of another database has a number');
+	if ($database ne 'octets')
+	{
+		ok((grep { /^public\.\"\?\?\?\? <!-- \]\]> \\ &lt; and long/ && /\.\.\.$/ } @names), 'one name is cut short');
+		like($all, qr/ &lt; and long enough to be cut short\x{e9}\x{4e2d}\x{1f600}/, 'and is there in full');
+	}
+	my @databases = map { text($_) } by_class(by_id($tree, 'database'), 'text', 'name');
+	ok((grep { $_ eq 'caf\\\\d\\351' } @databases), 'a name that is not UTF-8 is shown by its bytes') or diag(join("\n", @databases));
+}
+SKIP:
+{
+	skip 'the minute is over', 2 if $node->safe_psql('octets', 'SELECT status FROM working_set_recommendation') ne 'collecting';
+	my $early = page_of('collecting', $node, database => 'octets');
+	says($early, qr/^.*Collecting: nothing can be recommended yet.*counting since/s, 'says that it is too early');
+}
+
+# ---- whatever the session is like; and it is as it was, afterwards
+
+my $ask = q{
+\echo === :AUTOCOMMIT :ON_ERROR_STOP :SINGLELINE :SHOW_CONTEXT :ENCODING :file
+\echo === :{?ws_report_page} :{?ws_report_path} :{?ws_report_schema} :{?ws_report_file} :{?ws_report_problem} :{?ws_report_newpath}
+\pset
+SHOW search_path;
+SHOW client_encoding;
+SELECT pg_catalog.count(*) FROM pg_catalog.pg_class WHERE relnamespace = pg_catalog.pg_my_temp_schema();
+};
+my $hostile = q{
+	CREATE SCHEMA IF NOT EXISTS hostile;
+	CREATE OR REPLACE FUNCTION hostile.spring() RETURNS bigint LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION 'sprung'; END$$;
+	CREATE OR REPLACE FUNCTION hostile.trap(bigint, bigint) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION 'sprung'; END$$;
+	CREATE OR REPLACE FUNCTION hostile.concat(text, text) RETURNS text LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION 'sprung'; END$$;
+	CREATE OPERATOR hostile.> (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = hostile.trap);
+	CREATE VIEW hostile.pg_extension AS SELECT hostile.spring();
+	CREATE VIEW hostile.working_set_info AS SELECT hostile.spring();
+	GRANT ALL ON SCHEMA hostile TO public;
+};
+$node->safe_psql('postgres', $hostile);
+my %session = (
+	'standard_conforming_strings off' => "SET standard_conforming_strings = off;",
+	'a hostile path' => 'SET search_path = hostile, pg_catalog, public; CREATE TEMP VIEW pg_settings AS SELECT hostile.spring();',
+	'odd formats' => "SET datestyle = 'German'; SET timezone = '<A\"B>-5:30'; SET extra_float_digits = -10; SET intervalstyle = iso_8601; SET bytea_output = escape;",
+	'another encoding' => "\\encoding LATIN1",
+	'the printing of psql' => "\\x on\n\\pset format html\n\\pset null nothing\n\\pset recordsep_zero on\n\\pset title title\n\\pset footer on\n\\set FETCH_COUNT 1",
+	'single lines' => '\set SINGLELINE on',
+	'no plans' => 'SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit_above_cost = 0; SET work_mem = 64;',
+	'parallel plans' => 'SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;'
+	  . ($node->pg_version >= 16 ? 'SET debug_parallel_query = on;' : 'SET force_parallel_mode = on;'),
+	'a transaction' => 'BEGIN READ ONLY;',
+	'no autocommit' => '\set AUTOCOMMIT off',
+	'errors do not stop' => '\unset ON_ERROR_STOP');
+# from 19 on it cannot be turned off
+delete $session{'standard_conforming_strings off'} if $node->psql('postgres', 'SET standard_conforming_strings = off') != 0;
+for my $what (sort keys %session)
+{
+	my $before = $session{$what};
+	my ($status, $out, $err, $page) = run_report($node, role => $what =~ /hostile/ ? undef : 'ws_monitor', before => "$before\n$ask\\echo ----", after => "\\echo ----\n$ask");
+	is("$status $err", '0 ', "$what: no error");
+	is(verdict($page // ''), '', "$what: a good page");
+	my ($then, $said, $now) = split /^----\n/m, $out;
+	is($now, $then, "$what: all is as it was");
+}
+$node->safe_psql('postgres', 'DROP SCHEMA hostile CASCADE');
+
+# ---- where it goes
+
+($status, $out, $err, $page) = run_report($node, role => 'ws_monitor', file => "$dir/a name.html");
+is(verdict($page // ''), '', 'into a file with a space in its name');
+($status, $out, $err) = run_report($node, role => 'ws_monitor', file => "|cat");
+like($out, qr/^<!DOCTYPE html>$/m, 'to another program');
+($status, $out, $err) = run_report($node, role => 'ws_monitor', file => "$dir/nowhere/page.html");
+is($status, 3, 'a file that cannot be written is an error');
+like($err, qr/nowhere\/page\.html: No such file/, 'of psql');
+{
+	my $back = Cwd::getcwd();
+	chdir $dir;
+	IPC::Run::run([ 'psql', '-X', '-q', '-d', $node->connstr('postgres'), '-U', 'ws_monitor', '-f', $script ], '>', \$out, '2>', \$err);
+	chdir $back;
+	is(verdict(-e "$dir/working_set_report.html" ? slurp_file("$dir/working_set_report.html") : ''), '', 'without a name, into the current directory');
+}
+($status, $out, $err, $page) = run_report($node, role => 'ws_monitor', before => "\\set ON_ERROR_STOP off\nBEGIN; SELECT 1/0;\n");
+like($err, qr/current transaction is aborted/, 'in a failed transaction, it fails');
+is($page, undef, 'and writes nothing');
+
+# ---- figures are those of SQL: the recommendation stands still, once there is one
+
+$node->poll_query_until('postgres', "SELECT status = 'ok' AND recommended_cache_bytes > 0 FROM $ws.working_set_recommendation") or die 'no recommendation';
+$node->safe_psql('postgres', $touch);
+$node->append_conf('postgresql.conf', 'working_set.interval = 3600');
+$node->reload;
+# until the worker has heard, and has not spoken again for a while
+$node->poll_query_until('postgres', "SELECT computed_at < clock_timestamp() - interval '3 s' FROM $ws.working_set_recommendation") or die 'it does not stop';
+
+my @bytes = qw(working_set_bytes recommended_cache_bytes peak_cache_bytes shared_buffers_bytes memory_limit_bytes);
+my @want = split /\|/, $node->safe_psql('postgres', 'SELECT ' . join(', ', @bytes) . " FROM $ws.working_set_recommendation");
+$tree = page_of('a real page', $node, role => 'ws_monitor');
+my ($tiles) = by_class($tree, 'dl', 'tiles');
+is(join('|', map { $_->{at}{value} } find($tiles, sub { $_[0]{name} eq 'data' })), join('|', @want), 'the figures are those of the recommendation');
+my ($reason, $verdict) = split /\|/, $node->safe_psql('postgres', "SELECT reason, verdict FROM $ws.working_set_recommendation");
+my ($card) = find($tree, sub { ($_[0]{at}{class} // '') =~ /verdict/ });
+is(join('; ', map { text($_) } find($card, sub { $_[0]{name} eq 'li' })), $reason, 'the reason, too');
+like(text($card), qr/^\Q@{[ucfirst $verdict]}\E shared_buffers|^Memory cannot/, 'and the verdict');
+is(pictures($tree), 'curve advice day relation database', 'all pictures are there but that of the month');
+says($tree, qr/Nothing is known that is older than a day/, 'which says so', 'month');
+says($tree, qr/primary/, 'it is a primary');
+
+sub rows_of
+{
+	my ($tree, $id) = @_;
+	return map { [ map { text($_) } grep { ref } @{ $_->{kids} } ] }
+	  find((find(by_id($tree, $id), sub { $_[0]{name} eq 'tbody' }))[0], sub { $_[0]{name} eq 'tr' });
+}
+my @windows = rows_of($tree, 'curve');
+cmp_ok(scalar(@windows), '>', 10, 'the curve has a row for each window');
+my ($most) = sort { $b <=> $a } map { $_->[1] } @windows;
+is($windows[-1][1], $most, 'and rises');
+# a standard error of 0.46 %, several times over, and pages that are new since
+my $all = $node->safe_psql('postgres', "SELECT pages FROM $ws.working_set_curve('{86400}')");
+cmp_ok(abs($windows[-1][1] / $all - 1), '<', 0.1, 'to the size that SQL tells');
+is(scalar(rows_of($tree, 'advice')), 20, 'the advice has twenty rows');
+my %share = map { $_->[0] => $_->[2] } rows_of($tree, 'relation');
+
+# ---- a standby
+
+$node->backup('backup');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($node, 'backup', has_streaming => 1);
+$standby->start;
+$tree = page_of('a standby', $standby, role => 'ws_monitor');
+says($tree, qr/standby/, 'it is a standby');
+$standby->stop;
+
+# ---- no sample; not tracking; no worker
+
+$node->append_conf('postgresql.conf', 'working_set.sample_pages = 0');
+$node->restart;
+$tree = page_of('no sample', $node, role => 'ws_monitor');
+says($tree, qr/No page is sampled: working_set.sample_pages is 0/, 'says so', 'relation');
+says($tree, qr/No page is sampled: working_set.sample_pages is 0/, 'here, too', 'database');
+$node->append_conf('postgresql.conf', 'working_set.enabled = off');
+$node->reload;
+$node->poll_query_until('postgres', "SELECT NOT tracking FROM $ws.working_set_info") or die 'it tracks';
+$tree = page_of('not tracking', $node, role => 'ws_monitor');
+says($tree, qr/working_set is not tracking.*working_set.enabled is off/s, 'says so, and why');
+says($tree, qr/Nothing is tracked/, 'and in each section', $_) for qw(curve advice relation database);
+$node->append_conf('postgresql.conf', "working_set.enabled = on\nworking_set.sample_pages = 1024\nmax_worker_processes = 0\nmax_parallel_workers = 0\nworking_set.interval = 1");
+$node->restart;
+$tree = page_of('no worker', $node, role => 'ws_monitor');
+says($tree, qr/Worker\s*does not run/, 'says so');
+
+# ---- anything else that could be, by views that tell it
+
+$node->safe_psql('postgres', 'CREATE DATABASE other');
+$node->safe_psql('other', 'CREATE EXTENSION working_set');
+my %usual = (
+	recommendation => {
+		computed_at => 'now()', status => "'ok'::text", method => "'live_set'::text", working_set_bytes => '160440320::bigint',
+		low_bytes => '159383552::bigint', high_bytes => '161505280::bigint', window_seconds => 900, plateau_end_bytes => '120481280::bigint',
+		live_bytes => '159514624::bigint', projected_bytes => '159514624::bigint', recommended_cache_bytes => '175472640::bigint',
+		recommended_cache => "'167 MB'::text", peak_cache_bytes => '195472640::bigint', peak_at => "now() - interval '2 days'",
+		shared_buffers_bytes => '67108864::bigint', effective_cache_size_bytes => '4294967296::bigint', memory_limit_bytes => '25276502016::bigint',
+		current_hit_ratio => '0.99::float8', expected_hit_ratio => '0.999::float8', suggested_shared_buffers => "'187MB'::text",
+		suggested_effective_cache_size => "'23313MB'::text", verdict => "'grow'::text", reason => "'because; and <so> on'::text" },
+	info => {
+		tracking => 'true', reason => "'every lookup of shared buffers is seen'::text", since => "now() - interval '3 hours'", registers => 16384,
+		sample_rate => '0.0625::float8', sampled_pages => '1234::bigint', lookups => '123456789::bigint', hits => '123000000::bigint',
+		evictions => '10::bigint', dropped_samples => '0::bigint', worker_pid => 4711, last_saved => 'now()', shared_memory_bytes => '4800000::bigint',
+		version => "'0.1.0'::text" });
+my @columns = (
+	recommendation => [qw(computed_at status method working_set_bytes low_bytes high_bytes window_seconds plateau_end_bytes live_bytes projected_bytes
+		recommended_cache_bytes recommended_cache peak_cache_bytes peak_at shared_buffers_bytes effective_cache_size_bytes memory_limit_bytes
+		current_hit_ratio expected_hit_ratio suggested_shared_buffers suggested_effective_cache_size verdict reason)],
+	info => [qw(tracking reason since registers sample_rate sampled_pages lookups hits evictions dropped_samples worker_pid last_saved
+		shared_memory_bytes version)]);
+my %from = (
+	cache_advice => q{SELECT f::float8 AS size_factor, (67108864 * f)::bigint AS cache_bytes, ''::text AS cache, %s AS predicted_hit_ratio,
+		NULL::float8 AS predicted_hit_ratio_without_scans, NULL::float8 AS predicted_hit_ratio_lru, %s AS predicted_reads_per_second,
+		1::float8 AS read_factor, %s AS error, %s AS note
+		FROM unnest('{0.1,0.125,0.175,0.25,0.35,0.5,0.6,0.7,0.8,0.9,1,1.1,1.25,1.5,1.75,2,2.5,3,3.5,4}'::float8[]) f},
+	history => q{SELECT now() - m * interval '15 min' + interval '%5$s' AS at, %1$s AS working_set_bytes, (180000000 + 1e7 * sin(m))::bigint AS recommended_cache_bytes,
+		NULL::bigint AS plateau_end_bytes, NULL::bigint AS live_bytes, %2$s AS lookups, %3$s AS hits, 15 AS minutes FROM generate_series(1, 2900) m WHERE %4$s},
+	relations => q{SELECT 'other'::text AS datname, NULL::regclass AS relation, NULL::"char" AS relkind, (20000 + g)::oid AS relfilenode, 'main'::text AS fork,
+		g::bigint AS pages, (8192 * g)::bigint AS bytes, 0.01::float8 AS share, 8192::bigint AS standard_error_bytes, (4096 * g)::bigint AS resident_bytes,
+		(2048 * g)::bigint AS reused_bytes FROM generate_series(1, %s) g},
+	databases => q{SELECT 'd' || g AS datname, %s AS pages, %s AS bytes, 0.5::float8 AS share, 8192::bigint AS standard_error_bytes,
+		0::bigint AS resident_bytes, 0::bigint AS reused_bytes FROM generate_series(1, %s) g});
+my @rows = (
+	cache_advice => [ '1 - 0.3 / (1 + f)', '1000 / f', '0.02::float8', 'NULL::text' ],
+	history => [ '(150000000 + 1e7 * cos(m / 50.0))::bigint', '1000::bigint', '990::bigint', 'true', '0' ],
+	relations => [25],
+	databases => [ 'g::bigint', '8192 * g::bigint', 3 ]);
+
+# %change: a view's columns, or what its rows are made from; curve: how the function begins
+sub pretend
+{
+	my (%change) = @_;
+	my $sql = '';
+	my (%columns) = @columns;
+	for my $view (sort keys %usual)
+	{
+		my %row = (%{ $usual{$view} }, %{ $change{$view} // {} });
+		$sql .= "CREATE OR REPLACE VIEW working_set_$view AS SELECT " . join(', ', map { "$row{$_} AS $_" } @{ $columns{$view} }) . ";\n";
+	}
+	my %rows = (@rows, map { $_ => $change{$_} } grep { exists $from{$_} } keys %change);
+	for my $view (sort keys %from)
+	{
+		my $order = $view eq 'history' ? 'SELECT at, working_set_bytes, recommended_cache_bytes, plateau_end_bytes, live_bytes, lookups, hits, minutes FROM' : 'SELECT * FROM';
+		$sql .= "CREATE OR REPLACE VIEW working_set_$view AS $order (" . sprintf($from{$view}, @{ $rows{$view} }) . ") v;\n";
+	}
+	my $curve = $change{curve} // 'SELECT s, (100 * sqrt(s))::bigint, (819200 * sqrt(s))::bigint, (99 * sqrt(s))::bigint, (101 * sqrt(s))::bigint FROM unnest($1) s';
+	$sql .= "CREATE OR REPLACE FUNCTION working_set_curve(periods integer[] DEFAULT NULL, kind text DEFAULT 'client', OUT seconds integer, OUT pages bigint,
+		OUT bytes bigint, OUT pages_low bigint, OUT pages_high bigint) RETURNS SETOF record LANGUAGE sql AS \$sql\$$curve\$sql\$;";
+	$node->safe_psql('other', $sql);
+	return;
+}
+
+# From a place in a picture to a value, by what is written at the ticks between two heights.
+sub scale_of
+{
+	my ($svg, $from, $to) = @_;
+	my %unit = ('' => 1, k => 1e3, M => 1e6, '%' => 0.01, bytes => 1, kB => 1024, MB => 1024**2, GB => 1024**3, TB => 1024**4);
+	my @ticks = map { [ $_->{at}{y} - 4.5, text($_) =~ /^([\d.]+) ?(\S*)$/ ? $1 * $unit{$2} : die text($_) ] }
+	  grep { $_->{at}{x} eq '78' && $_->{at}{y} >= $from && $_->{at}{y} <= $to } by_class($svg, 'text', 'tick');
+	my ($a, $b) = (sort { $a->[0] <=> $b->[0] } @ticks)[ 0, -1 ];
+	return sub { $a->[1] + ($b->[1] - $a->[1]) * ($_[0] - $a->[0]) / ($b->[0] - $a->[0]) };
+}
+
+# Largest difference of two lists, as a share of the largest value; coordinates have one decimal.
+sub far
+{
+	my ($shown, $true) = @_;
+	my ($most) = sort { $b <=> $a } map { abs } @$true;
+	my ($worst) = sort { $b <=> $a } map { abs($shown->[$_] - $true->[$_]) / $most } 0 .. $#$true;
+	return @$shown == @$true ? $worst : 'other lengths: ' . @$shown . ' and ' . @$true;
+}
+
+pretend();
+$tree = page_of('usual', $node, database => 'other');
+is(pictures($tree), 'curve advice day month relation database', 'all pictures are there');
+says($tree, qr/Grow shared_buffers from 64 MB to 187 MB.*because.*and <so> on.*ALTER SYSTEM SET shared_buffers = '187MB';.*ALTER SYSTEM SET effective_cache_size = '23313MB'/s,
+	'what to do, and why');
+says($tree, qr/The twenty largest; 5 more have 120 kB together/, 'and who is left out', 'relation');
+my $place = scale_of(by_id($tree, 'curve'), 0, 330);
+for (['want', 175472640], ['end', 120481280], ['have', 67108864])
+{
+	my ($line) = by_class(by_id($tree, 'curve'), 'line', "rule $_->[0]");
+	cmp_ok(far([ $place->($line->{at}{y1}) ], [ $_->[1] ]), '<', 0.01, "the line $_->[0] is where the scale says");
+}
+my @seconds = map { /^(\d+) s$/ } map { $_->[0] } rows_of($tree, 'curve');
+my ($path) = map { $_->{at}{d} } by_class(by_id($tree, 'curve'), 'path', 'line set');
+cmp_ok(far([ map { $place->($_) } $path =~ /[ML][\d.]+ ([\d.]+)/g ], [ map { 819200 * sqrt($_) } @seconds ]), '<', 0.01, 'and so is the curve');
+cmp_ok(far([ map { exp(($_ - 84) / 544 * log($seconds[-1])) } $path =~ /[ML]([\d.]+) /g ], \@seconds), '<', 0.01, 'from left to right, too');
+($path) = map { $_->{at}{d} } by_class(by_id($tree, 'curve'), 'path', 'band');
+cmp_ok(far([ map { $place->($_) } $path =~ /[ML][\d.]+ ([\d.]+)/g ],
+	[ map({ 8192 * 101 * sqrt($_) } @seconds), map({ 8192 * 99 * sqrt($_) } reverse @seconds) ]), '<', 0.01, 'and its bounds');
+my @factors = (0.1, 0.125, 0.175, 0.25, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4);
+my @dots = grep { $_->{at}{r} == 3 } by_class(by_id($tree, 'advice'), 'circle', 'set');
+# the points of both panels are in no order
+$place = scale_of(by_id($tree, 'advice'), 0, 210);
+cmp_ok(far([ sort { $a <=> $b } map { $place->($_->{at}{cy}) } grep { $_->{at}{cy} < 210 } @dots ], [ map { 1 - 0.3 / (1 + $_) } @factors ]), '<', 0.01, 'predicted hit ratios, too');
+$place = scale_of(by_id($tree, 'advice'), 210, 330);
+cmp_ok(far([ sort { $b <=> $a } map { $place->($_->{at}{cy}) } grep { $_->{at}{cy} > 210 } @dots ], [ map { 1000 / $_ } @factors ]), '<', 0.01, 'and reads');
+for my $chart ('day', 'month')
+{
+	my ($line) = grep { /M[\d.]+ ([\d.]+)/ && $1 < 210 } map { $_->{at}{d} } by_class(by_id($tree, $chart), 'path', 'line set');
+	my @values = map { scale_of(by_id($tree, $chart), 0, 210)->($_) } $line =~ /[ML][\d.]+ ([\d.]+)/g;
+	my ($least, $most) = (sort { $a <=> $b } @values)[ 0, -1 ];
+	cmp_ok(far([ $least, $most ], [ $chart eq 'day' ? 150e6 + 1e7 * cos(96 / 50) : 140e6, 160e6 ]), '<', 0.02, "the history of a $chart is where it should be");
+}
+my ($longest) = map { $_->{at}{d} } by_class(by_id($tree, 'curve'), 'path', 'line set');
+like($longest, qr/^M84\.0 [\d.]+L.*L628\.0 [\d.]+h0$/, 'the curve fills its picture');
+is(scalar(my @steps = $longest =~ /L/g), scalar(rows_of($tree, 'curve')) - 1, 'with all of its points');
+
+my %nothing = map { $_ => 'NULL::' . ($usual{recommendation}{$_} =~ /(bigint|text|float8)$/ ? $1 : /_at$/ ? 'timestamptz' : 'integer') }
+  grep { !/^(status|method|reason|shared_buffers_bytes|effective_cache_size_bytes)$/ } keys %{ $usual{recommendation} };
+my @cases = (
+	[ 'no advice', { cache_advice => [ 'NULL::float8', 'NULL::float8', 'NULL::float8', q{'too <few> & "so"'::text} ] },
+		'advice', qr/not known\.too <few> & "so"/, 'curve day month relation database' ],
+	[ 'advice but for some sizes', { cache_advice => [ 'CASE WHEN f < 0.3 OR f BETWEEN 0.9 AND 1.1 THEN NULL ELSE 1 - 0.1 / f END', '1 / f', '0.5::float8', 'NULL::text' ] },
+		'advice', qr/The figures/, 'curve advice day month relation database' ],
+	[ 'a perfect cache', { cache_advice => [ '1::float8', '0::float8', '0::float8', 'NULL::text' ], recommendation => { current_hit_ratio => '1::float8' } },
+		'advice', qr/100 %/, 'curve advice day month relation database' ],
+	[ 'a useless cache', { cache_advice => [ '0::float8', '1e9 * f', '1::float8', 'NULL::text' ], recommendation => { current_hit_ratio => '0::float8' } },
+		'advice', qr/\b0 %/, 'curve advice day month relation database' ],
+	[ 'only the shares of LRU', { cache_advice => [ '1 - 0.1 / f', 'NULL::float8', 'NULL::float8', q{'without a sample'::text} ] },
+		'advice', qr/without a sample/, 'curve advice day month relation database' ],
+	[ 'no history', { history => [ 'NULL::bigint', '0::bigint', '0::bigint', 'false', '0' ] }, 'day', qr/There is no history yet/, 'curve advice relation database' ],
+	[ 'an hour of history', { history => [ 'm::bigint', '10::bigint', '5::bigint', 'm < 4', '0' ] }, 'month', qr/Nothing is known that is older/, 'curve advice day relation database' ],
+	[ 'one row of history', { history => [ '8192::bigint', '10::bigint', '5::bigint', 'm = 1', '0' ] }, 'day', qr/50\.00 %/, 'curve advice day relation database' ],
+	[ 'an old history', { history => [ '8192::bigint', '10::bigint', '5::bigint', 'm > 2000', '0' ] }, 'day', qr/Nothing was recorded in the last day/, 'curve advice month relation database' ],
+	[ 'history with holes', { history => [ 'NULLIF(m, 7)::bigint', '(m % 10)::bigint', '(m % 10)::bigint', 'm % 7 < 2', '0' ] }, 'month', qr/100\.00 %/, 'curve advice day month relation database' ],
+	[ 'history from the future', { history => [ '8192::bigint', '10::bigint', '5::bigint', 'm < 103', '1 day' ] },
+		'day', qr/50\.00 %/, 'curve advice day relation database' ],
+	[ 'nothing but the future', { history => [ '8192::bigint', '10::bigint', '5::bigint', 'm < 3', '10 days' ] },
+		'day', qr/Nothing was recorded/, 'curve advice relation database' ],
+	[ 'no relations', { relations => [0] }, 'relation', qr/No sampled page was used in the last five minutes/, 'curve advice day month database' ],
+	[ 'a database of no size', { databases => [ '0::bigint', '0::bigint', 1 ] }, 'database', qr/d1.*0 bytes/, 'curve advice day month relation database' ],
+	[ 'a curve of one row', { curve => q{SELECT 60, 1000::bigint, 8192000::bigint, 990::bigint, 1010::bigint} }, 'curve', qr/60 s1000/, 'curve advice day month relation database' ],
+	[ 'a curve of nothing', { curve => q{SELECT s, 0::bigint, 0::bigint, 0::bigint, 0::bigint FROM unnest($1) s},
+			recommendation => { map { $_ => '0::bigint' } qw(working_set_bytes low_bytes high_bytes plateau_end_bytes recommended_cache_bytes peak_cache_bytes) } },
+		'curve', qr/0 bytes/, 'curve advice day month relation database' ],
+	[ 'no curve', { curve => q{SELECT 1, 1::bigint, 1::bigint, 1::bigint, 1::bigint WHERE false} }, 'curve', qr/The curve is not known/, 'advice day month relation database' ],
+	[ 'a sketch that is full', { curve => q{SELECT s, 1000000000000 + s, 8192000000000000 + s, 900000000000, NULL::bigint FROM unnest($1) s},
+			recommendation => { high_bytes => 'NULL::bigint', working_set_bytes => '8192000000000000::bigint' } }, 'curve', qr/to more/, 'curve advice day month relation database' ],
+	[ 'shared_buffers far above', { recommendation => { shared_buffers_bytes => '1099511627776::bigint', verdict => "'shrink'::text" } },
+		'curve', qr/shared_buffers 1024 GB, above/, 'curve advice day month relation database' ],
+	[ 'memory is not known', { recommendation => { map { $_ => $nothing{$_} } qw(memory_limit_bytes suggested_shared_buffers suggested_effective_cache_size) } },
+		undef, qr/Memorynot known/, 'curve advice day month relation database' ],
+	[ 'it exceeds memory', { recommendation => { verdict => "'exceeds memory'::text" } }, undef, qr/Memory cannot hold it all: of shared_buffers, 187 MB/, 'curve advice day month relation database' ],
+	[ 'no recommendation', { recommendation => { %nothing, status => "'collecting'::text" } }, undef, qr/Collecting: nothing can be recommended yet/, 'curve advice day month relation database' ],
+	[ 'a stale one', { recommendation => { %nothing, status => "'stale'::text" }, info => { worker_pid => 'NULL::integer' } }, undef, qr/There is no recommendation/, 'curve advice day month relation database' ],
+	[ 'nothing at all', {
+			recommendation => { %nothing, status => "'not tracking'::text", reason => "'because'::text" },
+			info => { tracking => 'false', map({ $_ => 'NULL::bigint' } qw(lookups hits evictions)), since => 'NULL::timestamptz', last_saved => 'NULL::timestamptz' },
+			history => [ '0::bigint', '0::bigint', '0::bigint', 'false', '0' ], relations => [0], databases => [ '0::bigint', '0::bigint', 0 ],
+			cache_advice => [ 'NULL::float8', 'NULL::float8', 'NULL::float8', 'NULL::text' ], curve => 'SELECT 1, 1::bigint, 1::bigint, 1::bigint, 1::bigint WHERE false' },
+		undef, qr/working_set is not tracking.*because/s, '' ],
+	[ 'text that is hostile', { recommendation => { reason => q{concat('<script>alert(1)</script>; &amp; " '' ]]>', chr(1), chr(65534), chr(233))::text}, status => q{'<i>'::text},
+			method => q{'<b>'::text}, verdict => q{'<u>'::text} }, info => { version => q{'<s>'::text}, reason => q{'&&&'::text} } },
+		undef, qr/<script>alert\(1\)<\/script>/, 'curve advice day month relation database' ]);
+for (@cases)
+{
+	my ($case, $change, $section, $pattern, $pictures) = @$_;
+	pretend(%$change);
+	my $tree = page_of($case, $node, database => 'other', before => 'SET timezone = \'America/St_Johns\';');
+	says($tree, $pattern, "$case: said", $section);
+	is(pictures($tree), $pictures, "$case: and the pictures that there can be");
+}
+$node->stop;
+
+done_testing();
