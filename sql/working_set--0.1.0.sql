@@ -372,7 +372,7 @@ CREATE VIEW working_set_info AS
 COMMENT ON VIEW working_set_info IS
 'State of the extension: one row. NULL means not known (yet).';
 COMMENT ON COLUMN working_set_info.tracking IS 'Are lookups counted?';
-COMMENT ON COLUMN working_set_info.reason IS 'If not, why not';
+COMMENT ON COLUMN working_set_info.reason IS 'Why, or why not';
 COMMENT ON COLUMN working_set_info.since IS 'The counters here count from this time on: server start, last reset, or when tracking was turned on. Sets are known from before a restart, too, unless there was a reset';
 COMMENT ON COLUMN working_set_info.registers IS 'Registers of the sketch; the standard error is 0.589 / sqrt(registers)';
 COMMENT ON COLUMN working_set_info.sample_rate IS 'Share of pages that are sampled now: one in a power of two, fewer as the set or the load grows; 0: none';

@@ -1,0 +1,651 @@
+# The files for exporters that are not packaged, and the role they connect as:
+# burningalchemist/sql_exporter, pgwatch, postgres_exporter. Each format is checked as its
+# program does when it reads the file, the queries are run on a server, and what the program
+# would expose is made of the answers and set beside what the views say at the same moment.
+
+use strict;
+use warnings;
+use FindBin;
+use JSON::PP;
+use lib $FindBin::Bin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use scrape;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->append_conf(
+	'postgresql.conf', q{
+shared_preload_libraries = 'working_set'
+working_set.interval = 1
+shared_buffers = '32MB'
+autovacuum = off
+fsync = off
+});
+$node->start;
+$node->safe_psql('postgres', q{
+	CREATE SCHEMA watch;
+	CREATE EXTENSION working_set SCHEMA watch;
+	CREATE TABLE secret AS SELECT 1 AS it;
+});
+
+# ---------------------------------------------------------------- grants.sql
+
+sub grants
+{
+	my ($database, @options) = @_;
+	my ($out, $err) = ('', '');
+	my $ok = IPC::Run::run([ 'psql', '-X', '-q', '-d', $node->connstr($database), @options, '-f', monitoring('grants.sql') ],
+		'<', \undef, '>', \$out, '2>', \$err);
+	return ($ok ? 'done' : 'failed') . "|$out$err";
+}
+
+my $attributes = q{SELECT rolcanlogin, rolsuper, rolcreaterole, rolcreatedb, rolreplication, rolbypassrls, rolconnlimit,
+	rolpassword IS NULL, (SELECT string_agg(g.rolname, ',') FROM pg_auth_members JOIN pg_roles g ON g.oid = roleid WHERE member = r.oid)
+	FROM pg_authid r WHERE rolname = };
+is(grants('postgres'), 'done|', 'grants.sql');
+is($node->safe_psql('postgres', "$attributes 'working_set_scrape'"), 't|f|f|f|f|f|10|t|pg_monitor',
+	'the role may log in and is a member of pg_monitor, nothing else');
+my $settings = q{SELECT string_agg(unnest, ' ' ORDER BY unnest) FROM pg_db_role_setting, unnest(setconfig)};
+my $once = $node->safe_psql('postgres', $settings);
+is(grants('postgres'), 'done|', 'grants.sql a second time');
+is($node->safe_psql('postgres', "$attributes 'working_set_scrape'"), 't|f|f|f|f|f|10|t|pg_monitor', 'changes nothing');
+is($node->safe_psql('postgres', $settings), $once, 'and no setting');
+is(grants('postgres', '-v', 'role=Other "one"', '-v', 'connections=3'), 'done|', 'grants.sql with another name');
+is($node->safe_psql('postgres', qq{$attributes 'Other "one"'}), 't|f|f|f|f|f|3|t|pg_monitor', 'makes a role of that name');
+like(grants('template1'), qr/^failed\|.*working_set is not in database "template1"/, 'not where the extension is missing');
+like(grants('postgres', '-v', 'role=' . $node->safe_psql('postgres', 'SELECT current_user')),
+	qr/^failed\|.*exists and is a superuser/, 'not a role that can do more');
+$node->safe_psql('postgres', 'CREATE DATABASE "Closed one"');
+$node->safe_psql('Closed one', q{
+	CREATE EXTENSION working_set;
+	REVOKE ALL ON DATABASE "Closed one" FROM PUBLIC;
+	REVOKE ALL ON SCHEMA public FROM PUBLIC;
+});
+is(grants('Closed one'), 'done|', 'grants.sql where PUBLIC may nothing');
+
+sub as_scraper
+{
+	my ($sql, $database) = @_;
+	my ($status, $out, $err) = $node->psql($database // 'postgres', "\\set VERBOSITY sqlstate\n$sql",
+		extra_params => [ '-U', 'working_set_scrape' ]);
+	my ($state) = $err =~ /ERROR:  (\w{5})$/m;
+	return $status == 0 ? $out : $state // $err;
+}
+
+is(as_scraper('SELECT count(*) FROM working_set_info'), '1', 'the role finds the extension by itself');
+is(as_scraper('SELECT count(*) FROM working_set_info', 'Closed one'), '1', 'in the other database too');
+is(as_scraper('SELECT working_set_reset()'), '42501', 'the role cannot reset');
+is(as_scraper('SELECT approximate_working_set_size(true)'), '42501', 'not by the other function either');
+is(as_scraper('SELECT * FROM public.secret'), '42501', 'nor read a table');
+is(as_scraper('CREATE TABLE public.t (a int)'), '25006', 'nor make one');
+is(as_scraper('SET default_transaction_read_only = off; CREATE TABLE public.t (a int)'), '42501', 'not even if it tries');
+is(as_scraper('ALTER SYSTEM SET work_mem = 64'), '42501', 'nor change a setting');
+is(as_scraper('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usesysid = 10'), '42501',
+	'nor end a session of others');
+is(as_scraper('CREATE ROLE r'), '25006', 'nor make a role');
+is(as_scraper('SELECT rolpassword FROM pg_authid'), '42501', 'nor read passwords');
+is(as_scraper(q{SELECT pg_read_file('PG_VERSION')}), '42501', 'nor read a file');
+is(as_scraper(q{SET statement_timeout = '100ms'; SELECT pg_sleep(60)}), '57014', 'a statement can be timed out');
+is(as_scraper('SHOW statement_timeout'), '5s', 'and is, after five seconds');
+
+# ---------------------------------------------------------------- running queries as the role
+
+my $stub = '';    # a schema that is before that of the extension
+
+sub query
+{
+	my ($sql) = @_;
+	my ($status, $out, $err) = $node->psql('postgres', $stub eq '' ? $sql : "SET search_path = $stub, watch, pg_catalog;\n$sql",
+		extra_params => [ '-U', 'working_set_scrape' ]);
+	die "$err\n$sql" if $status != 0;
+	return $out;
+}
+
+sub now_true
+{
+	my $path = join ', ', grep { length } $stub, qw(watch pg_catalog public);
+	return truth(sub { $node->safe_psql('postgres', "SET search_path = $path;\n$_[0]") }, @_);
+}
+
+# [[column, type], ...] as the server describes them
+sub columns
+{
+	my ($sql) = @_;
+	return [ map { [ split /\|/ ] } split /\n/, query("$sql\n\\gdesc") ];
+}
+
+# [{column => value}, ...], values as text, which keeps all digits
+sub rows
+{
+	my ($sql) = @_;
+	return [ map { JSON::PP->new->decode($_) } split /\n/, query(qq{
+		SELECT (SELECT json_object_agg(key, value) FROM json_each_text(row_to_json(q))) FROM (\n$sql\n) q}) ];
+}
+
+# ---------------------------------------------------------------- burningalchemist/sql_exporter
+
+my %keys = (
+	config => [qw(global collector_files target jobs collectors)],
+	global => [qw(min_interval scrape_timeout scrape_timeout_offset max_connection_lifetime max_connections
+		  max_idle_connections)],
+	target => [qw(name data_source_name collectors enable_ping)],
+	collector => [qw(collector_name min_interval metrics queries)],
+	metric => [qw(metric_name type help key_labels static_labels values value_label query query_ref
+		  no_prepared_statement static_value timestamp_value)],
+	query => [qw(query_name query no_prepared_statement)]);
+
+sub known_keys
+{
+	my ($what, $map) = @_;
+	die "$what is no map" if ref $map ne 'HASH';
+	for my $key (sort keys %$map)
+	{
+		die "unknown fields in $what: $key" if !grep { $_ eq $key } @{ $keys{$what} };
+	}
+	return;
+}
+
+sub list
+{
+	my ($value) = @_;
+	return () if !defined $value;
+	die 'not a list' if ref $value ne 'ARRAY' || grep { ref } @$value;
+	return @$value;
+}
+
+sub check_label
+{
+	my ($label) = @_;
+	die "bad label $label" if $label !~ /^[a-zA-Z_]\w*$/ || $label =~ /^__/;
+	die "reserved label $label" if $label =~ /^(?:job|target|instance)$/;
+	return;
+}
+
+# the rules of its configuration, and of what it does with a metric before it asks
+sub check_metric
+{
+	my ($metric, $queries) = @_;
+	known_keys('metric', $metric);
+	for my $key (qw(metric_name type help))
+	{
+		die "missing $key" if ($metric->{$key} // '') eq '';
+	}
+	my $name = $metric->{metric_name};
+	die "$name: bad name" if $name !~ /^[a-zA-Z_:][\w:]*$/;
+	die "$name: unsupported type" if $metric->{type} !~ /^(?:counter|gauge)$/;
+	die "$name: exactly one of query and query_ref" if !defined $metric->{query} == !defined $metric->{query_ref};
+	die "$name: unresolved query_ref" if defined $metric->{query_ref} && !$queries->{ $metric->{query_ref} };
+	my @labels = (list($metric->{key_labels}), $metric->{value_label} // ());
+	my %seen;
+	check_label($_), $seen{$_}++ && die "$name: duplicate label $_" for @labels;
+	my @values = list($metric->{values});
+	die "$name: no values" if !@values;
+	die "$name: value_label needed" if @values > 1 && !defined $metric->{value_label};
+	return;
+}
+
+# A column is of a type that can be scanned to what it is wanted for, and nothing is left over.
+sub check_columns
+{
+	my ($name, $sql, @metrics) = @_;
+	my %is;
+	for my $metric (@metrics)
+	{
+		for my $use ([ 'key', list($metric->{key_labels}) ], [ 'value', list($metric->{values}) ])
+		{
+			my ($what, @columns) = @$use;
+			for my $column (@columns)
+			{
+				die "$name: $column both as key and value" if ($is{$column} //= $what) ne $what;
+			}
+		}
+	}
+	my %have;
+	for my $column (@{ columns($sql) })
+	{
+		my ($column, $type) = @$column;
+		die "$name: $column twice" if $have{$column}++;
+		die "$name: nobody wants $column" if !$is{$column};
+		die "$name: $column is $type" if $type ne ($is{$column} eq 'key' ? 'text' : 'double precision');
+	}
+	$have{$_} or die "$name: there is no column $_" for keys %is;
+	return;
+}
+
+sub check_collector
+{
+	my ($collector) = @_;
+	known_keys('collector', $collector);
+	die 'no collector_name' if ($collector->{collector_name} // '') eq '';
+	die 'bad min_interval' if ($collector->{min_interval} // '0s') !~ /^\d+(?:ms|s|m|h)$/;
+	die 'no metrics' if !@{ $collector->{metrics} || [] };
+	my %queries;
+	for my $query (@{ $collector->{queries} || [] })
+	{
+		known_keys('query', $query);
+		die 'query without name or text' if grep { ($query->{$_} // '') eq '' } qw(query_name query);
+		die "$query->{query_name} twice" if $queries{ $query->{query_name} };
+		$queries{ $query->{query_name} } = $query->{query};
+	}
+	my (%names, %used);
+	for my $metric (@{ $collector->{metrics} })
+	{
+		check_metric($metric, \%queries);
+		die "$metric->{metric_name} twice" if $names{ $metric->{metric_name} }++;
+		push @{ $used{ $metric->{query_ref} // "of $metric->{metric_name}" } }, $metric;
+	}
+	$used{$_} or die "query $_ is not used" for keys %queries;
+	check_columns($_, $queries{$_} // $used{$_}[0]{query}, @{ $used{$_} }) for sort keys %used;
+	return;
+}
+
+# What the exporter would answer: a query is run once for all metrics that refer to it.
+sub expose
+{
+	my (@collectors) = @_;
+	my ($text, %samples) = ('');
+	for my $collector (@collectors)
+	{
+		my %sql = map { $_->{query_name} => $_->{query} } @{ $collector->{queries} || [] };
+		my %rows;
+		for my $metric (@{ $collector->{metrics} })
+		{
+			my $sql = $metric->{query} // $sql{ $metric->{query_ref} };
+			for my $row (@{ $rows{$sql} //= rows($sql) })
+			{
+				for my $column (list($metric->{values}))
+				{
+					next if !defined $row->{$column};
+					my @labels = map { [ $_, $row->{$_} // '' ] } list($metric->{key_labels});
+					push @labels, [ $metric->{value_label}, $column ] if defined $metric->{value_label};
+					$_->[1] =~ s/([\\"])/\\$1/g, $_->[1] =~ s/\n/\\n/g for @labels;
+					my $labels = join ',', map { qq($_->[0]="$_->[1]") } @labels;
+					push @{ $samples{ $metric->{metric_name} } },
+					  $metric->{metric_name} . ($labels eq '' ? '' : "{$labels}") . " $row->{$column}";
+				}
+			}
+		}
+	}
+	my %metrics = map { $_->{metric_name} => $_ } map { @{ $_->{metrics} } } @collectors;
+	for my $name (sort keys %samples)
+	{
+		$text .= "# HELP $name $metrics{$name}{help}\n# TYPE $name $metrics{$name}{type}\n";
+		$text .= join '', map { "$_\n" } @{ $samples{$name} };
+	}
+	return $text;
+}
+
+my %collectors = map { $_ => read_yaml(monitoring("sql_exporter/$_.collector.yml")) }
+  qw(working_set working_set_relations working_set_neon working_set_reason);
+for my $name (sort keys %collectors)
+{
+	ok(eval { check_collector($collectors{$name}); 1 }, "$name.collector.yml is in order") or diag $@;
+	is($collectors{$name}{collector_name}, $name, "$name.collector.yml has its name");
+}
+
+# the checks themselves: each of these has to be refused
+sub spoiled
+{
+	my ($how, $pattern) = @_;
+	my $copy = JSON::PP->new->decode(JSON::PP->new->encode($collectors{working_set}));
+	$how->($copy);
+	like(eval { check_collector($copy); 'accepted' } // $@, $pattern, "refused: $pattern");
+	return;
+}
+spoiled(sub { $_[0]{colour} = 'red' }, qr/unknown fields in collector: colour/);
+spoiled(sub { $_[0]{metrics}[0]{label} = 'x' }, qr/unknown fields in metric: label/);
+spoiled(sub { $_[0]{queries}[0]{name} = 'x' }, qr/unknown fields in query: name/);
+spoiled(sub { delete $_[0]{metrics}[0]{help} }, qr/missing help/);
+spoiled(sub { $_[0]{metrics}[0]{type} = 'histogram' }, qr/unsupported type/);
+spoiled(sub { $_[0]{metrics}[0]{query} = 'SELECT 1' }, qr/exactly one of query and query_ref/);
+spoiled(sub { $_[0]{metrics}[0]{query_ref} = 'nowhere' }, qr/unresolved query_ref/);
+spoiled(sub { delete $_[0]{metrics}[2]{value_label} }, qr/value_label needed/);
+spoiled(sub { push @{ $_[0]{metrics}[0]{values} }, 'hits' }, qr/value_label needed/);
+spoiled(sub { $_[0]{metrics}[0]{key_labels} = ['target'] }, qr/reserved label/);
+spoiled(sub { $_[0]{metrics}[0]{key_labels} = ['nobody'] }, qr/no column nobody/);
+spoiled(sub { $_[0]{metrics}[0]{key_labels} = ['hits'] }, qr/both as key and value/);
+spoiled(sub { $_[0]{queries}[0]{query} =~ s/i\.tracking::int::float8/i.tracking/ }, qr/tracking is boolean/);
+spoiled(sub { $_[0]{queries}[0]{query} =~ s/i\.registers::text/i.registers/ }, qr/registers is integer/);
+spoiled(sub { $_[0]{queries}[0]{query} =~ s/1::float8 AS info/1::float8 AS info, 2 AS more/ }, qr/nobody wants more/);
+
+# the sample configuration
+my $config = read_yaml(monitoring('sql_exporter/sql_exporter.yml'));
+ok(eval { known_keys('config', $config); known_keys('global', $config->{global}); known_keys('target', $config->{target}); 1 },
+	'sql_exporter.yml has no unknown fields') or diag $@;
+ok(!defined $config->{jobs} && !defined $config->{target}{name}, 'sql_exporter.yml: one target without a name');
+like($config->{target}{data_source_name}, qr{^postgres://working_set_scrape@}, 'sql_exporter.yml: the role of grants.sql');
+my @found = map { glob monitoring("sql_exporter/$_") } list($config->{collector_files});
+is(scalar @found, keys %collectors, 'sql_exporter.yml finds all collectors');
+is_deeply([ grep { !$collectors{$_} } list($config->{target}{collectors}) ], [], 'sql_exporter.yml: there are those it names');
+my $commented = slurp_file(monitoring('sql_exporter/sql_exporter.yml'));
+is_deeply([ sort(list($config->{target}{collectors}), $commented =~ /^    # - (\w+)$/mg) ], [ sort keys %collectors ],
+	'sql_exporter.yml: the others are there to be chosen');
+
+# ---------------------------------------------------------------- the same metrics everywhere
+
+my $documented = documented_metrics();
+my %type = map { %$_ } values %$documented;
+my %described;
+for my $metric (map { @{ $_->{metrics} } } values %collectors)
+{
+	$described{ $metric->{metric_name} } = $metric;
+}
+is_deeply({ map { $_ => $described{$_}{type} } keys %described }, \%type, 'metrics and types are those of the README');
+is_deeply([ sort map { $_->{metric_name} } map { @{ $collectors{$_}{metrics} } } grep { $_ ne 'working_set' } keys %collectors ],
+	[ sort keys %{ $documented->{'opt-in'} } ], 'and the opt-in ones are those of the README');
+
+my @jobs = map { @{ $_->{jobs} } } read_yaml(monitoring('prometheus-sql-exporter/working_set.yml')),
+  map { { jobs => read_yaml(monitoring("prometheus-sql-exporter/$_.jobs.yml")) } }
+  grep { $_ ne 'working_set' } sort keys %collectors;
+my %other = map { $_->{name} => $_ } map { @{ $_->{queries} } } @jobs;
+is_deeply([ sort keys %other ], [ sort keys %described ], 'prometheus-sql-exporter has the same metrics');
+is_deeply([ map { $_->{name} } @jobs ], [ sort keys %collectors ], 'in jobs of the same names');
+is_deeply({ map { $_ => $other{$_}{help} } keys %other }, { map { $_ => $described{$_}{help} } keys %described },
+	'with the same help');
+is_deeply({ map { $_ => [ sort(list($other{$_}{labels})) ] } keys %other },
+	{ map { $_ => [ sort(list($described{$_}{key_labels}), $described{$_}{value_label} // ()) ] } keys %described },
+	'and the same labels');
+# as that exporter wants it, whatever the answer is
+for my $name (sort keys %other)
+{
+	my %column = map { $_->[0] => $_->[1] } @{ columns($other{$name}{query}) };
+	my ($value) = list($other{$name}{values});
+	my %wanted = ((map { $_ => 'text' } list($other{$name}{labels})), $value => 'double precision');
+	is_deeply(\%column, \%wanted, "prometheus-sql-exporter: types of $name");
+	is($other{$name}{allow_zero_rows}, 'true', "prometheus-sql-exporter: no row is no error in $name");
+}
+
+# ---------------------------------------------------------------- pgwatch
+
+my $pgwatch = read_yaml(monitoring('pgwatch/working_set.yaml'));
+is_deeply([ sort keys %$pgwatch ], [qw(metrics presets)], 'pgwatch: metrics and presets');
+for my $name (sort keys %{ $pgwatch->{metrics} })
+{
+	my $metric = $pgwatch->{metrics}{$name};
+	is_deeply([ grep { !/^(?:description|sqls|gauges|is_instance_level|storage_name)$/ } keys %$metric ], [],
+		"pgwatch: $name has no unknown fields");
+	is_deeply([ keys %{ $metric->{sqls} } ], [15], "pgwatch: $name is for 15 and later");
+	my %column = map { $_->[0] => $_->[1] } @{ columns($metric->{sqls}{15}) };
+	is(delete $column{epoch_ns}, 'bigint', "pgwatch: $name has a time");
+	is_deeply([ grep { !$column{$_} } grep { $_ ne '*' } list($metric->{gauges}) ], [], "pgwatch: gauges of $name are columns");
+	is_deeply([ grep { /^tag_/ && $column{$_} ne 'text' } keys %column ], [], "pgwatch: tags of $name are text");
+	my @counters = grep { my $column = $_; !/^tag_/ && !grep { $_ eq $column || $_ eq '*' } list($metric->{gauges}) } keys %column;
+	is_deeply([ sort @counters ], $name eq 'working_set' ? [qw(dropped_samples evictions hits lookups)]
+		: $name eq 'reco_shared_buffers' ? [qw(extra_info recommendation)] : [], "pgwatch: what of $name is no gauge");
+}
+for my $preset (values %{ $pgwatch->{presets} })
+{
+	is_deeply([ grep { !$pgwatch->{metrics}{$_} || $preset->{metrics}{$_} !~ /^\d+$/ } keys %{ $preset->{metrics} } ], [],
+		'pgwatch: the preset has metrics that there are, and intervals');
+}
+
+# its figures by the names that they have elsewhere
+sub pgwatch_series
+{
+	my %series;
+	for my $row (@{ rows($pgwatch->{metrics}{working_set}{sqls}{15}) })
+	{
+		my %name = (
+			(map { $_ => "${_}_seconds" } qw(recommendation_timestamp last_saved_timestamp counters_start_timestamp)),
+			(map { $_ => "${_}_total" } qw(lookups hits evictions dropped_samples)),
+			sample_rate => 'sample_ratio', recommended_cache_bytes => 'recommended_cache_size_bytes',
+			peak_cache_bytes => 'peak_cache_size_bytes');
+		for my $column (grep { defined $row->{$_} && !/^tag_|^epoch_ns$/ } keys %$row)
+		{
+			$series{ 'working_set_' . ($name{$column} // $column) } = $row->{$column};
+		}
+		$series{ series_name('working_set_status', { status => $row->{tag_status} }) } = 1;
+		$series{ series_name('working_set_verdict', { verdict => $row->{tag_verdict} }) } = 1 if defined $row->{tag_verdict};
+	}
+	for my $row (@{ rows($pgwatch->{metrics}{working_set_size}{sqls}{15}) })
+	{
+		my %labels = (window_seconds => $row->{tag_window_seconds});
+		$series{ series_name('working_set_size_bytes', \%labels) } = $row->{size_bytes};
+		$series{ series_name('working_set_size_lower_bound_bytes', \%labels) } = $row->{lower_bound_bytes};
+		$series{ series_name('working_set_size_upper_bound_bytes', \%labels) } = $row->{upper_bound_bytes};
+	}
+	for my $row (@{ rows($pgwatch->{metrics}{working_set_advice}{sqls}{15}) })
+	{
+		$series{ series_name("working_set_$_", { cache_size_bytes => $row->{tag_cache_size_bytes} }) } = $row->{$_}
+		  for grep { defined $row->{$_} } qw(predicted_hit_ratio predicted_hit_ratio_error predicted_reads_per_second);
+	}
+	return \%series;
+}
+
+# ---------------------------------------------------------------- postgres_exporter
+
+my $queries = read_yaml(monitoring('postgres_exporter/queries.yaml'));
+for my $block (sort keys %$queries)
+{
+	is_deeply([ sort keys %{ $queries->{$block} } ], [qw(metrics query)], "postgres_exporter: $block has no unknown fields");
+	my %wanted;
+	for my $metric (@{ $queries->{$block}{metrics} })
+	{
+		my ($column) = keys %$metric;
+		my $usage = $metric->{$column}{usage};
+		is_deeply([ sort keys %{ $metric->{$column} } ], [qw(description usage)], "postgres_exporter: $block.$column");
+		$wanted{$column} = $usage eq 'LABEL' ? 'text' : 'double precision';
+		is(lc $usage, $type{"${block}_$column"} // 'not in the README', "postgres_exporter: ${block}_$column")
+		  if $usage ne 'LABEL';
+	}
+	is_deeply({ map { $_->[0] => $_->[1] } @{ columns($queries->{$block}{query}) } }, \%wanted,
+		"postgres_exporter: columns of $block");
+}
+
+sub postgres_exporter_series
+{
+	my %series;
+	for my $block (sort keys %$queries)
+	{
+		my %usage = map { my ($column) = keys %$_; ($column => $_->{$column}{usage}) } @{ $queries->{$block}{metrics} };
+		for my $row (@{ rows($queries->{$block}{query}) })
+		{
+			my %labels = map { $_ => $row->{$_} } grep { $usage{$_} eq 'LABEL' } keys %usage;
+			# NULL would be exposed as NaN
+			$series{ series_name("${block}_$_", \%labels) } = $row->{$_} // die "$block.$_ is NULL"
+			  for grep { $usage{$_} ne 'LABEL' } keys %usage;
+		}
+	}
+	return \%series;
+}
+
+# ---------------------------------------------------------------- beside the truth
+
+# A few tries, as some of it moves meanwhile. $wanted chooses what of the truth is to be there.
+sub agrees
+{
+	my ($name, $get, $wanted, @opt_in) = @_;
+	my (@complaints, $got);
+	for (1 .. 10)
+	{
+		my $before = now_true(@opt_in);
+		$got = $get->();
+		my $after = now_true(@opt_in);
+		for my $truth ($before, $after)
+		{
+			delete @$truth{ grep { !$wanted->($_, $truth->{$_}) } keys %$truth };
+		}
+		@complaints = differences($before, $got, $after);
+		last if !@complaints;
+	}
+	is(join("\n", @complaints), '', "$name: all series, and no others, as the views have them");
+	return $got;
+}
+
+# the other exporter's queries, one for each metric
+sub other_series
+{
+	my %series;
+	for my $query (@{ $jobs[0]{queries} })
+	{
+		my ($value) = list($query->{values});
+		for my $row (@{ rows($query->{query}) })
+		{
+			my %labels = map { $_ => $row->{$_} // die "$query->{name}: label $_ is NULL" } list($query->{labels});
+			$series{ series_name($query->{name}, \%labels) } = $row->{$value} // die "$query->{name} is NULL";
+		}
+	}
+	return \%series;
+}
+
+my %in_queries = map { my $block = $_; map { my ($column) = keys %$_; ("${block}_$column" => 1) } @{ $queries->{$block}{metrics} } }
+  keys %$queries;
+
+# of status and verdict it has the present one only, and neither info nor what is made of other figures
+sub in_pgwatch
+{
+	my ($series, $value) = @_;
+	return $value == 1 if $series =~ /^working_set_(?:status|verdict)\{/;
+	return $series !~ /^working_set_(?:info\{|advice_reliable$|size_relative_error_ratio$)/;
+}
+
+my $text;
+
+sub all_agree
+{
+	my ($name) = @_;
+	my $everything = sub { 1 };
+	agrees("$name: sql_exporter", sub { $text = expose($collectors{working_set}); parse_exposition($text) }, $everything);
+	my $got = agrees("$name: sql_exporter with all collectors",
+		sub { $text = expose(@collectors{ sort keys %collectors }); parse_exposition($text) },
+		$everything, qw(relations neon reason));
+	agrees("$name: postgres_exporter", \&postgres_exporter_series, sub { $_[0] =~ /^(\w+)/ && $in_queries{$1} });
+	agrees("$name: pgwatch", \&pgwatch_series, \&in_pgwatch);
+	SKIP:
+	{
+		skip 'there is no promtool on PATH', 1 if !find_program('promtool');
+		is(join("\n", lint($text)), '', "$name: promtool check metrics");
+	}
+	return $got;
+}
+
+sub names
+{
+	my ($series) = @_;
+	my %names = map { /^(\w+)/ ? ($1 => 1) : () } keys %$series;
+	return [ sort keys %names ];
+}
+
+sub wait_for
+{
+	my ($condition, $what) = @_;
+	$node->poll_query_until('postgres', "SELECT $condition") or die $what;
+	return;
+}
+
+my $got = all_agree('right after start');
+is($got->{'working_set_status{status="collecting"}'}, 1, 'right after start: collecting');
+
+$node->safe_psql('postgres', q{
+	CREATE TABLE pages (id int PRIMARY KEY, filler text);
+	ALTER TABLE pages ALTER filler SET STORAGE PLAIN;
+	INSERT INTO pages SELECT g, repeat('x', 3500) FROM generate_series(1, 12000) g;
+	VACUUM (FREEZE, ANALYZE);
+});
+my $file = PostgreSQL::Test::Utils::tempdir() . '/workload.sql';
+open my $fh, '>', $file or die $!;
+print $fh "\\set id random_zipfian(1, 12000, 1.1)\nSELECT id FROM pages WHERE id = :id;\n";
+close $fh;
+my $workload = IPC::Run::start([ 'pgbench', '-n', '-c', 1, '-R', 2000, '-T', 10 * $PostgreSQL::Test::Utils::timeout_default,
+	'-f', $file, '-h', $node->host, '-p', $node->port, 'postgres' ], '<', \undef, '>', "$file.log", '2>&1');
+wait_for(q{status = 'ok' AND expected_hit_ratio IS NOT NULL AND verdict IS NOT NULL AND live_bytes IS NOT NULL
+	AND (SELECT bool_and(note IS NULL) FROM watch.working_set_cache_advice)
+	FROM watch.working_set_recommendation}, 'no recommendation');
+$workload->kill_kill;
+# from here on what is recommended does not move
+$node->append_conf('postgresql.conf', "working_set.interval = 3600\nworking_set.save = 1s");
+$node->reload;
+wait_for('last_saved IS NOT NULL FROM watch.working_set_info', 'nothing is saved');
+$node->append_conf('postgresql.conf', 'working_set.save = 1h');
+$node->reload;
+# With an interval of one second it would be stale by now.
+wait_for("status = 'ok' AND computed_at < clock_timestamp() - interval '8 s' FROM watch.working_set_recommendation",
+	'the recommendation is made anew');
+
+$got = all_agree('after a workload');
+# A control group may be there that cannot be seen from here.
+my @unknown = $node->safe_psql('postgres', 'SELECT memory_limit_bytes FROM watch.working_set_recommendation') ne '' ? ()
+  : qw(working_set_memory_limit_bytes working_set_suggested_shared_buffers_bytes);
+is_deeply([ sort @{ names($got) }, @unknown ], [ sort keys %type ], 'after a workload: every metric is there');
+my ($series) = grep { /^working_set_relation_size_bytes\{.*relation="public\.pages"/ } keys %$got;
+is($series, 'working_set_relation_size_bytes{datname="postgres",relation="public.pages",relkind="r"}', 'the table by its name');
+
+# pgwatch's recommendation of a changed setting
+my $reco = rows($pgwatch->{metrics}{reco_shared_buffers}{sqls}{15});
+my ($verdict, $suggested) = split /\|/,
+  $node->safe_psql('postgres', 'SELECT verdict, suggested_shared_buffers FROM watch.working_set_recommendation');
+is_deeply([ map { $_->{recommendation} } @$reco ],
+	$verdict =~ /^(?:grow|shrink)$/ && $suggested ? ["ALTER SYSTEM SET shared_buffers = '$suggested'; -- and restart"] : [],
+	"pgwatch recommends what the verdict is ($verdict)");
+
+# What does not come about here at will: tables in place of the views, with what is known now,
+# and changes to it.
+$node->safe_psql('postgres', q{
+	CREATE SCHEMA stub;
+	SET search_path = stub, watch, pg_catalog;
+	CREATE TABLE stub.working_set_info AS SELECT * FROM watch.working_set_info;
+	CREATE TABLE stub.working_set_recommendation AS SELECT * FROM watch.working_set_recommendation;
+	CREATE TABLE stub.working_set_cache_advice AS SELECT * FROM watch.working_set_cache_advice;
+	CREATE TABLE stub.curve AS SELECT * FROM watch.working_set_curve('{60,300,900,3600}');
+	CREATE FUNCTION stub.working_set_curve(integer[]) RETURNS SETOF stub.curve LANGUAGE sql AS 'SELECT * FROM stub.curve';
+	GRANT USAGE ON SCHEMA stub TO working_set_scrape;
+	GRANT SELECT ON ALL TABLES IN SCHEMA stub TO working_set_scrape;
+});
+sub stub_agrees
+{
+	my ($name, $change, %expected) = @_;
+	$node->safe_psql('postgres', "SET search_path = stub;\n$change");
+	for my $get ([ 'sql_exporter', sub { parse_exposition(expose($collectors{working_set})) } ],
+		[ 'prometheus-sql-exporter', \&other_series ])
+	{
+		my $got = agrees("$name: $get->[0]", $get->[1], sub { 1 });
+		is($got->{$_} // 'none', $expected{$_}, "$name: $_") for sort keys %expected;
+	}
+	agrees("$name: postgres_exporter", \&postgres_exporter_series, sub { $_[0] =~ /^(\w+)/ && $in_queries{$1} });
+	agrees("$name: pgwatch", \&pgwatch_series, \&in_pgwatch);
+	return;
+}
+$stub = 'stub';
+stub_agrees('as it is', q{UPDATE working_set_info SET reason = E'a "word", a back\\\\slash'}, working_set_advice_reliable => 1);
+stub_agrees('a full sketch', 'UPDATE curve SET pages_high = NULL WHERE seconds > 60',
+	'working_set_size_upper_bound_bytes{window_seconds="300"}' => 'none');
+my ($size) = split /\n/, $node->safe_psql('postgres', 'SELECT min(cache_bytes) FROM stub.working_set_cache_advice');
+stub_agrees('a doubt about one size', "UPDATE working_set_cache_advice SET note = 'why not' WHERE cache_bytes = $size",
+	qq(working_set_predicted_hit_ratio{cache_size_bytes="$size"}) => 'none', working_set_advice_reliable => 1);
+stub_agrees('a doubt about all', q{UPDATE working_set_cache_advice SET note = 'why not'}, working_set_advice_reliable => 0);
+stub_agrees('little is known', q{
+	UPDATE working_set_recommendation SET live_bytes = NULL, memory_limit_bytes = NULL, suggested_shared_buffers = NULL,
+		verdict = NULL, current_hit_ratio = NULL, expected_hit_ratio = NULL;
+	UPDATE working_set_info SET last_saved = NULL}, working_set_memory_limit_bytes => 'none');
+stub_agrees('no worker', 'UPDATE working_set_info SET worker_pid = NULL', working_set_worker_running => 0);
+stub_agrees('stale', q{UPDATE working_set_recommendation SET status = 'stale'; UPDATE working_set_cache_advice SET note = NULL},
+	working_set_recommended_cache_size_bytes => 'none', working_set_advice_reliable => 'none');
+stub_agrees('not tracking', q{
+	UPDATE working_set_info SET tracking = false, reason = NULL;
+	UPDATE working_set_recommendation SET status = 'not tracking'; DELETE FROM curve},
+	working_set_lookups_total => 'none', working_set_tracking => 0);
+$stub = '';
+
+my $then = $node->safe_psql('postgres', 'SELECT computed_at FROM watch.working_set_recommendation');
+$node->append_conf('postgresql.conf', 'working_set.interval = 1');
+$node->reload;
+wait_for("computed_at > '$then' FROM watch.working_set_recommendation", 'the worker does not go on');
+my $worker = $node->safe_psql('postgres', "SELECT worker_pid FROM watch.working_set_info");
+kill 'STOP', $worker;
+wait_for(q{status = 'stale' FROM watch.working_set_recommendation}, 'not stale');
+$got = all_agree('worker late');
+is_deeply([ grep { my $name = $_; grep { $_ eq $name } keys %{ $documented->{'while the worker is on time'} } } @{ names($got) } ],
+	[], 'worker late: nothing is recommended');
+kill 'CONT', $worker;
+
+$node->append_conf('postgresql.conf', 'working_set.enabled = off');
+$node->reload;
+wait_for('NOT tracking FROM watch.working_set_info', 'still tracking');
+$got = all_agree('not tracking');
+is_deeply([ grep { my $name = $_; $name ne 'working_set_reason_info' && !$documented->{always}{$name} } @{ names($got) } ], [],
+	'not tracking: nothing else');
+
+$node->stop;
+done_testing();

@@ -1,0 +1,242 @@
+# What the tests of monitoring/ share: series as Prometheus sees them, what they should be
+# according to the extension's own views, and the files that describe them.
+
+package scrape;
+
+use strict;
+use warnings;
+use CPAN::Meta::YAML;
+use Exporter 'import';
+use File::Basename qw(dirname);
+use File::Temp qw(tempfile);
+use IPC::Run;
+use JSON::PP;
+use PostgreSQL::Test::Utils qw(slurp_file);
+
+our @EXPORT = qw(find_program monitoring read_yaml series_name parse_exposition truth differences
+  lint documented_metrics);
+
+# where on PATH
+sub find_program
+{
+	my ($name) = @_;
+	for my $dir (split /:/, $ENV{PATH})
+	{
+		return "$dir/$name" if -x "$dir/$name" && !-d "$dir/$name";
+	}
+	return;
+}
+
+# a file of monitoring/
+sub monitoring
+{
+	my ($file) = @_;
+	return dirname(__FILE__) . "/../../monitoring/$file";
+}
+
+# The YAML that the files keep to: what Perl's own parser reads, in blocks, with text that has a
+# colon in it in quotes, so that every other parser sees the same.
+sub read_yaml
+{
+	my ($file) = @_;
+	my $text = slurp_file($file);
+	die "$file: tabs are not YAML" if $text =~ /^ *\t/m;
+	my $documents = CPAN::Meta::YAML->read_string($text)
+	  or die "$file: " . CPAN::Meta::YAML->errstr;
+	die "$file: not one document" if @$documents != 1;
+	return $documents->[0];
+}
+
+# A label without a value is no label.
+sub series_name
+{
+	my ($name, $labels) = @_;
+	my @labels = map { qq($_="$labels->{$_}") }
+	  grep { defined $labels->{$_} && $labels->{$_} ne '' } sort keys %$labels;
+	return @labels ? $name . '{' . join(',', @labels) . '}' : $name;
+}
+
+# Text format of Prometheus to {series => value}; $relabel gets name and labels, may change
+# the labels, and returns the name, or nothing to leave the series out.
+sub parse_exposition
+{
+	my ($text, $relabel) = @_;
+	my %series;
+	for my $line (split /\n/, $text)
+	{
+		next if $line =~ /^(#|$)/;
+		$line =~ /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/ or die "not a sample: $line";
+		my ($name, $rest, $value) = ($1, $2 // '', $3);
+		my %labels;
+		while ($rest =~ /\G([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)",?/gc)
+		{
+			my ($label, $text) = ($1, $2);
+			$text =~ s/\\(.)/$1 eq 'n' ? "\n" : $1/ge;
+			$labels{$label} = $text;
+		}
+		die "not labels: $rest" if (pos($rest) // 0) != length $rest;
+		$name = $relabel->($name, \%labels) if $relabel;
+		next if !defined $name;
+		my $series = series_name($name, \%labels);
+		die "twice: $series" if exists $series{$series};
+		$series{$series} = $value;
+	}
+	return \%series;
+}
+
+# What monitoring/README.md promises, from the views, in one statement.
+my $truth = q{
+WITH i AS MATERIALIZED (SELECT * FROM working_set_info),
+     r AS MATERIALIZED (SELECT * FROM working_set_recommendation),
+     a AS MATERIALIZED (SELECT * FROM working_set_cache_advice),
+     c AS MATERIALIZED (SELECT * FROM working_set_curve('{60,300,900,3600}')),
+     b AS (SELECT setting::float8 AS size FROM pg_settings WHERE name = 'block_size'),
+     plain (name, value) AS (
+       SELECT v.* FROM i, r, LATERAL (VALUES
+         ('working_set_tracking', CASE WHEN i.tracking THEN 1 ELSE 0 END::float8),
+         ('working_set_worker_running', CASE WHEN i.worker_pid > 0 THEN 1 ELSE 0 END),
+         ('working_set_shared_buffers_bytes', r.shared_buffers_bytes),
+         ('working_set_effective_cache_size_bytes', r.effective_cache_size_bytes),
+         ('working_set_memory_limit_bytes', r.memory_limit_bytes),
+         ('working_set_recommendation_timestamp_seconds', date_part('epoch', r.computed_at)),
+         ('working_set_last_saved_timestamp_seconds', date_part('epoch', i.last_saved)),
+         ('working_set_shared_memory_bytes', i.shared_memory_bytes)) v
+       UNION ALL
+       SELECT v.* FROM i, LATERAL (VALUES
+         ('working_set_size_relative_error_ratio', 0.589 / sqrt(i.registers)),
+         ('working_set_lookups_total', i.lookups),
+         ('working_set_hits_total', i.hits),
+         ('working_set_evictions_total', i.evictions),
+         ('working_set_dropped_samples_total', i.dropped_samples),
+         ('working_set_counters_start_timestamp_seconds', date_part('epoch', i.since)),
+         ('working_set_sample_ratio', i.sample_rate),
+         ('working_set_sampled_pages', i.sampled_pages)) v
+        WHERE i.tracking
+       UNION ALL
+       SELECT v.* FROM r, LATERAL (VALUES
+         ('working_set_recommended_cache_size_bytes', r.recommended_cache_bytes::float8),
+         ('working_set_peak_cache_size_bytes', r.peak_cache_bytes),
+         ('working_set_suggested_shared_buffers_bytes',
+          1048576 * nullif(regexp_replace(r.suggested_shared_buffers, 'MB$', ''), '')::float8),
+         ('working_set_live_bytes', r.live_bytes),
+         ('working_set_plateau_end_bytes', r.plateau_end_bytes),
+         ('working_set_current_hit_ratio', r.current_hit_ratio),
+         ('working_set_expected_hit_ratio', r.expected_hit_ratio),
+         ('working_set_advice_reliable',
+          CASE WHEN (SELECT bool_or(note IS NULL AND predicted_hit_ratio > -1) FROM a) THEN 1 ELSE 0 END)) v
+        WHERE r.status = 'ok' OR r.status = 'collecting'),
+     labelled (name, labels, value) AS (
+       SELECT name, '{}'::json, value FROM plain
+       UNION ALL
+       SELECT 'working_set_status', json_build_object('status', s), CASE WHEN s = r.status THEN 1 ELSE 0 END
+         FROM r, (VALUES ('ok'), ('collecting'), ('stale'), ('not tracking')) v (s)
+       UNION ALL
+       SELECT 'working_set_info',
+              json_build_object('version', i.version, 'registers', i.registers::text, 'method', r.method, 'reason', i.reason), 1
+         FROM i, r
+       UNION ALL
+       SELECT v.name, json_build_object('window_seconds', c.seconds::text), v.value
+         FROM c, b, LATERAL (VALUES
+           ('working_set_size_bytes', c.pages * b.size),
+           ('working_set_size_lower_bound_bytes', c.pages_low * b.size),
+           ('working_set_size_upper_bound_bytes', c.pages_high * b.size)) v (name, value)
+       UNION ALL
+       SELECT 'working_set_verdict', json_build_object('verdict', s), CASE WHEN s = r.verdict THEN 1 ELSE 0 END
+         FROM r, (VALUES ('grow'), ('shrink'), ('keep'), ('exceeds memory')) v (s)
+        WHERE r.verdict <> '' AND (r.status = 'ok' OR r.status = 'collecting')
+       UNION ALL
+       SELECT v.name, json_build_object('cache_size_bytes', a.cache_bytes::text), v.value
+         FROM r, a, LATERAL (VALUES
+           ('working_set_predicted_hit_ratio', a.predicted_hit_ratio),
+           ('working_set_predicted_hit_ratio_error', a.error),
+           ('working_set_predicted_reads_per_second', a.predicted_reads_per_second)) v (name, value)
+        WHERE a.note IS NULL AND (r.status = 'ok' OR r.status = 'collecting'))
+};
+my %opt_in = (
+	relations => q{
+       SELECT v.name, json_build_object('datname', x.datname, 'relation', x.relation, 'relkind', x.relkind), v.value
+         FROM (SELECT coalesce(datname, '') AS datname,
+                      CASE WHEN relation IS NULL THEN concat('relfilenode ', relfilenode)
+                           -- the name without its schema, if that is in the search_path, is not what is wanted
+                           WHEN relation::text LIKE '%.%' THEN relation::text
+                           ELSE (SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = relation) || '.' || relation
+                      END AS relation,
+                      relkind::text AS relkind, sum(bytes) AS bytes, sum(resident_bytes) AS resident
+                 FROM working_set_relations GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3 LIMIT 20) x,
+              LATERAL (VALUES ('working_set_relation_size_bytes', x.bytes::float8),
+                              ('working_set_relation_resident_bytes', x.resident)) v (name, value)},
+	neon => q{
+       SELECT 'lfc_approximate_working_set_size_windows', json_build_object('duration_seconds', (60 * g)::text),
+              approximate_working_set_size_seconds(60 * g)::float8
+         FROM generate_series(1, 60) g},
+	reason => q{
+       SELECT 'working_set_reason_info', json_build_object('reason', reason), 1 FROM working_set_recommendation});
+
+# {series => value} of now, those of opt-in collectors too if they are named.
+# $query runs SQL and returns what it printed.
+sub truth
+{
+	my ($query, @opt_in) = @_;
+	my $all = join ' UNION ALL ', 'SELECT * FROM labelled', map { $opt_in{$_} } @opt_in;
+	my %series;
+	for my $line (split /\n/, $query->(
+			"$truth SELECT json_build_object('name', name, 'labels', labels, 'value', value::text) FROM ($all) s WHERE value IS NOT NULL"))
+	{
+		my $row = JSON::PP->new->decode($line);
+		$series{ series_name($row->{name}, $row->{labels}) } = $row->{value};
+	}
+	return \%series;
+}
+
+# Complaints about what was scraped between two truths.  Nothing may be there that is in
+# neither, or missing that is in both; a value is one between them.
+sub differences
+{
+	my ($before, $got, $after) = @_;
+	my @complaints;
+	for my $series (sort keys %{ { %$before, %$got, %$after } })
+	{
+		my @truths = sort { $a <=> $b } grep { defined } $before->{$series}, $after->{$series};
+		my $value = $got->{$series};
+		if (!defined $value)
+		{
+			push @complaints, "missing: $series" if @truths == 2;
+		}
+		elsif (!@truths)
+		{
+			push @complaints, "unexpected: $series $value";
+		}
+		elsif ($value < $truths[0] || $value > $truths[-1])
+		{
+			push @complaints, "$series is $value, not $truths[0]" . ($truths[-1] > $truths[0] ? " to $truths[-1]" : '');
+		}
+	}
+	return @complaints;
+}
+
+# what promtool has to say about metrics
+sub lint
+{
+	my ($text) = @_;
+	my ($out, $err) = ('', '');
+	my $ok = IPC::Run::run([ find_program('promtool'), 'check', 'metrics' ], '<', \$text, '>', \$out, '2>', \$err);
+	my @lines = grep { length } split /\n/, "$out\n$err";
+	push @lines, "exit status $?" if !$ok && !@lines;
+	return @lines;
+}
+
+# {name => type} of the tables of monitoring/README.md, by their heading
+sub documented_metrics
+{
+	my ($part, %metrics) = ('');
+	for my $line (split /\n/, slurp_file(monitoring('README.md')))
+	{
+		$part = lc $1 if $line =~ /^(Always|While it tracks|While the worker is on time|Opt-in)\b/;
+		next if $line !~ /^\| ((?:`(?:working_set|lfc)_\w+`(?:, )?)+) \| (gauge|counter)/;
+		my ($names, $type) = ($1, $2);
+		$metrics{$part}{$_} = $type for $names =~ /`(\w+)`/g;
+	}
+	return \%metrics;
+}
+
+1;
