@@ -94,21 +94,28 @@ object_aclcheck(Oid classid, Oid objectid, Oid roleid, AclMode mode)
  * directions since 18.  In the postmaster only.
  */
 static inline bool
+ws_is_worker(const void *node, const char *name)
+{
+	const RegisteredBgWorker *worker = (const RegisteredBgWorker *)
+		((const char *) node - offsetof(RegisteredBgWorker, rw_lnode));
+
+	return strcmp(worker->rw_worker.bgw_name, name) == 0;
+}
+
+static inline bool
 ws_worker_has_place(const char *name)
 {
 #if PG_VERSION_NUM < 180000
 	slist_iter	i;
 
 	slist_foreach(i, &BackgroundWorkerList)
-		if (strcmp(slist_container(RegisteredBgWorker, rw_lnode, i.cur)->rw_worker.bgw_name, name) == 0)
-			return true;
 #else
 	dlist_iter	i;
 
 	dlist_foreach(i, &BackgroundWorkerList)
-		if (strcmp(dlist_container(RegisteredBgWorker, rw_lnode, i.cur)->rw_worker.bgw_name, name) == 0)
-			return true;
 #endif
+		if (ws_is_worker(i.cur, name))
+			return true;
 	return false;
 }
 
