@@ -91,7 +91,8 @@ object_aclcheck(Oid classid, Oid objectid, Oid roleid, AclMode mode)
 
 /*
  * Has a worker of this name a place?  The list of them can be walked in both
- * directions since 18.  In the postmaster only.
+ * directions since 18; who is on it is computed by hand, because analysers take
+ * the macros for a null pointer.  In the postmaster only.
  */
 static inline bool
 ws_is_worker(const void *node, const char *name)
