@@ -88,6 +88,13 @@ pairs_order() {
     fi
 }
 
+# all orders of three, in the order of pairs_order
+pairs_orders=()
+for ((pairs_loads = 0; pairs_loads < 6; pairs_loads++)); do
+    pairs_orders+=("$(pairs_order 3 "$pairs_loads" | paste -s -d ' ')")
+done
+pairs_loads=0
+
 # ---------------------------------------------------------------- load
 
 # pairs_load_begin PGBENCH_OPTION...: start it; it goes on until it is ended
@@ -264,13 +271,39 @@ pairs_between() {
     done
 }
 
+# pairs_rapid RESULTS BLOCKS SECONDS SETTLE SWITCH PGBENCH_OPTION...: on against off in a server that
+# keeps running, each block no longer than three slices, of some hundredths of a second.  For
+# transactions that are much shorter still.  Here it is on that comes twice, so that
+# it is on for most of the time: labels off, on, and again for the second on.
+pairs_rapid() {
+    local results=$1 blocks=$2 seconds=$3 settle=$4 switch=$5 block=0 run i order labels=(off on again)
+    shift 5
+    while ((block < blocks)); do
+        pairs_load_begin "$@"
+        pairs_sleep 0.5
+        # the log of a run is in memory
+        for ((run = 0; run < 60 && block + run < blocks; run++)); do
+            # shellcheck disable=SC2206
+            order=(${pairs_orders[(block + run) % 6]})
+            for i in "${order[@]}"; do
+                if [ "${labels[i]}" = off ]; then "$switch" off; else "$switch" on; fi
+                pairs_slice "${labels[i]}" "$settle" "$seconds"
+            done
+        done
+        : >"$pairs_dir/rapid"
+        pairs_load_end "$pairs_dir/rapid" "$block" || return 1
+        awk '{ $1 += int((NR - 1) / 3); print }' "$pairs_dir/rapid" >>"$results"
+        block=$((block + run))
+    done
+}
+
 # ---------------------------------------------------------------- statistics
 
 # The columns of results that ratios are taken of.
 pairs_rate=3 pairs_latency=4 pairs_p99=5 pairs_time=6
 export pairs_rate pairs_latency pairs_p99 pairs_time
 
-# pairs_ratio RESULTS LABEL LABEL[,LABEL...] COLUMN: the ratio of the first to the others; prints number of
+# pairs_ratio RESULTS LABEL[,LABEL...] LABEL[,LABEL...] COLUMN: the ratio of the first to the others; prints number of
 # blocks, median, 95 % interval, quartiles.  Several slices with one name, and the
 # others, make one by their geometric mean.
 pairs_ratio() {
@@ -279,10 +312,10 @@ pairs_ratio() {
 
 # The ratio of each block.
 pairs_blocks() {
-    awk -v num="$2" -v den=",$3," -v column="$4" '
+    awk -v num=",$2," -v den=",$3," -v column="$4" '
         { if (!($1 in seen)) { seen[$1] = 1; block[++n] = $1 } }
         $column <= 0 { next }
-        $2 == num { sum[$1] += log($column); slices[$1]++ }
+        index(num, "," $2 ",") { sum[$1] += log($column); slices[$1]++ }
         index(den, "," $2 ",") { below[$1] += log($column); others[$1]++ }
         END {
             for (i = 1; i <= n; i++) {
@@ -306,8 +339,9 @@ pairs_median() {
         { x[++n] = $1 }
         END {
             if (n == 0) { print "0 - - - - -"; exit }
-            p = exp(-n * log(2))
-            for (k = 0; k < n && sum + p <= 0.025; k++) { sum += p; p *= (n - k) / (k + 1) }
+            # logarithms, since 2^-n may be too small for a number
+            p = -n * log(2)
+            for (k = 0; k < n && sum + exp(p) <= 0.025; k++) { sum += exp(p); p += log((n - k) / (k + 1)) }
             low = high = "-"
             if (k > 0) { low = x[k]; high = x[n + 1 - k] }
             print n, at((n + 1) / 2), low, high, at((n + 3) / 4), at((3 * n + 1) / 4)

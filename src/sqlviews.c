@@ -142,16 +142,20 @@ judge(const WsPublished *p)
 	bool		current = p->computed_at != 0 && p->since == since();
 	uint32		now = ws_shmem_advance();
 	uint32		began = ws_load(&ws_shared->sketch[WS_CLIENT]->floor);
+	uint32		present;
 	uint32		expected;
 
 	if (!ws_tracking())
 		return WS_STATUS_NOT_TRACKING;
 
-	if (worker_pid() == 0 && now > began + WORKER_GRACE)
+	/* what was saved goes back to before this server, the worker does not */
+	present = Max(began, WS_TICK_ORIGIN);
+	if (worker_pid() == 0 && now > present + WORKER_GRACE)
 		return WS_STATUS_STALE;
 
 	/* the first after a reset takes a minute, and its turn */
-	expected = current ? p->tick : began + WS_COLLECTING_SECONDS * WS_TICKS_PER_SECOND;
+	expected = current ? p->tick :
+		Max(began + WS_COLLECTING_SECONDS * WS_TICKS_PER_SECOND, present);
 	if (now > expected + ws_late_after(current ? p->interval : ws_interval) * WS_TICKS_PER_SECOND)
 		return WS_STATUS_STALE;
 	return current ? WS_STATUS_OK : WS_STATUS_COLLECTING;
