@@ -153,7 +153,7 @@ COMMENT ON COLUMN working_set_recommendation.window_seconds IS 'Length of the wi
 COMMENT ON COLUMN working_set_recommendation.plateau_end_bytes IS 'What the heuristic plateau_end says';
 COMMENT ON COLUMN working_set_recommendation.live_bytes IS 'What the heuristic live_set says: pages used within working_set.break_even that will probably be used again within it';
 COMMENT ON COLUMN working_set_recommendation.projected_bytes IS 'Where it will be at the next decision, a minute from now, if it grows as it did in the last two';
-COMMENT ON COLUMN working_set_recommendation.recommended_cache_bytes IS 'Recommended cache for the present workload: projected_bytes and working_set.headroom on top. For who can give and take cache at once; for shared_buffers see suggested_shared_buffers';
+COMMENT ON COLUMN working_set_recommendation.recommended_cache_bytes IS 'Recommended cache for the present workload: projected_bytes and working_set.headroom on top. For who can give and take cache at once; 0 where probably nothing will be used again soon. For shared_buffers see suggested_shared_buffers';
 COMMENT ON COLUMN working_set_recommendation.recommended_cache IS 'The same, for people';
 COMMENT ON COLUMN working_set_recommendation.peak_cache_bytes IS 'Largest recommended_cache_bytes in working_set.history, a week by default: the busiest time, which shared_buffers is sized for';
 COMMENT ON COLUMN working_set_recommendation.peak_at IS 'When that was: beginning of the minute, or of the quarter of an hour if it is more than a day ago';

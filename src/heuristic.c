@@ -308,10 +308,13 @@ ws_live_reason(const WsLiveFacts *facts, char *buf, size_t size)
 	else if (facts->live_bytes >= 0.995 * facts->window_bytes)
 		n = snprintf(buf, size, "all of the %s used in the %s%s%s will probably be used again soon",
 					 touched, all_known ? "" : "last ", window, so_far);
+	else if (facts->live_bytes < 1)
+		n = snprintf(buf, size, "of the %s used in the %s%s%s, probably none will be used again soon",
+					 touched, all_known ? "" : "last ", window, so_far);
 	else
 		n = snprintf(buf, size, "of the %s used in the %s%s%s, %s will probably be used again soon",
 					 touched, all_known ? "" : "last ", window, so_far, live);
 	if (facts->holding && n > 0 && (size_t) n < size)
 		snprintf(buf + n, size - n, ", or was in use until less than %s%s ago",
-				 strchr(hold, ' ') ? "" : "a ", hold);
+				 strchr(hold, ' ') ? "" : hold[0] == 'h' ? "an " : "a ", hold);
 }

@@ -482,6 +482,55 @@ test_reason(void)
 }
 
 /*
+ * The sentence of live_set, word for word.
+ */
+static void
+test_live_reason(void)
+{
+	const double GB = 0x1p30;
+	const struct
+	{
+		WsLiveFacts facts;
+		const char *want;
+	}			table[] = {
+		{{0, 0, 900, 7200, 300, false},
+		"no page was used in the last 15 minutes"},
+		{{0, 0, 900, 300, 300, false},
+		"no page was used in the 5 minutes seen so far"},
+		{{GB, GB, 900, 7200, 300, false},
+		"all of the 1.0 GB used in the last 15 minutes will probably be used again soon"},
+		{{4 * GB, GB, 900, 300, 300, false},
+		"of the 4.0 GB used in the 5 minutes seen so far, 1.0 GB will probably be used again soon"},
+		{{4 * GB, 0, 900, 7200, 300, false},
+		"of the 4.0 GB used in the last 15 minutes, probably none will be used again soon"},
+		{{4 * GB, 0.25, 60, 30, 30, false},
+		"of the 4.0 GB used in the 30 seconds seen so far, probably none will be used again soon"},
+		{{4 * GB, GB, 900, 7200, 300, true},
+		"of the 4.0 GB used in the last 15 minutes, 1.0 GB will probably be used again soon, or was in use until less than 5 minutes ago"},
+		{{4 * GB, 4 * GB, 900, 7200, 60, true},
+		"all of the 4.0 GB used in the last 15 minutes will probably be used again soon, or was in use until less than a minute ago"},
+		{{4 * GB, 4 * GB, 3600, 7200, 3600, true},
+		"all of the 4.0 GB used in the last hour will probably be used again soon, or was in use until less than an hour ago"},
+	};
+	bool		good = true;
+	char		buf[256];
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	{
+		ws_live_reason(&table[i].facts, buf, sizeof(buf));
+		is_string(buf, table[i].want, table[i].want);
+		for (size_t size = 1; size <= strlen(table[i].want); size++)
+		{
+			memset(buf, '#', sizeof(buf));
+			ws_live_reason(&table[i].facts, buf, size);
+			good &= strlen(buf) == size - 1 &&
+				strncmp(buf, table[i].want, size - 1) == 0 && buf[size] == '#';
+		}
+	}
+	ok(good, "live_set: a buffer too small is terminated and not overrun");
+}
+
+/*
  * ----------------------------------------------------------------
  * The live set
  * ----------------------------------------------------------------
@@ -989,7 +1038,7 @@ test_project(void)
 int
 main(void)
 {
-	plan(187);
+	plan(197);
 	test_golden();
 	test_projection();
 	test_plateau();
@@ -998,6 +1047,7 @@ main(void)
 	test_definition();
 	test_format();
 	test_reason();
+	test_live_reason();
 	test_live();
 	test_lower();
 	test_held();
