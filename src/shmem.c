@@ -228,7 +228,6 @@ sum_counters(WsCounters *sum, int64 *removed)
 		sum->inserts += __atomic_load_n(&c->inserts, __ATOMIC_RELAXED);
 		sum->scan_hits += __atomic_load_n(&c->scan_hits, __ATOMIC_RELAXED);
 		sum->scan_reads += __atomic_load_n(&c->scan_reads, __ATOMIC_RELAXED);
-		sum->ring_reads += __atomic_load_n(&c->ring_reads, __ATOMIC_RELAXED);
 		sum->dropped += __atomic_load_n(&c->dropped, __ATOMIC_RELAXED);
 	}
 
@@ -305,7 +304,6 @@ ws_shmem_read_counters(WsCounters *sum, int64 *removed)
 	sum->inserts -= base.inserts;
 	sum->scan_hits -= base.scan_hits;
 	sum->scan_reads -= base.scan_reads;
-	sum->ring_reads -= base.ring_reads;
 	sum->dropped -= base.dropped;
 	*removed = Max(*removed - removed_base, 0);
 	return since;

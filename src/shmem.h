@@ -57,7 +57,6 @@ typedef struct WsCounters
 	uint64		scan_hits;		/* of hits[WS_CLIENT], those by sequential scans,
 								 * estimated from sampled pages */
 	uint64		scan_reads;		/* of reads[WS_CLIENT], those by sequential scans */
-	uint64		ring_reads;		/* of these, those through a ring */
 	uint64		dropped;		/* events that the stream had no room for */
 } WsCounters;
 

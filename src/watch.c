@@ -80,7 +80,6 @@ static struct
 	/* not yet added to the shared counters */
 	uint64		scan_hits;
 	uint64		scan_reads;
-	uint64		ring_reads;
 	uint64		dropped;
 } watch;
 
@@ -288,10 +287,7 @@ ws_watch_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 		if (run)
 			run->extending = extension;
 		if (scanning && !extension && kind == WS_CLIENT)
-		{
 			watch.scan_reads++;
-			watch.ring_reads += ring;
-		}
 		if (sampled)
 			tell(page, tick, kind, extension ? WS_ACT_EXTEND : WS_ACT_READ, run, ring,
 				 scanning && !extension ? blocks : InvalidBlockNumber);
@@ -333,6 +329,5 @@ ws_watch_flush(WsCounters *counters)
 {
 	add(&counters->scan_hits, &watch.scan_hits);
 	add(&counters->scan_reads, &watch.scan_reads);
-	add(&counters->ring_reads, &watch.ring_reads);
 	add(&counters->dropped, &watch.dropped);
 }
