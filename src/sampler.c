@@ -13,14 +13,10 @@
 /*
  * The shift rises above these, and falls where twice as much stays below.  Few
  * events are never too many, however long they took: where others have the
- * processor, or part of it, fewer still would take as long.  More than few are
- * too many where there are pages enough: each event costs the process that
- * reports it as much again as the reader.  (With n pages in the sample, what is
- * told of it has a standard error of about 1/sqrt(n): 3 %.)
+ * processor, or part of it, fewer still would take as long.
  */
 #define BUSY_LIMIT		0.008	/* of a processor */
 #define FEW_EVENTS		4000.0	/* a second */
-#define ENOUGH_PAGES	1024
 
 /*
  * A look at a sampled page takes some 34 instructions more than at another,
@@ -317,13 +313,12 @@ ws_sampler_mature_shift(const WsSampler *sampler, uint32_t now, uint32_t ticks,
 }
 
 /*
- * Would such a load be too much, times a factor, with so many pages?
+ * Would such a load be too much, times a factor?
  */
 static bool
-too_much(uint32_t shift, const WsSampleLoad *load, double factor, double pages)
+too_much(uint32_t shift, const WsSampleLoad *load, double factor)
 {
-	return (load->events * factor > FEW_EVENTS &&
-			(load->busy * factor > BUSY_LIMIT || pages >= ENOUGH_PAGES)) ||
+	return (load->busy * factor > BUSY_LIMIT && load->events * factor > FEW_EVENTS) ||
 		(shift < FREE_SHIFT && ldexp(load->lookups * factor, -(int) shift) > FREE_LOOKS);
 }
 
@@ -333,13 +328,13 @@ ws_sampler_next_shift(const WsSampler *sampler, const WsSampleLoad *load)
 	uint32_t	shift = sampler->shift;
 
 	if (shift + 1 < WS_STRATA &&
-		(sampler->count == sampler->capacity || too_much(shift, load, 1, sampler->count)))
+		(sampler->count == sampler->capacity || too_much(shift, load, 1)))
 		return shift + 1;
 
 	/* each step down doubles everything; let there be room for as much again */
 	for (double factor = 1; shift > 0 && load->settled >= FALL_SECONDS &&
 		 sampler->count * factor < FILLED_LOW * sampler->capacity &&
-		 !too_much(shift - 1, load, 4 * factor, 2 * factor * sampler->count); factor *= 2)
+		 !too_much(shift - 1, load, 4 * factor); factor *= 2)
 		shift--;
 	return shift;
 }

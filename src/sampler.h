@@ -187,9 +187,9 @@ typedef struct WsSampleLoad
 } WsSampleLoad;
 
 /*
- * The shift to change to.  Up by one when the table is full, when more than a few
- * events keep the reader too busy or come from pages enough, or when sampled pages
- * would be felt in the looking up.  Down, after a minute, by as many steps as leave a margin
+ * The shift to change to.  Up by one when the table is full, when the reader
+ * is too busy with more than a few events, or when sampled pages would be felt
+ * in the looking up.  Down, after a minute, by as many steps as leave a margin
  * before all of these.
  */
 extern uint32_t ws_sampler_next_shift(const WsSampler *sampler, const WsSampleLoad *load);
