@@ -63,7 +63,7 @@ uint32		ws_shmem_advance(void) { return ws_shared->sketch[0]->tick; }
 void		ws_shmem_wake_worker(void) {}
 void		ws_watch_begin(void) {}
 void		ws_watch_flush(WsCounters *counters) {}
-void		ws_watch_damping(WsDamping *damping, uint32 tick, WsKind kind) {}
+void		ws_watch_damper(WsDamper *damper, uint32 tick, WsKind kind) {}
 void		ws_watch_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind) {}
 void		ws_watch_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind) {}
 void		ws_watch_remove(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind) {}

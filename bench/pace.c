@@ -28,6 +28,7 @@ PG_FUNCTION_INFO_V1(tick);
 
 /* as it is where nothing is evicted */
 #define DAMP_SHIFT 3
+#define DAMP_USES 5
 
 static shmem_startup_hook_type prev_shmem_startup_hook = NULL;
 static WsShared *shared = NULL;
@@ -58,7 +59,7 @@ take_over(void)
 		ws_store(&shared->sketch[kind]->watched,
 				 shift == WS_SAMPLE_OFF ? 0 : ws_stratum_bound(shift, shared->log2m));
 	}
-	ws_store(&shared->damp_shift, DAMP_SHIFT);
+	ws_store(&shared->damping, DAMP_USES << 8 | DAMP_SHIFT);
 	ws_store(&shared->sample_shift, shift);
 }
 

@@ -52,9 +52,6 @@
 /* Resident pages as if they had been sampled just as expected. */
 #define PRIOR_PAGES		16
 
-/* Hits are damped over 2^this ticks, at most. */
-#define DAMP_SHIFT_MAX	3
-
 static struct
 {
 	bool		running;
@@ -439,11 +436,8 @@ static void
 follow_load(double seconds, double busy, double events, double lookups)
 {
 	WsSampleLoad *load = &advisor.load;
-	double		turns = ws_sweep_turns(advisor.sweep);
-	double		ticks = turns > 0 ? seconds * WS_TICKS_PER_SECOND / turns : INFINITY;
 	double		follow;
 	uint32		shift;
-	int			damp = 0;
 
 	load->settled += seconds;
 	follow = Min(seconds / Min(load->settled, LOAD_SECONDS), 1);
@@ -456,10 +450,7 @@ follow_load(double seconds, double busy, double events, double lookups)
 	if (shift != ws_shared->sampler->shift && load->settled >= 1)
 		change_shift(shift);
 
-	/* no longer than a turn of the smallest cache */
-	while (damp < DAMP_SHIFT_MAX && 2 << damp <= ticks)
-		damp++;
-	ws_store(&ws_shared->damp_shift, ticks < 0.5 ? WS_DAMP_OFF : damp);
+	ws_shmem_damp(ws_sweep_damping(ws_sweep_turns(advisor.sweep) / (seconds * WS_TICKS_PER_SECOND)));
 }
 
 /* Strata that have been in the table for long enough join the sweeps. */

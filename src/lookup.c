@@ -54,7 +54,7 @@ static struct
 	uint32		settled_tick;	/* settle() has nothing to do in this tick, */
 	uint8		settled_flags;	/* as long as the process has these flags */
 	const uint8 *status_flags;	/* of this process, as others see them */
-	WsDamping	damping;		/* of sampled pages */
+	WsDamper	damper;		/* of sampled pages */
 
 	uint32		inserts;		/* of this process */
 
@@ -207,7 +207,7 @@ settle(void)
 	if (unattended)
 		ws_shmem_wake_worker();
 	here.settled_tick = unattended ? 0 : now;
-	ws_watch_damping(&here.damping, now, here.kind);
+	ws_watch_damper(&here.damper, now, here.kind);
 }
 
 /*
@@ -235,7 +235,7 @@ static RARE int
 match_watched(const void *page, uint32 hash, uint32 *marks, uint64 cell)
 {
 	if (likely(ws_peek(&here.sketch->cells[cell]) == here.settled_tick &&
-			   ws_watch_damped(&here.damping, hash)))
+			   ws_watch_damped(&here.damper, hash)))
 		return 0;
 	return match_recorded(page, hash);
 }

@@ -141,7 +141,10 @@ ws_shmem_startup(void)
 
 	ws_shared = shared;
 	if (!found)
+	{
+		ws_shmem_damp(ws_sweep_damping(1));
 		ws_shmem_worker_ticks(false);
+	}
 }
 
 uint32

@@ -25,6 +25,7 @@
 #include "sizing.h"
 #include "sketch.h"
 #include "stream.h"
+#include "sweep.h"
 
 /* Whose lookups: one sketch each. */
 typedef enum WsKind
@@ -71,9 +72,6 @@ typedef union WsCounterShard
 
 /* Value of WsShared.sample_shift when no page is sampled. */
 #define WS_SAMPLE_OFF		WS_STRATA
-
-/* Value of WsShared.damp_shift when hits are not damped. */
-#define WS_DAMP_OFF			32
 
 /*
  * What has become of the memory of times before the start: bits of
@@ -146,7 +144,7 @@ typedef struct WsShared
 	uint32		clock_ahead;	/* ticks by which resets moved the clock on */
 	uint32		active_tick;	/* when a lookup was last recorded, roughly */
 	uint32		sample_shift;	/* one page in 2^this is sampled */
-	uint32		damp_shift;		/* hits are damped over 2^this ticks */
+	uint32		damping;		/* of hits: a WsDamping, uses << 8 | shift */
 	int32		worker_pid;		/* 0: none */
 	struct Latch *worker_latch; /* NULL: none */
 	int64		since;			/* TimestampTz of reset, start or re-enabling; no
@@ -200,6 +198,21 @@ extern void ws_shmem_wake_worker(void);
  * Sample one page in 2^shift, or none (WS_SAMPLE_OFF).  The worker only.
  */
 extern void ws_shmem_sample(uint32 shift);
+
+/* Which hits of a sampled page are reported. */
+static inline WsDamping
+ws_shmem_damping(void)
+{
+	uint32		damping = ws_load(&ws_shared->damping);
+
+	return (WsDamping) {damping & 0xFF, damping >> 8};
+}
+
+static inline void
+ws_shmem_damp(WsDamping damping)
+{
+	ws_store(&ws_shared->damping, damping.uses << 8 | damping.shift);
+}
 
 /*
  * Forget everything, but the history only if told to; returns the time from

@@ -13,6 +13,13 @@
 #define NOWHERE		UINT16_MAX
 #define USAGE_MAX	5
 
+/*
+ * Uses of a page that are told for each turn of the hand but one in a tick.
+ * Twice the five that would do if they came evenly: what is told comes first,
+ * and then nothing for the rest of the tick, in which the hand goes on.
+ */
+#define FURTHER_USES	10
+
 /* Scans that are followed at a time, and buffers of a ring, at most. */
 #define RINGS		32
 #define RING_MAX	320
@@ -390,6 +397,19 @@ ws_sweep_turns(WsSweep *sweep)
 
 	sweep->moved = 0;
 	return turns;
+}
+
+WsDamping
+ws_sweep_damping(double turns)
+{
+	WsDamping	damping = {0, USAGE_MAX};
+
+	while (damping.shift < WS_DAMPING_SHIFT_MAX && ldexp(turns, (int) damping.shift + 1) <= 1)
+		damping.shift++;
+	if (turns > 1)
+		damping.uses = (uint32_t) fmin(USAGE_MAX + ceil(FURTHER_USES * (turns - 1)),
+									   WS_DAMPING_USES_MAX);
+	return damping;
 }
 
 const char *

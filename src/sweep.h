@@ -101,6 +101,24 @@ extern uint32_t ws_sweep_filled(const WsSweep *sweep, int size);
  */
 extern double ws_sweep_turns(WsSweep *sweep);
 
+/*
+ * Which uses of a page say nothing here?  Its count rises to five, and the hand
+ * has to come round for each to be taken away again.  So five uses in a turn of
+ * the smallest cache's hand are enough: of those in 2^shift ticks, so many.
+ * Where the hand goes round more than once in a tick, they are more.
+ */
+typedef struct WsDamping
+{
+	uint32_t	shift;			/* 0 .. WS_DAMPING_SHIFT_MAX */
+	uint32_t	uses;			/* 5 .. WS_DAMPING_USES_MAX */
+} WsDamping;
+
+#define WS_DAMPING_SHIFT_MAX	3
+#define WS_DAMPING_USES_MAX		1000
+
+/* For a hand that makes so many turns in a tick. */
+extern WsDamping ws_sweep_damping(double turns);
+
 /* NULL when all invariants hold, else what is wrong. */
 extern const char *ws_sweep_check(const WsSweep *sweep);
 

@@ -12,10 +12,9 @@
  * round in a ring: the hand of the clock would have to come round twice to
  * get there.  How lately depends on the size of the ring.
  *
- * Damping.  A page's usage count rises to five at most, so more than five hits
- * while the hand goes round once add nothing that a simulation could tell.
- * The first five of each interval are reported; the worker chooses an interval
- * shorter than a turn of the smallest cache that it simulates.
+ * Damping.  Of the hits of a page in an interval only the first are reported, as
+ * many as could make a difference to the simulated caches; see sweep.h.  The
+ * worker says how many those are, and how long the interval is.
  */
 #include "postgres.h"
 
@@ -46,8 +45,11 @@
 /* The size of a relation is told with one in so many hits in a run. */
 #define SIZE_TOLD		8
 
-/* Hits of a page in an interval that are reported; the server's own limit. */
-#define HITS_TOLD		5
+/* Bits of a slot of the damper that count hits, and what they can hold. */
+#define COUNT_BITS		10
+#define COUNT_MAX		((1 << COUNT_BITS) - 1)
+
+StaticAssertDecl(WS_DAMPING_USES_MAX < COUNT_MAX, "a slot has room for the hits that are reported");
 
 typedef struct Run
 {
@@ -187,19 +189,18 @@ interval_of(uint32 tick, WsKind kind, uint32 shift)
 {
 	uint32		floor = ws_load(&ws_shared->sketch[kind]->floor);
 
-	return ((uint32) ((uint64) tick >> shift) + (floor ^ kind) * 0x9E3779B1U) << 3;
+	return ((tick >> shift) + (floor ^ kind) * 0x9E3779B1U) << COUNT_BITS;
 }
 
 void
-ws_watch_damping(WsDamping *damping, uint32 tick, WsKind kind)
+ws_watch_damper(WsDamper *damper, uint32 tick, WsKind kind)
 {
 	static const uint64 none[2];
-	uint32		shift = ws_load(&ws_shared->damp_shift);
+	WsDamping	damping = ws_shmem_damping();
 
-	damping->slots = ws_shared->damper ? ws_shared->damper : none;
-	damping->shift = ws_shared->damper ? ws_shared->damper_shift : 31;
-	/* no slot is ever as full as that if hits are not damped */
-	damping->full = interval_of(tick, kind, shift) + (shift == WS_DAMP_OFF ? 7 : HITS_TOLD);
+	damper->slots = ws_shared->damper ? ws_shared->damper : none;
+	damper->shift = ws_shared->damper ? ws_shared->damper_shift : 31;
+	damper->full = interval_of(tick, kind, damping.shift) + damping.uses;
 }
 
 /*
@@ -208,18 +209,17 @@ ws_watch_damping(WsDamping *damping, uint32 tick, WsKind kind)
 static bool
 damped(uint32 hash, uint32 tick, WsKind kind)
 {
-	uint32		shift = ws_load(&ws_shared->damp_shift);
+	WsDamping	damping = ws_shmem_damping();
 	uint64	   *slot = &ws_shared->damper[ws_damper_slot(hash, ws_shared->damper_shift)];
 	uint64		old = __atomic_load_n(slot, __ATOMIC_RELAXED);
-	uint64		first = (uint64) hash << 32 | interval_of(tick, kind, shift);
+	uint64		first = (uint64) hash << 32 | interval_of(tick, kind, damping.shift);
 	uint64		told = old - first;
 
-	if (told >= HITS_TOLD)
-	{
-		if (told == HITS_TOLD && shift != WS_DAMP_OFF)
-			return true;
+	/* more than enough, when fewer are enough now than a moment ago */
+	if (told >= damping.uses && told <= COUNT_MAX)
+		return true;
+	if (told > COUNT_MAX)
 		told = 0;
-	}
 	__atomic_store_n(slot, first + told + 1, __ATOMIC_RELAXED);
 	return false;
 }

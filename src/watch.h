@@ -30,16 +30,16 @@ ws_watch_sampled(uint32 hash)
  * What a process keeps at hand, in a tick, to see that there is nothing to do
  * about a sampled page.
  */
-typedef struct WsDamping
+typedef struct WsDamper
 {
 	const uint64 *slots;
 	uint32		shift;
 	uint32		full;			/* lower half of a slot whose page has been
 								 * reported often enough */
-} WsDamping;
+} WsDamper;
 
 /* Bring it up to date. */
-extern void ws_watch_damping(WsDamping *damping, uint32 tick, WsKind kind);
+extern void ws_watch_damper(WsDamper *damper, uint32 tick, WsKind kind);
 
 /* The slot that counts how often a page with this hash was reported. */
 static inline uint32
@@ -53,11 +53,11 @@ ws_damper_slot(uint32 hash, uint32 shift)
  * is not sampled.
  */
 static inline bool
-ws_watch_damped(const WsDamping *damping, uint32 hash)
+ws_watch_damped(const WsDamper *damper, uint32 hash)
 {
 	/* plain loads will do: any value that was ever there */
-	return damping->slots[ws_damper_slot(hash, damping->shift)] ==
-		((uint64) hash << 32 | damping->full);
+	return damper->slots[ws_damper_slot(hash, damper->shift)] ==
+		((uint64) hash << 32 | damper->full);
 }
 
 /* A sampled page was found in shared buffers. */

@@ -816,7 +816,6 @@ typedef struct Workload
 
 #define LOG2M		14
 #define CAPACITY	16384
-#define HITS_TOLD	5
 #define TESTED		8
 
 static const int tested[TESTED] = {0, 3, 5, 7, PRESENT, 13, 15, 19};
@@ -834,10 +833,10 @@ typedef struct Advisor
 	WsTally    *tally;
 	double		rate;
 	bool		damping;
-	int			damp;			/* hits are damped over 2^this ticks */
+	WsDamping	damp;
 	double		ndamped;
 	uint32_t   *interval;		/* of each page: when hits were told, */
-	uint8_t    *told;			/* and how many */
+	uint32_t   *told;			/* and how many */
 } Advisor;
 
 static uint32_t
@@ -858,7 +857,7 @@ advisor_new(const Workload *w, bool damping)
 	a->scans = aligned_memory(ws_scans_size());
 	a->tally = zeroed(1, sizeof(WsTally));
 	a->interval = zeroed(npages(w), sizeof(uint32_t));
-	a->told = zeroed(npages(w), sizeof(uint8_t));
+	a->told = zeroed(npages(w), sizeof(uint32_t));
 	a->rate = ldexp(1, -(int) w->shift);
 	a->damping = damping;
 	ws_sampler_init(a->sampler, CAPACITY, LOG2M, w->shift, 1000);
@@ -898,7 +897,6 @@ advisor_second(Advisor *a, double entries, double follow)
 	const Workload *w = a->load;
 	double		expected = ldexp(1, -(int) w->shift);
 	double		rings[SIZES];
-	double		turns = ws_sweep_turns(a->sweep);
 
 	if (entries * 2 >= w->buffers)
 	{
@@ -912,9 +910,7 @@ advisor_second(Advisor *a, double entries, double follow)
 	ws_sweep_set_rings(a->sweep, WS_RING_READ, rings);
 	ws_scans_age(a->scans);
 
-	/* the longest interval, of 2, 4 or 8 ticks, that is no longer than a turn */
-	for (a->damp = 3; a->damp > 0 && turns > 0 && (1 << a->damp) > 10 / turns;)
-		a->damp--;
+	a->damp = ws_sweep_damping(ws_sweep_turns(a->sweep) / 10);
 }
 
 static void
@@ -968,11 +964,11 @@ advisor_event(Advisor *a, const WsEvent *e, uint32_t hash)
 	}
 }
 
-/* has it been told five times in this interval? */
+/* has it been told often enough in this interval? */
 static bool
 damped(Advisor *a, uint32_t page, uint32_t tick)
 {
-	uint32_t	interval = tick >> a->damp;
+	uint32_t	interval = tick >> a->damp.shift;
 
 	if (!a->damping)
 		return false;
@@ -981,7 +977,7 @@ damped(Advisor *a, uint32_t page, uint32_t tick)
 		a->interval[page] = interval;
 		a->told[page] = 0;
 	}
-	if (a->told[page] == HITS_TOLD)
+	if (a->told[page] >= a->damp.uses)
 	{
 		a->ndamped++;
 		return true;
@@ -1228,10 +1224,8 @@ test_end_to_end(uint32_t shift, uint64_t seed)
 
 /*
  * What is not told does not change the answers: five hits of a page in an
- * interval that is no longer than a turn of the smallest cache's hand.  The
- * interval is a tick at least, which is more than a turn where pages are read
- * fast; how many turns it may be, a workload shows that makes some of them in
- * a tick.
+ * interval that is no longer than a turn of the smallest cache's hand, or more
+ * where it makes some or many in a tick.
  */
 static void
 test_damping(const Workload *w, double most, const char *name)
@@ -1254,10 +1248,12 @@ main(void)
 	static const Workload warm = {4000, {12000, 300, 2000}, 1, 0, 40, 200000, 400000};
 	static const Workload sampled = {16000, {100000, 1500, 9000}, 1.1, 3, 200, 300000, 600000};
 	static const Workload fast = {4000, {12000, 300, 2000}, 1, 0, 1000, 200000, 400000};
+	static const Workload faster = {1000, {6000, 100, 600}, 1.5, 0, 10000, 400000, 2000000};
+	static const Workload fastest = {3000, {20000, 100, 900}, 1.4, 2, 50000, 1500000, 3000000};
 
 	for (int i = 0; i < SIZES; i++)
 		room[i] = 1000;
-	plan(92);
+	plan(96);
 	test_add();
 	test_all_seen();
 	test_scaling();
@@ -1277,5 +1273,7 @@ main(void)
 	test_damping(&warm, 0.9, "warm pages, and scans");
 	test_damping(&sampled, 0.9, "a sample");
 	test_damping(&fast, 0.9, "some turns in a tick");
+	test_damping(&faster, 0.9, "many turns");
+	test_damping(&fastest, 0.95, "many more, and a sample");
 	return done();
 }

@@ -875,6 +875,29 @@ test_turns(void)
 	free(sweep);
 }
 
+static void
+test_damping(void)
+{
+	static const struct
+	{
+		double		turns;			/* in a tick */
+		uint32_t	shift;
+		uint32_t	uses;
+	}			table[] = {
+		{0, 3, 5}, {1e-9, 3, 5}, {0.125, 3, 5}, {0.126, 2, 5}, {0.25, 2, 5}, {0.26, 1, 5},
+		{0.5, 1, 5}, {0.51, 0, 5}, {1, 0, 5}, {1.01, 0, 6}, {2, 0, 15}, {33.31, 0, 329},
+		{100.5, 0, 1000}, {100.7, 0, 1000}, {1e300, 0, 1000},
+	};
+
+	for (size_t t = 0; t < sizeof(table) / sizeof(table[0]); t++)
+	{
+		WsDamping	damping = ws_sweep_damping(table[t].turns);
+
+		ok(damping.shift == table[t].shift && damping.uses == table[t].uses,
+		   "%g turns in a tick: %u uses in 2^%u ticks tell all", table[t].turns, damping.uses, damping.shift);
+	}
+}
+
 /*
  * ----------------------------------------------------------------
  * Samples
@@ -1012,7 +1035,7 @@ test_sampled(Rule rule, bool with_scan, const char *name)
 int
 main(void)
 {
-	plan(102);
+	plan(117);
 	test_sizes();
 	test_identity();
 	test_rings_identity();
@@ -1026,6 +1049,7 @@ main(void)
 	test_forget();
 	test_seed();
 	test_turns();
+	test_damping();
 	test_sampled(UNIFORM, false, "uniform");
 	test_sampled(ZIPF, false, "Zipf");
 	test_sampled(ZIPF, true, "Zipf and a scan in a ring");
