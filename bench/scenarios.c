@@ -525,13 +525,12 @@ follow_load(double lookups, uint32_t tick)
 	static WsSampleLoad load;
 	uint32_t	shift;
 
-	load.lookups = lookups;
-	load.settled++;
+	ws_sample_load_follow(&load, 1, 0, 0, lookups);
 	shift = ws_sampler_next_shift(sampler, &load);
 	if (shift != sampler->shift)
 	{
 		ws_sampler_set_shift(sampler, shift, tick, forgotten, NULL);
-		load.settled = 0;
+		memset(&load, 0, sizeof(load));
 	}
 	if ((tick - WS_TICK_ORIGIN) % MINUTE == 0)
 	{

@@ -35,15 +35,6 @@
 /* Events that are taken over at a time, with the table locked. */
 #define BATCH			256
 
-/* Seconds over which the load is averaged. */
-#define LOAD_SECONDS	10
-/*
- * When so many events a second come that the stream would soon overflow,
- * sample one page in 2^this of those before, at once.
- */
-#define FLOOD_EVENTS	(3.0 * WS_STREAM_PLACES)
-#define FLOOD_STEPS		3
-
 /* One stratum more lasts after so long, if there is room. */
 #define RELAX_SECONDS	60
 
@@ -67,7 +58,8 @@ static struct
 	int64		drained_at;		/* times are in ms, by the clock that nobody sets */
 	int64		minded_at;		/* when what is due each second was last done */
 	int64		relax_at;		/* when to let more last again */
-	WsSampleLoad load;			/* averages since the shift was changed, or lately */
+	int64		lost;			/* events, when a flood was last looked for */
+	WsSampleLoad load;
 	WsStreamWait wait;
 
 	int64		curve_at;		/* when to take the next */
@@ -326,7 +318,10 @@ keep_up(int64 now)
 
 /*
  * Read the stream until it is empty, but no more than it has places: whoever
- * writes faster has to be slowed down first.  Returns how much there was.
+ * writes faster has to be slowed down first.  Returns how many events there
+ * were, without those of pages that are no longer sampled: when the shift has
+ * just risen, most that are still there are of that kind, and say nothing
+ * about what comes.
  */
 static int
 drain(void)
@@ -341,9 +336,11 @@ drain(void)
 	for (int batch = 0; batch < WS_STREAM_PLACES / BATCH; batch++)
 	{
 		n = read_events(events);
-		sum += n;
 		for (int i = 0; i < n; i++)
+		{
 			hashes[i] = ws_probe_hash(&events[i].page);
+			sum += ws_stratum(hashes[i], ws_shared->log2m) >= ws_shared->sampler->shift;
+		}
 
 		LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
 		for (int i = 0; i < n; i++)
@@ -395,6 +392,7 @@ ws_advisor_begin(void)
 		begin_sample();
 	advisor.curve_at = advisor.drained_at = ws_shmem_clock_ms();
 	ws_books_begin(&advisor.books, advisor.drained_at);
+	advisor.lost = advisor.books.counted.dropped;
 	if (ws_shared->sampler)
 		ws_shmem_sample(ws_shared->sampler->shift);
 }
@@ -436,18 +434,11 @@ static void
 follow_load(double seconds, double busy, double events, double lookups)
 {
 	WsSampleLoad *load = &advisor.load;
-	double		follow;
 	uint32		shift;
 
-	load->settled += seconds;
-	follow = Min(seconds / Min(load->settled, LOAD_SECONDS), 1);
-	load->busy += follow * (busy / seconds - load->busy);
-	load->events += follow * (events / seconds - load->events);
-	load->lookups += follow * (lookups / seconds - load->lookups);
-
-	/* then see for a second what it does */
+	ws_sample_load_follow(load, seconds, busy, events, lookups);
 	shift = ws_sampler_next_shift(ws_shared->sampler, load);
-	if (shift != ws_shared->sampler->shift && load->settled >= 1)
+	if (shift != ws_shared->sampler->shift)
 		change_shift(shift);
 
 	ws_shmem_damp(ws_sweep_damping(ws_sweep_turns(advisor.sweep) / (seconds * WS_TICKS_PER_SECOND)));
@@ -489,6 +480,8 @@ ws_advisor_tick(void)
 	double		lookups;
 	double		events;
 	uint32		filled;
+	int64		lost;
+	uint32		steps;
 
 	if (!advisor.running || !ws_enabled)
 		return;
@@ -513,8 +506,11 @@ ws_advisor_tick(void)
 
 	events = drain();
 	lookups = ws_books_lookups(&advisor.books) - lookups;
-	if (filled > WS_STREAM_PLACES / 4 && filled > FLOOD_EVENTS * seconds)
-		change_shift(Min(ws_shared->sampler->shift + FLOOD_STEPS, WS_STRATA - 1));
+	lost = advisor.books.counted.dropped - advisor.lost;
+	advisor.lost += lost;
+	steps = ws_sampler_flood_steps(events + Max(lost, 0), Max(seconds, 0), WS_STREAM_PLACES);
+	if (steps > 0)
+		change_shift(Min(ws_shared->sampler->shift + steps, WS_STRATA - 1));
 	if (now - advisor.minded_at >= 1000)
 	{
 		advisor.minded_at = now;

@@ -11,11 +11,15 @@
 #include "sketch.h"
 
 /*
- * The shift rises above these, and falls where twice as much stays below.  Few
+ * The reader's share of a processor.  The shift rises when the reader has taken
+ * so much more, and falls where twice as much stays below.  A burst passes: a
+ * cache that is being filled makes many events, and strata that are given up
+ * for it are back, with what has to be known of them, minutes later only.  Few
  * events are never too many, however long they took: where others have the
  * processor, or part of it, fewer still would take as long.
  */
 #define BUSY_LIMIT		0.008	/* of a processor */
+#define DEBT_LIMIT		0.03	/* processor seconds */
 #define FEW_EVENTS		4000.0	/* a second */
 
 /*
@@ -30,8 +34,21 @@
 /* The shift falls when less than this share of the table is in use. */
 #define FILLED_LOW		0.4
 
-/* It falls at most once in so many seconds. */
+/* It rises at most once in so many seconds, and falls at most once in so many. */
+#define RISE_SECONDS	1.0
 #define FALL_SECONDS	60.0
+
+/* Loads are averaged over so many seconds. */
+#define LOAD_SECONDS	10.0
+
+/*
+ * The stream is read ten times a second, or less often where the reader has to
+ * wait for a processor.  When a quarter of it fills in that time, there is a
+ * flood, and the shift rises at once, by so many steps at most.
+ */
+#define FLOOD_TURNS		10.0
+#define FLOOD_PART		0.25
+#define FLOOD_STEPS		3
 
 /* Room that is made is at least one part in so many of the table. */
 #define ROOM			8
@@ -312,14 +329,25 @@ ws_sampler_mature_shift(const WsSampler *sampler, uint32_t now, uint32_t ticks,
 	return brief ? sampler->shift : sampler->lasting;
 }
 
-/*
- * Would such a load be too much, times a factor?
- */
-static bool
-too_much(uint32_t shift, const WsSampleLoad *load, double factor)
+void
+ws_sample_load_follow(WsSampleLoad *load, double seconds, double busy, double events,
+					  double lookups)
 {
-	return (load->busy * factor > BUSY_LIMIT && load->events * factor > FEW_EVENTS) ||
-		(shift < FREE_SHIFT && ldexp(load->lookups * factor, -(int) shift) > FREE_LOOKS);
+	double		follow;
+
+	load->settled += seconds;
+	follow = fmin(seconds / fmin(load->settled, LOAD_SECONDS), 1);
+	load->busy += follow * (busy / seconds - load->busy);
+	load->events += follow * (events / seconds - load->events);
+	load->lookups += follow * (lookups / seconds - load->lookups);
+	load->debt = fmax(load->debt + busy - BUSY_LIMIT * seconds, 0);
+}
+
+/* So many lookups that sampled pages would be felt? */
+static bool
+felt(uint32_t shift, double lookups)
+{
+	return shift < FREE_SHIFT && ldexp(lookups, -(int) shift) > FREE_LOOKS;
 }
 
 uint32_t
@@ -327,16 +355,35 @@ ws_sampler_next_shift(const WsSampler *sampler, const WsSampleLoad *load)
 {
 	uint32_t	shift = sampler->shift;
 
+	if (load->settled < RISE_SECONDS)
+		return shift;
 	if (shift + 1 < WS_STRATA &&
-		(sampler->count == sampler->capacity || too_much(shift, load, 1)))
+		(sampler->count == sampler->capacity ||
+		 (load->debt > DEBT_LIMIT && load->events > FEW_EVENTS) ||
+		 felt(shift, load->lookups)))
 		return shift + 1;
 
 	/* each step down doubles everything; let there be room for as much again */
-	for (double factor = 1; shift > 0 && load->settled >= FALL_SECONDS &&
-		 sampler->count * factor < FILLED_LOW * sampler->capacity &&
-		 !too_much(shift - 1, load, 4 * factor); factor *= 2)
+	for (double factor = 1; shift > 0 && load->settled >= FALL_SECONDS; factor *= 2)
+	{
+		if (sampler->count * factor >= FILLED_LOW * sampler->capacity ||
+			(load->busy * 4 * factor > BUSY_LIMIT && load->events * 4 * factor > FEW_EVENTS) ||
+			felt(shift - 1, load->lookups * 4 * factor))
+			break;
 		shift--;
+	}
 	return shift;
+}
+
+uint32_t
+ws_sampler_flood_steps(double events, double seconds, uint32_t places)
+{
+	double		limit = FLOOD_PART * places * fmax(FLOOD_TURNS * seconds, 1);
+	uint32_t	steps = 0;
+
+	while (steps < FLOOD_STEPS && ldexp(events, -(int) steps) > limit)
+		steps++;
+	return steps;
 }
 
 /* what qsort() compares entries by */

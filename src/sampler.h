@@ -176,7 +176,8 @@ extern uint32_t ws_sampler_mature_shift(const WsSampler *sampler, uint32_t now, 
 										uint32_t floor);
 
 /*
- * What the shift depends on.
+ * What the shift depends on: averages since it was changed, or of the last ten
+ * seconds.
  */
 typedef struct WsSampleLoad
 {
@@ -184,15 +185,32 @@ typedef struct WsSampleLoad
 	double		busy;			/* share of a processor that the reader needs */
 	double		events;			/* that it reads, a second */
 	double		settled;		/* seconds since the shift was changed */
+	double		debt;			/* processor seconds that the reader took beyond
+								 * its share, and has not saved since */
 } WsSampleLoad;
 
 /*
- * The shift to change to.  Up by one when the table is full, when the reader
- * is too busy with more than a few events, or when sampled pages would be felt
- * in the looking up.  Down, after a minute, by as many steps as leave a margin
- * before all of these.
+ * So many seconds more have passed, in which the reader needed so many seconds
+ * of a processor for so many events, of so many lookups.
+ */
+extern void ws_sample_load_follow(WsSampleLoad *load, double seconds, double busy,
+								  double events, double lookups);
+
+/*
+ * The shift to change to, a second after the last change or later.  Up by one
+ * when the table is full, when the reader has taken too much of a processor
+ * for more than a few events, or when sampled pages would be felt in the
+ * looking up.  Down, after a minute, by as many steps as leave a margin before
+ * all of these.
  */
 extern uint32_t ws_sampler_next_shift(const WsSampler *sampler, const WsSampleLoad *load);
+
+/*
+ * By how many steps the shift has to rise at once when so many events were
+ * written, or dropped, in so many seconds: more than a stream with so many
+ * places can be trusted to hold until it is read.
+ */
+extern uint32_t ws_sampler_flood_steps(double events, double seconds, uint32_t places);
 
 /*
  * Entries of all pages of strata shift and up, the last touched first, to an

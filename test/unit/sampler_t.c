@@ -697,6 +697,10 @@ test_mature(void)
 	ok(wrong == 0 && immature > 300, "mature: for any history of shifts, by its definition");
 }
 
+/* in seconds */
+#define LONG_AGO	1000.0
+#define BUSY_ENOUGH	0.031		/* of a processor: more than may be owed */
+
 static void
 test_next_shift(void)
 {
@@ -704,53 +708,53 @@ test_next_shift(void)
 	{
 		uint32_t	shift;
 		uint32_t	count;			/* of 1000 */
-		double		lookups;
-		double		busy;
-		double		events;
-		double		settled;
+		WsSampleLoad load;		/* lookups, busy, events, settled, debt */
 		uint32_t	want;
 		const char *name;
 	}			table[] = {
 		/* up */
-		{5, 1000, 0, 0, 0, 0, 6, "a full table"},
-		{5, 999, 0, 0, 0, 0, 5, "one that is not quite full"},
-		{5, 1000, 0, 0, 0, 1000, 6, "a full table that was long so"},
-		{5, 500, 0, 0.009, 1e5, 0, 6, "more than 0.8 % of a processor"},
-		{5, 500, 0, 0.007, 1e5, 0, 5, "less than that"},
-		{0, 500, 21000, 0, 0, 0, 1, "sampled pages looked up more than 20,000 times a second"},
-		{0, 500, 19000, 0, 0, 0, 0, "less often"},
-		{3, 500, 161000, 0, 0, 0, 4, "sampled by one in eight, more than 160,000 lookups"},
-		{3, 500, 159000, 0, 0, 0, 3, "less"},
-		{4, 500, 1e9, 0, 0, 0, 4, "one page in 16 may always be sampled"},
-		{5, 500, 0, 1, 3900, 0, 5, "never for fewer than 4,000 events a second"},
-		{5, 500, 0, 0.009, 4100, 0, 6, "for more than that, if they keep it busy"},
-		{5, 500, 0, 0.007, 1e7, 0, 5, "not if they do not"},
-		{5, 1000, 1e9, 1, 1e5, 1000, 6, "up by one step, however much it is"},
-		{31, 1000, 0, 1, 1e5, 0, 31, "not beyond the last"},
-		{30, 1000, 0, 1, 1e5, 0, 31, "but up to it"},
+		{5, 1000, {0, 0, 0, 1, 0}, 6, "a full table"},
+		{5, 999, {0, 0, 0, 1, 0}, 5, "one that is not quite full"},
+		{5, 1000, {0, 0, 0, LONG_AGO, 0}, 6, "a full table that was long so"},
+		{5, 1000, {0, 0, 0, 0.99, 0}, 5, "not within a second of the last change"},
+		{5, 500, {0, 0.009, 1e5, 10, BUSY_ENOUGH}, 6, "when it owes more than 0.03 s"},
+		{5, 500, {0, 0.009, 1e5, 10, 0.029}, 5, "not when it owes less"},
+		{5, 500, {0, 0.5, 1e5, 1, 0.029}, 5, "however busy it is in a moment"},
+		{5, 500, {0, 0.009, 1e5, 0.9, BUSY_ENOUGH}, 5, "nor within a second"},
+		{0, 500, {21000, 0, 0, 1, 0}, 1, "sampled pages looked up more than 20,000 times a second"},
+		{0, 500, {19000, 0, 0, 1, 0}, 0, "less often"},
+		{3, 500, {161000, 0, 0, 1, 0}, 4, "sampled by one in eight, more than 160,000 lookups"},
+		{3, 500, {159000, 0, 0, 1, 0}, 3, "less"},
+		{4, 500, {1e9, 0, 0, 1, 0}, 4, "one page in 16 may always be sampled"},
+		{5, 500, {0, 1, 3900, 1, 10}, 5, "never for fewer than 4,000 events a second"},
+		{5, 500, {0, 0.009, 4100, 1, BUSY_ENOUGH}, 6, "for more than that, if it owes too much"},
+		{5, 500, {0, 0.007, 1e7, 1, 0}, 5, "not if it does not"},
+		{5, 1000, {1e9, 1, 1e5, LONG_AGO, 1}, 6, "up by one step, however much it is"},
+		{31, 1000, {0, 1, 1e5, 1, 1}, 31, "not beyond the last"},
+		{30, 1000, {0, 1, 1e5, 1, 1}, 31, "but up to it"},
 		/* down */
-		{5, 210, 0, 0, 0, 61, 4, "a table that is not used much falls"},
-		{5, 210, 0, 0, 0, 59, 5, "after a minute"},
-		{5, 390, 0, 0, 0, 1000, 4, "below 40 % of the room"},
-		{5, 410, 0, 0, 0, 1000, 5, "not above"},
-		{5, 190, 0, 0, 0, 100, 3, "by two steps when it stays below after the first"},
-		{9, 20, 0, 0, 0, 61, 4, "by five when it stays below for so long"},
-		{5, 0, 0, 0, 0, 100000, 0, "an empty one, to 0"},
-		{0, 0, 0, 0, 0, 1000, 0, "not below 0"},
-		{5, 210, 0, 0.0015, 1e5, 1000, 4, "with little to do"},
-		{5, 210, 0, 0.003, 1e5, 1000, 5, "not with so much that there is no margin"},
-		{5, 210, 0, 0.005, 1e5, 1000, 5, "not with what would be too much"},
-		{5, 210, 0, 0.5, 900, 1000, 4, "with few events, whatever keeps it busy"},
-		{5, 210, 0, 0.5, 1100, 1000, 5, "as long as they will be few"},
-		{8, 1, 0, 0.5, 100, 1000, 4, "by as many steps as they stay few"},
-		{8, 1, 0, 0.0003, 1e5, 1000, 5, "or the reader idle"},
-		{5, 210, 1e9, 0, 0, 1000, 4, "to one in 16 with any number of lookups"},
-		{7, 1, 1e9, 0, 0, 1000, 4, "by three steps"},
-		{4, 210, 150000, 0, 0, 1000, 4, "but not further if that left no margin"},
-		{4, 210, 200000, 0, 0, 1000, 4, "or would be too much"},
-		{4, 210, 10000, 0, 0, 1000, 3, "with few lookups, it falls"},
-		{1, 100, 2000, 0, 0, 1000, 0, "to 0"},
-		{31, 210, 0, 0, 0, 1000, 30, "from the last"},
+		{5, 210, {0, 0, 0, 61, 0}, 4, "a table that is not used much falls"},
+		{5, 210, {0, 0, 0, 59, 0}, 5, "after a minute"},
+		{5, 390, {0, 0, 0, LONG_AGO, 0}, 4, "below 40 % of the room"},
+		{5, 410, {0, 0, 0, LONG_AGO, 0}, 5, "not above"},
+		{5, 190, {0, 0, 0, 100, 0}, 3, "by two steps when it stays below after the first"},
+		{9, 20, {0, 0, 0, 61, 0}, 4, "by five when it stays below for so long"},
+		{5, 0, {0, 0, 0, 100000, 0}, 0, "an empty one, to 0"},
+		{0, 0, {0, 0, 0, LONG_AGO, 0}, 0, "not below 0"},
+		{5, 210, {0, 0.0015, 1e5, LONG_AGO, 0}, 4, "with little to do"},
+		{5, 210, {0, 0.003, 1e5, LONG_AGO, 0}, 5, "not with so much that there is no margin"},
+		{5, 210, {0, 0.005, 1e5, LONG_AGO, 0}, 5, "not with what would be too much"},
+		{5, 210, {0, 0.5, 900, LONG_AGO, 10}, 4, "with few events, whatever keeps it busy"},
+		{5, 210, {0, 0.5, 1100, LONG_AGO, 0}, 5, "as long as they will be few"},
+		{8, 1, {0, 0.5, 100, LONG_AGO, 0}, 4, "by as many steps as they stay few"},
+		{8, 1, {0, 0.0003, 1e5, LONG_AGO, 0}, 5, "or the reader idle"},
+		{5, 210, {1e9, 0, 0, LONG_AGO, 0}, 4, "to one in 16 with any number of lookups"},
+		{7, 1, {1e9, 0, 0, LONG_AGO, 0}, 4, "by three steps"},
+		{4, 210, {150000, 0, 0, LONG_AGO, 0}, 4, "but not further if that left no margin"},
+		{4, 210, {200000, 0, 0, LONG_AGO, 0}, 4, "or would be too much"},
+		{4, 210, {10000, 0, 0, LONG_AGO, 0}, 3, "with few lookups, it falls"},
+		{1, 100, {2000, 0, 0, LONG_AGO, 0}, 0, "to 0"},
+		{31, 210, {0, 0, 0, LONG_AGO, 0}, 30, "from the last"},
 	};
 	WsSampler  *s = new_sampler(1000, 10, 0, 100);
 	uint64_t	seed = 68;
@@ -761,19 +765,17 @@ test_next_shift(void)
 
 	for (size_t t = 0; t < sizeof(table) / sizeof(table[0]); t++)
 	{
-		WsSampleLoad load = {table[t].lookups, table[t].busy, table[t].events, table[t].settled};
-
 		s->shift = table[t].shift;
 		s->count = table[t].count;
-		ok(ws_sampler_next_shift(s, &load) == table[t].want, "next shift: %s", table[t].name);
+		ok(ws_sampler_next_shift(s, &table[t].load) == table[t].want, "next shift: %s", table[t].name);
 	}
 
-	/* what falling doubles must not make it rise again at once */
+	/* what falling doubles must not make it rise again, however long it is so */
 	for (int i = 0; i < 300000; i++)
 	{
 		WsSampleLoad load = {
 			exp(random_unit(&seed) * 16), exp(-3 - random_unit(&seed) * 7),
-			exp(random_unit(&seed) * 14), 1000
+			exp(random_unit(&seed) * 14), LONG_AGO, random_unit(&seed) * 0.06
 		};
 		uint32_t	next;
 
@@ -785,18 +787,125 @@ test_next_shift(void)
 		if (next < s->shift)
 		{
 			double		factor = ldexp(1, (int) (s->shift - next));
+			WsSampleLoad after = {0};
 
 			falls++;
 			s->shift = next;
 			s->count *= factor;
-			load.busy *= factor;
-			load.events *= factor;
-			swings += ws_sampler_next_shift(s, &load) > next;
+			for (int second = 0; second < 30; second++)
+			{
+				ws_sample_load_follow(&after, 1, load.busy * factor, load.events * factor, load.lookups);
+				swings += ws_sampler_next_shift(s, &after) > next;
+			}
 		}
 	}
 	ok(jumps == 0 && swings == 0 && falls > 10000 && rises > 10000,
 	   "next shift: whatever the load, it does not swing");
 	free(s);
+}
+
+/*
+ * A load of so much for so many seconds, told in so many parts of a second.
+ */
+static void
+add_load(WsSampleLoad *load, double seconds, int parts, double busy, double events, double lookups)
+{
+	int			n = (int) rint(seconds * parts);
+
+	for (int i = 0; i < n; i++)
+		ws_sample_load_follow(load, 1.0 / parts, busy / parts, events / parts, lookups / parts);
+}
+
+/* seconds until the shift rises for a load of so much; 1000: it does not */
+static int
+patience(double busy)
+{
+	WsSampler  *s = new_sampler(1000, 10, 5, 100);
+	WsSampleLoad load = {0};
+	int			seconds = 0;
+
+	do
+	{
+		ws_sample_load_follow(&load, 1, busy, 50000, 0);
+		seconds++;
+	} while (seconds < 1000 && ws_sampler_next_shift(s, &load) == 5);
+	free(s);
+	return seconds;
+}
+
+static void
+test_load(void)
+{
+	for (int parts = 1; parts <= 10; parts += 9)
+	{
+		WsSampleLoad load = {0};
+
+		add_load(&load, 4, parts, 0.006, 9000, 1e6);
+		ok(fabs(load.busy - 0.006) < 1e-12 && fabs(load.events - 9000) < 1e-6 &&
+		   fabs(load.lookups - 1e6) < 1e-6 && fabs(load.settled - 4) < 1e-9 && load.debt == 0,
+		   "load: what is steady is told as it is, in %d parts of a second", parts);
+		add_load(&load, 4, parts, 0.014, 3000, 0);
+		ok(fabs(load.busy - 0.010) < 1e-12 && fabs(load.events - 6000) < 1e-6 &&
+		   fabs(load.lookups - 5e5) < 1e-6, "load: the average since the shift was changed");
+		ok(fabs(load.debt - 4 * 0.006) < 1e-12, "load: what is above 0.8 %% is owed");
+		add_load(&load, 1, parts, 0.002, 3000, 0);
+		ok(fabs(load.debt - 3 * 0.006) < 1e-12, "load: what is below is saved");
+		add_load(&load, 4, parts, 0, 3000, 0);
+		ok(load.debt == 0, "load: nothing is saved beyond that");
+
+		/* each time, a tenth of the difference in a second, or by its parts */
+		add_load(&load, 60, parts, 0.02, 100, 50);
+		ok(fabs(load.busy - 0.02) < 1e-4 && fabs(load.events - 100) < 20 && fabs(load.lookups - 50) < 1e3,
+		   "load: after a minute the time before has faded");
+	}
+	{
+		WsSampleLoad load = {0};
+
+		ws_sample_load_follow(&load, 0.1, 0.005, 1000, 2000);
+		ok(fabs(load.busy - 0.05) < 1e-12 && fabs(load.events - 10000) < 1e-6 &&
+		   fabs(load.lookups - 20000) < 1e-6 && fabs(load.debt - 0.0042) < 1e-12,
+		   "load: a tenth of a second alone");
+		ws_sample_load_follow(&load, 50, 0.5, 5000, 0);
+		ok(fabs(load.busy - 0.01) < 1e-12 && fabs(load.events - 100) < 1e-9, "load: a time longer than is averaged over");
+	}
+
+	/* 0.03 s above 0.8 % of the time */
+	ok(patience(0.3) == 1, "load: far too much is thinned after a second");
+	ok(patience(0.018) == 4, "load: 1.8 %% of a processor, after 4 s");
+	ok(patience(0.0102) == 14, "load: 1.02 %%, after 14 s");
+	ok(patience(0.0079) == 1000, "load: less than 0.8 %%, never");
+}
+
+static void
+test_flood(void)
+{
+	static const struct
+	{
+		double		events;
+		double		seconds;
+		uint32_t	places;
+		uint32_t	want;
+		const char *name;
+	}			table[] = {
+		{0, 0, 32768, 0, "nothing"},
+		{8192, 0.1, 32768, 0, "a quarter of the stream in a tenth of a second"},
+		{8193, 0.1, 32768, 1, "more than that"},
+		{8193, 0, 32768, 1, "in no time"},
+		{8192, 0.05, 32768, 0, "or less than a tenth of a second, from which nothing is concluded"},
+		{8193, 0.11, 32768, 0, "but not in more"},
+		{81920, 1, 32768, 0, "ten times a quarter in a second"},
+		{81921, 1, 32768, 1, "more"},
+		{16384, 0.1, 32768, 1, "twice the quarter"},
+		{16385, 0.1, 32768, 2, "more than twice"},
+		{32769, 0.1, 32768, 3, "more than four times"},
+		{1e12, 0.1, 32768, 3, "by three steps at most"},
+		{1e12, 1e9, 32768, 0, "as many in a long time"},
+		{257, 0.1, 1024, 1, "a small stream"},
+	};
+
+	for (size_t t = 0; t < sizeof(table) / sizeof(table[0]); t++)
+		ok(ws_sampler_flood_steps(table[t].events, table[t].seconds, table[t].places) == table[t].want,
+		   "flood: %s", table[t].name);
 }
 
 /*
@@ -1729,7 +1838,7 @@ test_noise(void)
 int
 main(void)
 {
-	plan(248);
+	plan(283);
 	test_stratum();
 	test_bound();
 	compare_with_list(400, false, 71, "small table");
@@ -1740,6 +1849,8 @@ main(void)
 	test_shift();
 	test_mature();
 	test_next_shift();
+	test_load();
+	test_flood();
 	test_select();
 	test_error();
 	test_relations();
