@@ -54,7 +54,7 @@ static struct
 	uint32		settled_tick;	/* settle() has nothing to do in this tick, */
 	uint8		settled_flags;	/* as long as the process has these flags */
 	const uint8 *status_flags;	/* of this process, as others see them */
-	WsDamper	damper;		/* of sampled pages */
+	WsDamper	damper;			/* of sampled pages */
 
 	uint32		inserts;		/* of this process */
 
