@@ -19,6 +19,7 @@ OBJS = \
 	src/liveset.o \
 	src/recommender.o \
 	src/persist.o \
+	src/relsize.o \
 	src/gauge.o \
 	src/sqlfuncs.o \
 	src/sqlviews.o \

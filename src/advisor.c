@@ -25,6 +25,7 @@
 #include "guc.h"
 #include "liveset.h"
 #include "probe.h"
+#include "relsize.h"
 #include "reuse.h"
 #include "scans.h"
 #include "sweep.h"
@@ -186,8 +187,14 @@ take_over(const WsEvent *event, uint32 hash, bool *known)
 	*known = entry != WS_NO_SAMPLE;
 	if (event->act == WS_ACT_REMOVE)
 	{
+		WsSample   *sample = &sampler->samples[entry];
+		bool		resident = false;
+
+		/* soon after a use it may be no removal (lookup.c), so look for the page */
+		if (*known && sample->touched + 1 >= event->tick)
+			(void) ws_probe_resident(sample, 1, &resident);
 		if (*known)
-			sampler->samples[entry].resident = 0;
+			sample->resident = resident;
 		return WS_NO_SAMPLE;
 	}
 	if (!*known)
@@ -207,7 +214,7 @@ take_over(const WsEvent *event, uint32 hash, bool *known)
  * when it was there, and whether it would have been in others, is not known.
  */
 static void
-simulate(const WsEvent *event, uint32 hash, uint32 page, bool known)
+simulate(WsEvent *event, uint32 hash, uint32 page, bool known)
 {
 	WsTally    *tally = ws_books_present(&advisor.books);
 	double		weight = ldexp(1, (int) advisor.shift);
@@ -217,6 +224,9 @@ simulate(const WsEvent *event, uint32 hash, uint32 page, bool known)
 	uint32		missed;
 	uint32		distance;
 
+	if (ws_scans_wants_size(advisor.scans, event))
+		ws_scans_set_size(advisor.scans, &event->page, ws_relation_blocks(&event->page));
+	event->act = ws_scans_act(advisor.scans, event);
 	class = ws_scans_judge(advisor.scans, event, advisor.shift, &access);
 	access.page = page;
 	missed = ws_sweep_access(advisor.sweep, &access);

@@ -16,14 +16,14 @@ ws_books_begin(WsBooks *books, int64 now)
 	memset(books, 0, sizeof(WsBooks));
 	books->bucket_end = now + BUCKET_MS;
 	books->until = now;
-	books->since = __atomic_load_n(&ws_shared->since, __ATOMIC_RELAXED);
+	books->since = ws_shmem_since();
 	(void) ws_shmem_read_counters(&books->counted, &removed);
 }
 
 bool
 ws_books_closed(const WsBooks *books)
 {
-	return books->since != __atomic_load_n(&ws_shared->since, __ATOMIC_RELAXED);
+	return books->since != ws_shmem_since();
 }
 
 void

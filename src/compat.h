@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_proc.h"
+#include "common/relpath.h"
 #include "fmgr.h"
 #include "lib/ilist.h"
 #include "miscadmin.h"
@@ -19,7 +20,6 @@
 #include "storage/bufmgr.h"
 #include "storage/proc.h"
 #include "storage/shmem.h"
-#include "storage/smgr.h"
 #include "utils/acl.h"
 #include "utils/wait_event.h"
 
@@ -121,24 +121,19 @@ ws_worker_has_place(const char *name)
 }
 
 /*
- * Files of relations have had other names since 16, and so have backends
- * since 17.
+ * The path of a relation's main fork is a string in a struct since 18, and one
+ * that was allocated before.
  */
-static inline SMgrRelation
-ws_smgr_open(Oid tablespace, Oid database, uint32 relation)
+static inline void
+ws_relation_path(Oid tablespace, Oid database, uint32 relation, char *path, size_t size)
 {
-#if PG_VERSION_NUM < 160000
-	RelFileNode file = {tablespace, database, relation};
+#if PG_VERSION_NUM < 180000
+	char	   *allocated = GetRelationPath(database, tablespace, relation, -1, MAIN_FORKNUM);
 
-	return smgropen(file, InvalidBackendId);
+	strlcpy(path, allocated, size);
+	pfree(allocated);
 #else
-	RelFileLocator file = {tablespace, database, relation};
-
-#if PG_VERSION_NUM < 170000
-	return smgropen(file, InvalidBackendId);
-#else
-	return smgropen(file, INVALID_PROC_NUMBER);
-#endif
+	strlcpy(path, GetRelationPath(database, tablespace, relation, INVALID_PROC_NUMBER, MAIN_FORKNUM).str, size);
 #endif
 }
 

@@ -112,7 +112,7 @@ ws_liveset_due(void)
 void
 ws_liveset_tick(void)
 {
-	int64		since = __atomic_load_n(&ws_shared->since, __ATOMIC_RELAXED);
+	int64		since = ws_shmem_since();
 	uint32		now = ws_shmem_advance();
 	WsEstimate	window;
 	bool		good;

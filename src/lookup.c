@@ -9,7 +9,11 @@
  * the modes, its exclusive bit, if set, is ours.
  *
  * insert() is called when an entry is made: on every page that is read in, and
- * on every page by which a relation is extended.
+ * on every page by which a relation is extended.  Two processes may read the same
+ * page at the same time.  The later one then finds the entry of the other, under
+ * the lock in exclusive mode, and match() takes that for a removal.  Such a
+ * removal comes within a tick or two of a use of the page, so the worker looks
+ * for the page before it believes it (advisor.c).
  *
  * Both find the hash value of the page in the entry, right before the key.
  *
@@ -33,8 +37,14 @@
 #include "shmem.h"
 #include "watch.h"
 
-/* The clock is read for one inserted page in so many, also with a worker. */
-#define CLOCK_EVERY 64
+/*
+ * The worker may hang, so the clock is also read for one in so many hits on pages
+ * of watched registers.
+ */
+#define CLOCK_EVERY 16
+
+/* At the end of a transaction fewer hits than this stay uncounted. */
+#define FEW_HITS 64
 
 /* What marks a process as one that cleans up, not one that uses. */
 #define MAINTENANCE_FLAGS (PROC_IN_VACUUM | PROC_IS_AUTOVACUUM)
@@ -56,7 +66,7 @@ static struct
 	const uint8 *status_flags;	/* of this process, as others see them */
 	WsDamper	damper;			/* of sampled pages */
 
-	uint32		inserts;		/* of this process */
+	uint32		watched_hits;	/* of pages of watched registers */
 
 	/* the books */
 	int			pid;			/* whose they are */
@@ -166,6 +176,24 @@ present_kind(void)
 }
 
 /*
+ * The first lookup of this process, or the first that it records again.  What
+ * the server has counted so far is counted already, or is not to be.
+ */
+static void
+begin_process(int64 hits, int64 reads)
+{
+	here.pid = MyProcPid;
+	here.hits = hits;
+	here.reads = reads;
+	if (AmAutoVacuumLauncherProcess())
+		here.status_flags = &launcher_flags;
+	else
+		here.status_flags = MyProc ? &MyProc->statusFlags : &no_flags;
+	here.kind = present_kind();
+	ws_watch_begin();
+}
+
+/*
  * What has to be done once per tick and process, when the process turns from
  * client to maintenance or back (its flags have changed), and every time if
  * there is no worker that ticks: bring everything else up to date.
@@ -178,16 +206,8 @@ settle(void)
 
 	if (here.pid != MyProcPid)
 	{
-		/* first lookup of this process */
-		here.pid = MyProcPid;
-		here.hits = 0;
-		here.reads = 0;
-		if (AmAutoVacuumLauncherProcess())
-			here.status_flags = &launcher_flags;
-		else
-			here.status_flags = MyProc ? &MyProc->statusFlags : &no_flags;
-		here.kind = present_kind();
-		ws_watch_begin();
+		begin_process(0, 0);
+		ws_shmem_advance();
 	}
 
 	flush_counters();
@@ -195,17 +215,13 @@ settle(void)
 	here.settled_flags = *here.status_flags;
 	here.kind = present_kind();
 	record_in(ws_shared->sketch[here.kind]);
-	unattended = ws_load(&here.sketch->unattended);
-	if (unattended)
-		ws_shmem_advance();
 
-	now = ws_load(&here.sketch->tick);
+	/* where no worker ticks, nothing is ever settled: the clock is read each time */
+	now = ws_sketch_present(here.sketch, &unattended);
+	if (unattended)
+		now = ws_shmem_advance();
 	if (ws_load(&ws_shared->active_tick) != now)
 		ws_store(&ws_shared->active_tick, now);
-
-	/* a worker that rests will tick again; if there is none, look at the clock */
-	if (unattended)
-		ws_shmem_wake_worker();
 	here.settled_tick = unattended ? 0 : now;
 	ws_watch_damper(&here.damper, now, here.kind);
 }
@@ -222,9 +238,25 @@ match_recorded(const void *page, uint32 hash)
 	ws_sketch_touch(sketch, hash);
 	if (hash >= ws_load(&sketch->watched))
 		ws_mark(here.marks, ws_sketch_cell(sketch, hash));
-	else if (ws_watch_sampled(hash))
+	else
 		ws_watch_hit(page, hash, ws_load(&here.sketch->tick), here.kind);
 	return 0;
+}
+
+static RARE int
+match_settle(const void *page, uint32 hash)
+{
+	settle();
+	return match_recorded(page, hash);
+}
+
+/* Now and then: has a worker that should tick stopped to? */
+static RARE int
+match_clock(const void *page, uint32 hash)
+{
+	if (ws_shmem_advance() != here.settled_tick)
+		settle();
+	return match_recorded(page, hash);
 }
 
 /*
@@ -234,16 +266,11 @@ match_recorded(const void *page, uint32 hash)
 static RARE int
 match_watched(const void *page, uint32 hash, uint32 *marks, uint64 cell)
 {
+	if (unlikely(++here.watched_hits % CLOCK_EVERY == 0))
+		return match_clock(page, hash);
 	if (likely(ws_peek(&here.sketch->cells[cell]) == here.settled_tick &&
 			   ws_watch_damped(&here.damper, hash)))
 		return 0;
-	return match_recorded(page, hash);
-}
-
-static RARE int
-match_settle(const void *page, uint32 hash)
-{
-	settle();
 	return match_recorded(page, hash);
 }
 
@@ -351,10 +378,7 @@ insert(void *entry_key, const void *key, Size keysize)
 
 	memcpy(entry_key, key, sizeof(BufferTag));
 
-	/* a worker that ticks may have stopped to */
-	if (here.inserts++ % CLOCK_EVERY == 0 || ws_load(&here.sketch->unattended))
-		ws_shmem_advance();
-	if (ws_load(&here.sketch->tick) != here.settled_tick ||
+	if (ws_shmem_advance() != here.settled_tick ||
 		*here.status_flags != here.settled_flags)
 		settle();
 	ws_sketch_touch(here.sketch, hash);
@@ -409,4 +433,24 @@ ws_lookup_end(void)
 {
 	if (here.pid == MyProcPid)
 		flush_counters();
+}
+
+void
+ws_lookup_resume(void)
+{
+	/* the logger has no PGPROC, and no shared memory either */
+	if (MyProc)
+		begin_process(pgBufferUsage.shared_blks_hit, pgBufferUsage.shared_blks_read);
+}
+
+void
+ws_lookup_pause(void)
+{
+	if (here.pid != MyProcPid)
+		return;
+	if (pgBufferUsage.shared_blks_hit - here.hits >= FEW_HITS)
+		flush_counters();
+	ws_shmem_advance();
+	if (ws_load(&here.sketch->unattended))
+		ws_shmem_wake_worker();
 }

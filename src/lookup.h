@@ -3,8 +3,11 @@
  *		What is done at each lookup of a page in shared buffers: the hot path.
  *
  * The probe (probe.h) puts the two functions of this room in the place of those
- * that the buffer lookup table compares and copies keys with.  Nothing here
- * allocates, waits, reports or reads a file.
+ * that the buffer lookup table compares and copies keys with.  The server calls
+ * them with the lock of a partition held, and sometimes in a critical section.
+ * So they touch the state of that lock, the server's counters of buffer usage,
+ * and shared memory of our own; they call nothing of the server's and make no
+ * system call.
  */
 #ifndef WS_LOOKUP_H
 #define WS_LOOKUP_H
@@ -33,8 +36,17 @@ extern HashCopyFunc ws_lookup_insert(void);
  */
 extern void ws_lookup_settle(void);
 
-/* Count the last hits of this process, if it had any. */
+/* Count the last hits of this process, if it had any, before it stops to record. */
 extern void ws_lookup_end(void);
+
+/* This process records again: what it looked up meanwhile does not count. */
+extern void ws_lookup_resume(void);
+
+/*
+ * A transaction has ended, and no lock is held: count its hits if there are
+ * more than a few, let time pass, and wake the worker if it rests.
+ */
+extern void ws_lookup_pause(void);
 
 /*
  * The lock that is held, in one mode or the other, while a page with this hash

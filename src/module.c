@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
 
@@ -32,6 +33,27 @@ request(void)
 	ws_shmem_request();
 }
 
+/*
+ * The buffer path must not make a system call, so what needs one waits for the
+ * end of the transaction.
+ */
+static void
+transaction_ends(XactEvent event, void *arg)
+{
+	switch (event)
+	{
+		case XACT_EVENT_COMMIT:
+		case XACT_EVENT_PARALLEL_COMMIT:
+		case XACT_EVENT_ABORT:
+		case XACT_EVENT_PARALLEL_ABORT:
+		case XACT_EVENT_PREPARE:
+			ws_probe_pause();
+			break;
+		default:
+			break;
+	}
+}
+
 static void
 startup(void)
 {
@@ -54,5 +76,6 @@ _PG_init(void)
 	prev_shmem_startup_hook = shmem_startup_hook;
 	shmem_startup_hook = startup;
 
+	RegisterXactCallback(transaction_ends, NULL);
 	ws_worker_register();
 }

@@ -56,6 +56,7 @@ static struct
 {
 	bool		attached;		/* is there a table? */
 	WsTable		table;
+	bool		recording;		/* do our functions stand in? */
 	bool		ignored;		/* record nothing in this process */
 } probe;
 
@@ -181,6 +182,7 @@ attach(void)
 	if (try_out())
 	{
 		ws_lookup_begin(locks, exclusive, sure);
+		probe.recording = true;
 		return true;
 	}
 
@@ -196,7 +198,7 @@ attach(void)
 static void
 at_exit(void)
 {
-	if (IsUnderPostmaster && probe.attached)
+	if (IsUnderPostmaster && probe.recording)
 		ws_lookup_end();
 }
 
@@ -252,8 +254,24 @@ ws_probe_attach(void)
 void
 ws_probe_switch(bool on)
 {
-	if (probe.attached)
-		stand_in(on && !probe.ignored);
+	on = on && !probe.ignored;
+	if (!probe.attached || on == probe.recording)
+		return;
+
+	/* count what was recorded, and nothing of what is not */
+	if (probe.recording)
+		ws_lookup_end();
+	else
+		ws_lookup_resume();
+	stand_in(on);
+	probe.recording = on;
+}
+
+void
+ws_probe_pause(void)
+{
+	if (probe.recording)
+		ws_lookup_pause();
 }
 
 void
@@ -266,7 +284,7 @@ ws_probe_ignore_self(void)
 void
 ws_probe_flush_counters(void)
 {
-	if (probe.attached && !probe.ignored)
+	if (probe.recording)
 		ws_lookup_settle();
 }
 
@@ -297,7 +315,7 @@ ws_probe_resident(const WsSample *pages, int n, bool *resident)
 	}
 
 	/* look without being seen; none of this can fail */
-	ws_probe_switch(false);
+	stand_in(false);
 	for (int i = 0; i < n; i++)
 	{
 		LWLock	   *lock = ws_lookup_lock(pages[i].hash);
@@ -309,6 +327,6 @@ ws_probe_resident(const WsSample *pages, int n, bool *resident)
 		LWLockRelease(lock);
 		found += resident[i];
 	}
-	ws_probe_switch(ws_enabled);
+	stand_in(probe.recording);
 	return found;
 }

@@ -26,6 +26,11 @@ extern void ws_probe_attach(void);
 extern void ws_probe_switch(bool on);
 
 /*
+ * A transaction of this process has ended: see ws_lookup_pause().
+ */
+extern void ws_probe_pause(void);
+
+/*
  * The lookups of this process are of no interest.  For our own worker.
  */
 extern void ws_probe_ignore_self(void);

@@ -194,7 +194,7 @@ remember(const WsHistoryRow *row, int64 now, WsPublished *p)
 
 	/* what is from before a reset is not to be remembered */
 	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
-	if (p->since == __atomic_load_n(&ws_shared->since, __ATOMIC_RELAXED))
+	if (p->since == ws_shmem_since())
 		ws_history_add(&ws_shared->history, now, row);
 	LWLockRelease(ws_shared->lock);
 
@@ -303,7 +303,7 @@ ws_recommender_publish(void)
 	int64		now;
 
 	memset(&p, 0, sizeof(p));
-	p.since = __atomic_load_n(&ws_shared->since, __ATOMIC_RELAXED);
+	p.since = ws_shmem_since();
 	p.tick = ws_shmem_advance();
 	known_seconds = (p.tick - ws_load(&ws_shared->sketch[WS_CLIENT]->floor)) /
 		(double) WS_TICKS_PER_SECOND;

@@ -5,7 +5,6 @@
 #include "scans.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 /* Relations that are known at a time; a power of two. */
@@ -28,6 +27,9 @@
 #define RETURNS_ALONGSIDE	3
 #define STEPS_ALONE			256
 
+/* A size that was looked up is good for so many seconds. */
+#define SIZE_SECONDS 10
+
 /* A table goes through a ring from this share of shared_buffers on. */
 #define RING_SHARE 0.25
 
@@ -36,8 +38,12 @@ typedef struct Relation
 	uint32_t	tablespace;
 	uint32_t	database;
 	uint32_t	relation;
-	uint32_t	blocks;			/* as told, or highest one seen, and one on */
-	bool		exact;			/* as told */
+	uint32_t	blocks;			/* as looked up, or highest one seen, and one on */
+	uint32_t	before;			/* what that was at the last turn of a second;
+								 * UINT32_MAX if not looked up by then */
+	bool		sized;			/* was it ever looked up, */
+	bool		exact;			/* and no block seen beyond? */
+	uint8_t		good;			/* for so many seconds; 0: look again */
 	float		reads;			/* in runs */
 	float		ringed;			/* those of them that went through a ring */
 	float		runs;			/* accesses in runs */
@@ -101,8 +107,43 @@ find_relation(WsScans *scans, const WsPageId *page)
 		r->tablespace = page->tablespace;
 		r->database = page->database;
 		r->relation = page->relation;
+		r->before = UINT32_MAX;
 	}
 	return r;
+}
+
+bool
+ws_scans_wants_size(WsScans *scans, const WsEvent *event)
+{
+	if (event->maintenance || event->page.fork != 0 || event->act == WS_ACT_REMOVE ||
+		(event->act == WS_ACT_HIT && event->run < WS_RUN_SCAN))
+		return false;
+	return find_relation(scans, &event->page)->good == 0;
+}
+
+void
+ws_scans_set_size(WsScans *scans, const WsPageId *page, uint32_t blocks)
+{
+	Relation   *r = find_relation(scans, page);
+
+	r->good = SIZE_SECONDS;
+	if (blocks == 0)
+		return;
+	/* if it has shrunk, blocks beyond its end will be new ones */
+	if (r->sized && r->before > blocks)
+		r->before = blocks;
+	r->blocks = blocks;
+	r->sized = true;
+	r->exact = true;
+}
+
+WsAct
+ws_scans_act(WsScans *scans, const WsEvent *event)
+{
+	if (event->act == WS_ACT_READ && !event->maintenance && event->page.fork == 0 &&
+		event->page.block >= find_relation(scans, &event->page)->before)
+		return WS_ACT_EXTEND;
+	return event->act;
 }
 
 /*
@@ -164,13 +205,7 @@ ws_scans_judge(WsScans *scans, const WsEvent *event, uint32_t shift, WsAccess *a
 		return WS_CLASS_REST;
 
 	r = find_relation(scans, &event->page);
-	if (event->blocks != 0)
-	{
-		/* who scans has just asked */
-		r->blocks = event->blocks > event->page.block ? event->blocks : event->page.block + 1;
-		r->exact = true;
-	}
-	else if (event->page.block >= r->blocks)
+	if (event->page.block >= r->blocks)
 	{
 		r->blocks = event->page.block + 1;
 		r->exact = false;
@@ -227,6 +262,10 @@ ws_scans_age(WsScans *scans)
 		r->ringed *= keep;
 		r->runs *= keep;
 		r->alone *= keep;
+		if (r->sized)
+			r->before = r->blocks;
+		if (r->good > 0)
+			r->good--;
 		if (r->ringed < 0.01f)
 			r->ringed = 0;
 	}

@@ -17,14 +17,20 @@
  * unless the process walks through another relation alongside, as an index
  * scan does through its index.
  *
- * Who scans a relation has asked for its size, and tells it.  Else sizes are
- * learnt from the highest sampled block.
+ * The caller looks up the size of a relation that seems to be scanned or to grow
+ * (ws_scans_wants_size()).  Until then the size is learnt from the highest sampled
+ * block.
+ *
+ * Sizes also tell a page that is read from a page by which its relation has grown.
+ * The process that lets the page in has only a guess.  But a block that lies at or
+ * beyond the end that its relation had a moment ago must have been made since.
  *
  * One process has all to itself.  This room knows nothing of PostgreSQL.
  */
 #ifndef WS_SCANS_H
 #define WS_SCANS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -50,13 +56,25 @@ extern size_t ws_scans_size(void);
 extern void ws_scans_init(WsScans *scans, double nbuffers);
 
 /*
+ * Does it depend on the size of its relation what becomes of this access, and is
+ * that not known, or was it looked up too long ago?
+ */
+extern bool ws_scans_wants_size(WsScans *scans, const WsEvent *event);
+
+/* The relation that a page is of has so many blocks; 0: there is none to know. */
+extern void ws_scans_set_size(WsScans *scans, const WsPageId *page, uint32_t blocks);
+
+/* What happened to the page: WS_ACT_EXTEND for a read of one that is new. */
+extern WsAct ws_scans_act(WsScans *scans, const WsEvent *event);
+
+/*
  * Judge an access while one page in 2^shift is sampled: its class, and in
  * *access all but the page.
  */
 extern WsClass ws_scans_judge(WsScans *scans, const WsEvent *event, uint32_t shift,
 							  WsAccess *access);
 
-/* Let evidence age; once a second. */
+/* Let evidence and sizes age; once a second. */
 extern void ws_scans_age(WsScans *scans);
 
 #endif							/* WS_SCANS_H */

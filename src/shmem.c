@@ -19,11 +19,11 @@
 #include "shmem.h"
 
 /*
- * One register in 256 is watched when no worker ticks: enough that a busy
- * server meets a page of theirs many times a second, few enough not to be
- * felt.
+ * One register in 64 is watched at least, so that somebody reads the clock where
+ * no worker ticks: enough that a busy server meets a page of theirs many times a
+ * second, few enough to add less than an instruction to the mean hit.
  */
-#define WATCHED_SHARE 256
+#define WATCHED_SHARE 64
 
 #define TRANCHE_NAME "working_set"
 
@@ -133,7 +133,6 @@ ws_shmem_startup(void)
 			p += ws_sketch_size(ws_registers);
 		}
 		shared->log2m = shared->sketch[WS_CLIENT]->log2m;
-		shared->sample_shift = WS_SAMPLE_OFF;
 		if (ws_sample_pages > 0)
 			make_sample(shared, p);
 	}
@@ -143,6 +142,7 @@ ws_shmem_startup(void)
 	if (!found)
 	{
 		ws_shmem_damp(ws_sweep_damping(1));
+		ws_shmem_sample(WS_SAMPLE_OFF);
 		ws_shmem_worker_ticks(false);
 	}
 }
@@ -155,30 +155,24 @@ ws_shmem_advance(void)
 
 	tick = WS_TICK_ORIGIN +
 		(uint32) ((ws_shmem_clock_ms() - shared->clock_origin) / WS_TICK_MS) +
-		ws_load(&shared->clock_ahead);
+		__atomic_load_n(&shared->clock_ahead, __ATOMIC_ACQUIRE);
 
 	ws_sketch_advance(shared->sketch[WS_MAINTENANCE], tick);
 	return ws_sketch_advance(shared->sketch[WS_CLIENT], tick);
 }
 
 /*
- * Watch the registers of the pages that are sampled, and some in any case if
- * nobody lets time pass.
+ * Watch the registers of the pages that are sampled, and some in any case.
  */
 static void
 watch_registers(void)
 {
 	uint32		shift = ws_load(&ws_shared->sample_shift);
 	uint32		bound = shift == WS_SAMPLE_OFF ? 0 : ws_stratum_bound(shift, ws_shared->log2m);
+	uint32		some = UINT32_MAX / WATCHED_SHARE + 1;
 
 	for (int kind = 0; kind < WS_NKINDS; kind++)
-	{
-		WsSketch   *sketch = ws_shared->sketch[kind];
-		uint32		some = UINT32_MAX / WATCHED_SHARE + 1;
-
-		ws_store(&sketch->watched,
-				 ws_load(&sketch->unattended) ? Max(bound, some) : bound);
-	}
+		ws_store(&ws_shared->sketch[kind]->watched, Max(bound, some));
 }
 
 void
@@ -188,12 +182,11 @@ ws_shmem_worker_ticks(bool ticks)
 
 	for (int kind = 0; kind < WS_NKINDS; kind++)
 		ws_store(&ws_shared->sketch[kind]->unattended, !ticks);
-	watch_registers();
 
 	/* in a new tick all processes notice */
 	if (ticked && !ticks)
 	{
-		__atomic_fetch_add(&ws_shared->clock_ahead, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&ws_shared->clock_ahead, 1, __ATOMIC_RELEASE);
 		ws_shmem_advance();
 	}
 }
@@ -268,7 +261,7 @@ ws_shmem_reset(bool history)
 	if (history)
 		ws_history_init(&ws_shared->history);
 	ws_store(&ws_shared->save_now, 1);
-	__atomic_store_n(&ws_shared->since, now, __ATOMIC_RELAXED);
+	__atomic_store_n(&ws_shared->since, now, __ATOMIC_RELEASE);
 	LWLockRelease(ws_shared->lock);
 
 	ws_shmem_wake_worker();

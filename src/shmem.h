@@ -5,7 +5,13 @@
  *
  * Who may touch what:
  *	- fixed: written once in the postmaster before any other process lives.
- *	- atomic: single words, relaxed, from anywhere and without order.
+ *	- atomic: single words, relaxed, from anywhere and without order, but for
+ *	  two pairs.  A reset raises the floors of the sketches and then stores
+ *	  since, with release; a reader loads since, with acquire, before it reads a
+ *	  sketch (ws_shmem_since()), so that nothing from before a reset is published
+ *	  as from after it.  clock_ahead is raised with release after unattended and
+ *	  loaded with acquire, so that whoever raises the tick because of it passes
+ *	  unattended on (sketch.h).
  *	- under lock: WsShared.lock, shared to read and exclusive to write.  Only
  *	  the worker writes what is published; it computes first and holds the
  *	  lock for one copy.  The sample table has a lock of its own: the worker
@@ -181,17 +187,29 @@ extern bool ws_tracking(void);
 /* Milliseconds by a clock that nobody sets. */
 extern int64 ws_shmem_clock_ms(void);
 
+/* Of what time on everything is counted. */
+static inline int64
+ws_shmem_since(void)
+{
+	return __atomic_load_n(&ws_shared->since, __ATOMIC_ACQUIRE);
+}
+
 /* Let the present catch up with the coarse clock; returns it. */
 extern uint32 ws_shmem_advance(void);
 
 /*
  * Who reads the clock?  With a worker that ticks, nobody else has to.
  * Without, every recorded lookup does, and watched pages make sure that there
- * are recorded lookups.
+ * are recorded lookups.  In both cases the clock is read when a page enters
+ * shared buffers, at the end of each transaction, and now and then for a watched
+ * page, because the worker may hang.
  */
 extern void ws_shmem_worker_ticks(bool ticks);
 
-/* Wake the worker, if there is one: something is going on. */
+/*
+ * Wake the worker, if there is one: something is going on.  A system call, so
+ * never on the buffer path.
+ */
 extern void ws_shmem_wake_worker(void);
 
 /*

@@ -61,8 +61,10 @@ raise(uint32_t *word, uint32_t value)
 
 /*
  * Lines without marks, of which there are many, stay as they are, and in the
- * caches of others.
+ * caches of others.  A mark that is set meanwhile may be wiped, or not (sketch.h),
+ * which a thread sanitizer need not report.
  */
+__attribute__((no_sanitize("thread")))
 static void
 wipe_marks(WsSketch *sk)
 {
@@ -89,7 +91,7 @@ ws_sketch_advance(WsSketch *sk, uint32_t tick)
 	while (old < tick)
 	{
 		if (__atomic_compare_exchange_n(&sk->tick, &old, tick, true,
-										__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+										__ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		{
 			wipe_marks(sk);
 			return tick;

@@ -30,10 +30,14 @@
  * watched registers is given as the bound of the hashes that belong to them.
  *
  * Concurrency.  tick, floor, watched, unattended and the cells are aligned words, read
- * and written with relaxed atomics by any number of processes.  Nobody locks
- * and nothing is ordered: who loses a race writes the tick that he had read,
- * so that a cell may be as old as he was slow, as if the other use of the page
- * had not been.  Everything else is fixed when the sketch is made.  tick is
+ * and written with relaxed atomics by any number of processes.  Writers of cells
+ * take no lock and need no ordering.  A writer that loses a race stores the tick
+ * it read earlier; the cell is then too old by at most the writer's delay.
+ * One pair of words has an order: whoever sets unattended then raises the tick,
+ * with release, and whoever sees that tick, with acquire, sees the flag, too
+ * (ws_sketch_present()).  A process that took a new tick with the old flag would
+ * not look at the clock again until somebody else does.
+ * Everything else is fixed when the sketch is made.  tick is
  * raised by compare-and-swap, so it never falls.  Marks are set by an atomic
  * operation, and wiped by whoever raised the tick, after that: in between, and
  * if one who is slow sets a mark for the tick before, uses pass for those of
@@ -161,7 +165,23 @@ ws_load(const uint32_t *word)
 static inline uint32_t
 ws_peek(const uint32_t *word)
 {
+#ifdef __SANITIZE_THREAD__
+	return ws_load(word);
+#else
 	return *word;
+#endif
+}
+
+/*
+ * The present, and whether nobody is there to let time pass.
+ */
+static inline uint32_t
+ws_sketch_present(const WsSketch *sk, bool *unattended)
+{
+	uint32_t	tick = __atomic_load_n(&sk->tick, __ATOMIC_ACQUIRE);
+
+	*unattended = ws_load(&sk->unattended) != 0;
+	return tick;
 }
 
 static inline void

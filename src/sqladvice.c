@@ -69,7 +69,7 @@ ws_working_set_cache_advice(PG_FUNCTION_ARGS)
 	a = ws_shared->advice;
 	LWLockRelease(ws_shared->lock);
 	known = a.computed_at != 0 && a.table.seconds >= FIRST_SECONDS &&
-		a.since == __atomic_load_n(&ws_shared->since, __ATOMIC_RELAXED);
+		a.since == ws_shmem_since();
 	note = doubt(&a, known);
 
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)

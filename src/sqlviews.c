@@ -27,7 +27,7 @@ WS_FUNCTION(ws_working_set_info);
 static TimestampTz
 since(void)
 {
-	return __atomic_load_n(&ws_shared->since, __ATOMIC_RELAXED);
+	return ws_shmem_since();
 }
 
 /*

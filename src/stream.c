@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-_Static_assert(sizeof(WsEvent) == 36, "an event has no gaps");
+_Static_assert(sizeof(WsEvent) == 32, "an event has no gaps");
 _Static_assert(offsetof(WsStream, events) == 192, "events begin a cache line");
 
 /*
@@ -34,7 +34,7 @@ ws_stream_init(WsStream *stream, uint32_t places)
 static uint8_t
 checksum(const WsEvent *event)
 {
-	uint64_t	words[5] = {0};
+	uint64_t	words[4];
 	WsEvent		copy = *event;
 	uint64_t	sum;
 
@@ -44,7 +44,6 @@ checksum(const WsEvent *event)
 	sum = (sum ^ words[1]) * UINT64_C(0xC2B2AE3D27D4EB4F);
 	sum = (sum ^ words[2]) * UINT64_C(0x165667B19E3779F9);
 	sum = (sum ^ words[3]) * UINT64_C(0x9E3779B97F4A7C15);
-	sum = (sum ^ words[4]) * UINT64_C(0xC2B2AE3D27D4EB4F);
 	return (uint8_t) (sum >> 56);
 }
 

@@ -44,8 +44,8 @@ typedef struct WsPageId
 typedef enum WsAct
 {
 	WS_ACT_HIT,					/* found in shared buffers */
-	WS_ACT_READ,				/* not found, and read in */
-	WS_ACT_EXTEND,				/* made: its relation grew by it */
+	WS_ACT_READ,				/* not found, and let in: read, or made */
+	WS_ACT_EXTEND,				/* made, as far as the process can tell */
 	WS_ACT_REMOVE				/* left shared buffers: no use of the page */
 } WsAct;
 
@@ -61,8 +61,6 @@ typedef struct WsEvent
 	uint32_t	stamp;			/* position + 1, once the event is whole */
 	uint32_t	tick;			/* when */
 	WsPageId	page;
-	uint32_t	blocks;			/* of its relation, where it seems to be scanned;
-								 * 0: not known */
 	unsigned int act:2;			/* a WsAct */
 	unsigned int maintenance:1; /* by VACUUM or the like */
 	unsigned int ring:1;		/* through a ring of buffers: reads, and the

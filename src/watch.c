@@ -20,7 +20,6 @@
 
 #include "executor/instrument.h"
 #include "storage/proc.h"
-#include "storage/smgr.h"
 
 #include "compat.h"
 #include "guc.h"
@@ -42,8 +41,13 @@
 /* A step that does not takes so much away. */
 #define RUN_BROKEN		3
 
-/* The size of a relation is told with one in so many hits in a run. */
-#define SIZE_TOLD		8
+/*
+ * A process makes pages of a relation, rather than read them, once so many more
+ * came in than the server counted as read.  The server counts a read after it
+ * has let in all of its pages, up to 128.
+ */
+#define MADE			128
+#define MADE_MAX		256
 
 /* Bits of a slot of the damper that count hits, and what they can hold. */
 #define COUNT_BITS		10
@@ -59,14 +63,16 @@ typedef struct Run
 	uint32		length;			/* 0 .. WS_RUN_MAX */
 	uint32		ringed;			/* number of the read at which the process last
 								 * evicted a page of its own; 0: never */
-	uint32		told;			/* hits in a run that were reported */
-	bool		extending;		/* was the last page made, not read? */
+	int			made;			/* pages let in that the server did not count as
+								 * read: -MADE_MAX .. MADE_MAX */
 } Run;
 
 static struct
 {
 	uint16		process;
 	uint32		nreads;			/* pages that the process let in */
+	int64		counted_reads;	/* as the server had counted them at the last */
+	Run		   *last_let_in;	/* of the last, or NULL */
 	uint32		ring_read;		/* ring of a scan, and of a bulk write: */
 	uint32		ring_write;		/* within so many reads is "lately" */
 	Run			runs[RUNS];
@@ -89,6 +95,8 @@ void
 ws_watch_begin(void)
 {
 	/* the rest is as the postmaster left it, which is zeros, and not yet memory */
+	watch.counted_reads = pgBufferUsage.shared_blks_read;
+	watch.last_let_in = NULL;
 	watch.process = (uint16) ws_process_number();
 	watch.ring_read = 2 * ws_ring_read_pages(NBuffers);
 	watch.ring_write = 2 * ws_ring_write_pages(NBuffers);
@@ -133,40 +141,61 @@ follow(const WsPageId *page, uint32 shift)
 	return run;
 }
 
+/* Does the process make pages of this relation, rather than read them? */
+static bool
+extending(const Run *run)
+{
+	return run->made > MADE;
+}
+
+/*
+ * Tell pages that are made from pages that are read.  No argument of the
+ * callback says which, but the server counts those that are read, a little
+ * later: what it counted since the page before was that page's, or those' that
+ * came in with it.
+ */
+static void
+count_made(Run *run)
+{
+	int64		reads = pgBufferUsage.shared_blks_read;
+	Run		   *before = watch.last_let_in;
+
+	if (before)
+		before->made = Max(before->made - (int) Min(reads - watch.counted_reads, 2 * MADE_MAX),
+						   -MADE_MAX);
+	if (run)
+		run->made = Min(run->made + 1, MADE_MAX);
+	watch.counted_reads = reads;
+	watch.last_let_in = run;
+}
+
+/*
+ * Is so long ago, in pages that the process let in, "lately" for the ring that
+ * it would use in this relation?
+ */
+static bool
+within_ring(const Run *run, uint32 nreads)
+{
+	return nreads <= (extending(run) ? watch.ring_write : watch.ring_read);
+}
+
 /*
  * Is the process going through a ring in this relation?
  */
 static bool
-in_ring(const Run *run, bool extending)
+in_ring(const Run *run)
 {
-	return run->ringed != 0 &&
-		watch.nreads - run->ringed <= (extending ? watch.ring_write : watch.ring_read);
-}
-
-/*
- * Blocks of the page's relation, when this process last asked, or
- * InvalidBlockNumber.  Who scans or extends a relation asks first, and the
- * server remembers the answer.
- */
-static BlockNumber
-known_blocks(const WsPageId *page)
-{
-	/* found, never made: who looks up a page has its relation open */
-	SMgrRelation relation = ws_smgr_open(page->tablespace, page->database, page->relation);
-
-	return relation->smgr_cached_nblocks[page->fork];
+	return run->ringed != 0 && within_ring(run, watch.nreads - run->ringed);
 }
 
 static void
-tell(const WsPageId *page, uint32 tick, WsKind kind, WsAct act, const Run *run, bool ring,
-	 BlockNumber blocks)
+tell(const WsPageId *page, uint32 tick, WsKind kind, WsAct act, const Run *run, bool ring)
 {
 	WsEvent		event;
 
 	memset(&event, 0, sizeof(event));
 	event.tick = tick;
 	event.page = *page;
-	event.blocks = blocks == InvalidBlockNumber ? 0 : blocks;
 	event.act = act;
 	event.maintenance = kind == WS_MAINTENANCE;
 	event.ring = ring;
@@ -228,28 +257,34 @@ damped(uint32 hash, uint32 tick, WsKind kind)
  * A hit that is reported.
  */
 static pg_noinline void
-tell_hit(const WsPageId *page, uint32 tick, WsKind kind)
+tell_hit(const WsPageId *page, uint32 shift, uint32 tick, WsKind kind)
 {
-	uint32		shift = ws_load(&ws_shared->sample_shift);
 	Run		   *run = follow(page, shift);
-	BlockNumber blocks = InvalidBlockNumber;
 
-	if (run && run->length >= WS_RUN_SCAN)
-	{
-		if (kind == WS_CLIENT)
-			watch.scan_hits += UINT64CONST(1) << shift;
-		if (run->told++ % SIZE_TOLD == 0)
-			blocks = known_blocks(page);
-	}
-	tell(page, tick, kind, WS_ACT_HIT, run, run && in_ring(run, false), blocks);
+	if (run && run->length >= WS_RUN_SCAN && kind == WS_CLIENT)
+		watch.scan_hits += UINT64CONST(1) << shift;
+	tell(page, tick, kind, WS_ACT_HIT, run, run && in_ring(run));
+}
+
+/*
+ * Is the page with this hash sampled, where one page in 2^shift is?  The shift
+ * changes at any time, so each event loads it once.
+ */
+static bool
+sampled(uint32 hash, uint32 shift)
+{
+	return ws_stratum(hash, ws_shared->log2m) >= shift;
 }
 
 void
 ws_watch_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 {
+	uint32		shift = ws_load(&ws_shared->sample_shift);
 	int64		looks = pgBufferUsage.shared_blks_hit + pgBufferUsage.shared_blks_read;
 	bool		again = hash == watch.last_hash && looks == watch.last_looks + 1;
 
+	if (!sampled(hash, shift))
+		return;
 	watch.last_hash = hash;
 	watch.last_looks = looks;
 
@@ -259,61 +294,54 @@ ws_watch_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 	 * is.  And nobody scans a page that is used all the time.
 	 */
 	if (!again && !damped(hash, tick, kind))
-		tell_hit(page, tick, kind);
+		tell_hit(page, shift, tick, kind);
 }
 
 void
 ws_watch_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 {
 	uint32		shift = ws_load(&ws_shared->sample_shift);
-	bool		sampled = ws_watch_sampled(hash);
+	bool		made;
 	bool		scanning;
 	Run		   *run;
 
 	if (shift == WS_SAMPLE_OFF)
 		return;
 	run = follow(page, shift);
+	count_made(run);
+	made = run && extending(run);
 	scanning = run && run->length >= WS_RUN_SCAN;
 	watch.nreads++;
 	watch.reads[hash % READS].hash = hash;
 	watch.reads[hash % READS].number = watch.nreads;
 
-	if (sampled || scanning)
-	{
-		BlockNumber blocks = known_blocks(page);
-		bool		extension = page->block >= blocks;
-		bool		ring = scanning && in_ring(run, extension);
-
-		if (run)
-			run->extending = extension;
-		if (scanning && !extension && kind == WS_CLIENT)
-			watch.scan_reads++;
-		if (sampled)
-			tell(page, tick, kind, extension ? WS_ACT_EXTEND : WS_ACT_READ, run, ring,
-				 scanning && !extension ? blocks : InvalidBlockNumber);
-	}
+	if (scanning && !made && kind == WS_CLIENT)
+		watch.scan_reads++;
+	if (sampled(hash, shift))
+		tell(page, tick, kind, made ? WS_ACT_EXTEND : WS_ACT_READ, run,
+			 scanning && in_ring(run));
 }
 
 void
 ws_watch_remove(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 {
+	uint32		shift = ws_load(&ws_shared->sample_shift);
 	bool		own = watch.reads[hash % READS].hash == hash &&
 		watch.reads[hash % READS].number != 0;
 	bool		ring = false;
 
-	if (ws_load(&ws_shared->sample_shift) == WS_SAMPLE_OFF)
+	if (shift == WS_SAMPLE_OFF)
 		return;
 	if (own && page->fork == MAIN_FORKNUM)
 	{
 		Run		   *run = find_run(page);
 
-		ring = watch.nreads - watch.reads[hash % READS].number <=
-			(run->extending ? watch.ring_write : watch.ring_read);
+		ring = within_ring(run, watch.nreads - watch.reads[hash % READS].number);
 		if (ring)
 			run->ringed = watch.nreads;
 	}
-	if (ws_watch_sampled(hash))
-		tell(page, tick, kind, WS_ACT_REMOVE, NULL, ring, InvalidBlockNumber);
+	if (sampled(hash, shift))
+		tell(page, tick, kind, WS_ACT_REMOVE, NULL, ring);
 }
 
 static void

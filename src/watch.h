@@ -19,13 +19,6 @@
 /* Begin, in a process just forked. */
 extern void ws_watch_begin(void);
 
-/* Is the page with this hash sampled? */
-static inline bool
-ws_watch_sampled(uint32 hash)
-{
-	return ws_stratum(hash, ws_shared->log2m) >= ws_load(&ws_shared->sample_shift);
-}
-
 /*
  * What a process keeps at hand, in a tick, to see that there is nothing to do
  * about a sampled page.
@@ -60,7 +53,7 @@ ws_watch_damped(const WsDamper *damper, uint32 hash)
 		((uint64) hash << 32 | damper->full);
 }
 
-/* A sampled page was found in shared buffers. */
+/* A page of a watched register, sampled or not, was found in shared buffers. */
 extern void ws_watch_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind);
 
 /* A page, of whatever hash, enters shared buffers. */

@@ -11,8 +11,9 @@
  * The clock.  While lookups are recorded the worker wakes ten times a second
  * to advance the tick, so that no lookup has to read a clock.  After ten
  * seconds without any it lets the processes look after the clock themselves
- * and sleeps until the next recommendation is due, or the first of them wakes
- * it: an idle server is not woken for nothing.
+ * and rests until the next recommendation is due, or the first transaction ends
+ * and wakes it, or for ten seconds, since redo and long queries do not.  So an
+ * idle server is hardly ever woken for nothing.
  */
 #include "postgres.h"
 
@@ -41,6 +42,9 @@
 
 /* without a lookup for so long, the worker stops ticking */
 #define IDLE_TICKS (10 * WS_TICKS_PER_SECOND)
+
+/* and then looks again after so many ms, if nobody wakes it */
+#define REST_MS 10000
 
 PGDLLEXPORT void ws_worker_main(Datum main_arg);
 
@@ -103,7 +107,7 @@ tick(void)
 	bool		busy = now - ws_load(&ws_shared->active_tick) < IDLE_TICKS;
 
 	ws_shmem_worker_ticks(busy);
-	return busy ? WS_TICK_MS : ws_interval * 1000L;
+	return busy ? WS_TICK_MS : REST_MS;
 }
 
 void

@@ -1124,7 +1124,8 @@ run(const Workload *w, bool others, uint64_t seed, Truth *truth, WsAdviceTable t
 				e.act = server_hit ? WS_ACT_HIT : WS_ACT_READ;
 				e.page = page_id(w, page);
 				e.run = s >= 0 ? WS_RUN_MAX : 0;
-				e.blocks = s >= 0 ? w->pages[s + 1] : 0;
+				if (s >= 0)
+					ws_scans_set_size(advisor[k]->scans, &e.page, w->pages[s + 1]);
 				e.ring = s >= 0 && w->pages[s + 1] > w->buffers / 4.0;
 				if (!server_hit || !damped(advisor[k], page, tick))
 					advisor_event(advisor[k], &e, hash[page]);

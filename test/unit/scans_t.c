@@ -242,7 +242,7 @@ test_large_table(void)
 }
 
 /*
- * Who scans tells the size, which is then exact, from the first block on.
+ * A size that was looked up is exact, from the first block on.
  */
 static void
 test_told(void)
@@ -260,29 +260,28 @@ test_told(void)
 			for (uint32_t block = 0; block < pages[t] && block < 500; block += 1 + shift)
 			{
 				e = event_of(10, block, WS_ACT_READ, true, pages[t] > QUARTER);
-				e.blocks = pages[t];
+				ws_scans_set_size(scans, &e.page, pages[t]);
 				wrong += ws_scans_judge(scans, &e, shift, &a) != WS_CLASS_SCAN ||
 					a.ringed != sizes_ringed(pages[t]);
 			}
 			free(scans);
 		}
-	is_int(wrong, 0, "a size that is told is exact, from the first block on");
+	is_int(wrong, 0, "a size that was looked up is exact, from the first block on");
 
 	scans = new_scans();
 	e = event_of(10, 0, WS_ACT_HIT, true, false);
-	e.blocks = 2000;
+	ws_scans_set_size(scans, &e.page, 2000);
 	ws_scans_judge(scans, &e, 4, &a);
-	e.blocks = 0;
 	e.page.block = 1900;
 	ws_scans_judge(scans, &e, 4, &a);
-	ok(a.ringed == sizes_ringed(2000), "it is remembered when it is not told");
+	ok(a.ringed == sizes_ringed(2000), "it is remembered");
 	/* 2861 blocks, and 15 more that may not be sampled; 0.7 quarters are 2867.2 */
 	e.page.block = 2860;
 	ws_scans_judge(scans, &e, 4, &a);
 	ok(a.ringed == sizes_ringed(2876) && sizes_ringed(2876) != sizes_ringed(2861),
 	   "until a block is seen that lies beyond");
 	e.page.block = 0;
-	e.blocks = 500;
+	ws_scans_set_size(scans, &e.page, 500);
 	ws_scans_judge(scans, &e, 4, &a);
 	ok(a.ringed == sizes_ringed(500), "and a table that has shrunk is smaller");
 	free(scans);
@@ -421,6 +420,81 @@ test_extend(void)
 	is_int(walk(scans, 10, 1, WS_ACT_READ, false, 4, &set), 1, "a scan follows");
 	/* 1000 blocks, and 2^0 - 1 more for what is not sampled */
 	ok(set == sizes_ringed(1000), "and the size is known from the writing");
+	free(scans);
+}
+
+/*
+ * The process that lets a page in has only a guess whether it is new.  Sizes
+ * tell: a second is let pass by ws_scans_age().
+ */
+static void
+test_grown(void)
+{
+	WsScans    *scans = new_scans();
+	WsEvent		e = event_of(10, 0, WS_ACT_READ, false, false);
+	long		wrong = 0;
+
+	ok(ws_scans_wants_size(scans, &e), "the size of a relation that is read is wanted");
+	wrong += ws_scans_act(scans, &e) != WS_ACT_READ;
+	e.act = WS_ACT_EXTEND;
+	wrong += ws_scans_act(scans, &e) != WS_ACT_EXTEND;
+	is_int(wrong, 0, "where it is not known, the guess of the process counts");
+
+	/* the size already holds what came in this second */
+	ws_scans_set_size(scans, &e.page, 1000);
+	ok(!ws_scans_wants_size(scans, &e), "it is not wanted twice");
+	e = event_of(10, 5000, WS_ACT_READ, false, false);
+	wrong += ws_scans_act(scans, &e) != WS_ACT_READ;
+	is_int(wrong, 0, "nor used for the second that it was looked up in");
+
+	ws_scans_age(scans);
+	for (uint32_t block = 990; block < 1100; block++)
+	{
+		WsAccess	a;
+
+		e = event_of(10, block, WS_ACT_READ, false, false);
+		e.act = ws_scans_act(scans, &e);
+		wrong += e.act != (block < 1000 ? WS_ACT_READ : WS_ACT_EXTEND);
+		wrong += ws_scans_judge(scans, &e, 0, &a) != WS_CLASS_REST;
+		e.act = WS_ACT_HIT;
+		wrong += ws_scans_act(scans, &e) != WS_ACT_HIT;
+	}
+	is_int(wrong, 0, "blocks beyond the end are new ones, and a hit is a hit");
+	ws_scans_age(scans);
+	e = event_of(10, 1099, WS_ACT_READ, false, false);
+	wrong += ws_scans_act(scans, &e) != WS_ACT_READ;
+	e.page.block = 1100;
+	wrong += ws_scans_act(scans, &e) != WS_ACT_EXTEND;
+	is_int(wrong, 0, "a second later they are not");
+
+	ws_scans_set_size(scans, &e.page, 500);
+	e.page.block = 499;
+	wrong += ws_scans_act(scans, &e) != WS_ACT_READ;
+	e.page.block = 500;
+	wrong += ws_scans_act(scans, &e) != WS_ACT_EXTEND;
+	is_int(wrong, 0, "a relation that was truncated grows from its new end");
+
+	e.page.fork = 1;
+	wrong += ws_scans_act(scans, &e) != WS_ACT_READ || ws_scans_wants_size(scans, &e);
+	e.page.fork = 0;
+	e.maintenance = true;
+	wrong += ws_scans_act(scans, &e) != WS_ACT_READ || ws_scans_wants_size(scans, &e);
+	e.maintenance = false;
+	for (int second = 0; second < 60 && !ws_scans_wants_size(scans, &e); second++)
+		ws_scans_age(scans);
+	ok(wrong == 0 && ws_scans_wants_size(scans, &e), "only of main forks and clients; after a while it is looked up again");
+
+	/* random look-ups need no size, unless they read */
+	e = event_of(11, 7, WS_ACT_HIT, false, false);
+	wrong += ws_scans_wants_size(scans, &e);
+	e.run = WS_RUN_SCAN;
+	wrong += !ws_scans_wants_size(scans, &e);
+	ws_scans_set_size(scans, &e.page, 0);
+	wrong += ws_scans_wants_size(scans, &e);
+	ws_scans_age(scans);
+	e = event_of(11, 7, WS_ACT_READ, false, false);
+	wrong += ws_scans_act(scans, &e) != WS_ACT_READ;
+	is_int(wrong, 0, "scans do; a file that is not there tells nothing, and is not asked for all the time");
 	free(scans);
 }
 
@@ -623,7 +697,7 @@ test_sampled(void)
 int
 main(void)
 {
-	plan(77);
+	plan(86);
 	test_plain();
 	test_maintenance();
 	test_small_table();
@@ -631,6 +705,7 @@ main(void)
 	test_told();
 	test_alongside();
 	test_extend();
+	test_grown();
 	test_forks();
 	test_many_relations();
 	test_ageing();

@@ -565,6 +565,84 @@ test_hammer(void)
 }
 
 /*
+ * A thread that sees a tick sees the flag that was stored before it.  One thread
+ * does what the worker does when it comes and goes: it stores the flag, here the
+ * number of the tick to come, and raises the tick.  Others look.  On a processor
+ * that keeps stores in order only the compiler could break this.
+ */
+#define PAIR_TICKS		200000
+#define PAIR_READERS	3
+
+typedef struct Looker
+{
+	const WsSketch *sk;
+	long		wrong;
+	long		seen;			/* ticks */
+} Looker;
+
+static void *
+come_and_go(void *arg)
+{
+	WsSketch   *sk = arg;
+
+	for (uint32_t tick = HAMMER_START + 1; tick <= HAMMER_START + PAIR_TICKS; tick++)
+	{
+		ws_store(&sk->unattended, tick);
+		ws_sketch_advance(sk, tick);
+	}
+	return NULL;
+}
+
+static void *
+look(void *arg)
+{
+	Looker	   *l = arg;
+	uint32_t	last = HAMMER_START;
+
+	while (last < HAMMER_START + PAIR_TICKS)
+	{
+		bool		unattended;
+		uint32_t	tick = ws_sketch_present(l->sk, &unattended);
+
+		/* the flag of this tick or of a later one, never of one before */
+		if (tick != HAMMER_START)
+			l->wrong += !unattended || ws_load(&l->sk->unattended) < tick;
+		l->seen += tick != last;
+		last = tick;
+	}
+	return NULL;
+}
+
+static void
+test_pair(void)
+{
+	WsSketch   *sk = new_sketch(HAMMER_M, HAMMER_START);
+	pthread_t	writer;
+	pthread_t	readers[PAIR_READERS];
+	Looker		lookers[PAIR_READERS];
+	long		wrong = 0;
+	long		seen = 0;
+
+	for (int i = 0; i < PAIR_READERS; i++)
+	{
+		lookers[i] = (Looker) {sk, 0, 0};
+		if (pthread_create(&readers[i], NULL, look, &lookers[i]) != 0)
+			abort();
+	}
+	if (pthread_create(&writer, NULL, come_and_go, sk) != 0)
+		abort();
+	pthread_join(writer, NULL);
+	for (int i = 0; i < PAIR_READERS; i++)
+	{
+		pthread_join(readers[i], NULL);
+		wrong += lookers[i].wrong;
+		seen += lookers[i].seen;
+	}
+	ok(wrong == 0 && seen >= PAIR_READERS, "a thread that sees a tick sees what was stored before it");
+	free(sk);
+}
+
+/*
  * The same by the way that the probe takes: who finds a mark does nothing.
  * Marks in one word are set by both threads at once, and none may be lost
  * within a tick: that is counted.  Then each thread moves time on as it likes.
@@ -665,7 +743,7 @@ test_hammer_marks(void)
 int
 main(void)
 {
-	plan(136);
+	plan(137);
 	test_registers_valid();
 	test_geometry();
 	test_addressing();
@@ -677,6 +755,7 @@ main(void)
 	test_marks();
 	test_marks_and_merge();
 	test_hammer();
+	test_pair();
 	test_hammer_marks();
 	return done();
 }

@@ -58,7 +58,6 @@ make_event(uint64_t number)
 	e.page.fork = (int32_t) (uint32_t) c;
 	e.page.block = (uint32_t) (c >> 32);
 	c = mix64(c + 1);
-	e.blocks = (uint32_t) (c >> 32);
 	e.act = c & 3;
 	e.maintenance = c >> 2 & 1;
 	e.ring = c >> 3 & 1;
@@ -74,7 +73,7 @@ same_event(const WsEvent *a, const WsEvent *b)
 	return a->tick == b->tick && a->page.tablespace == b->page.tablespace &&
 		a->page.database == b->page.database && a->page.relation == b->page.relation &&
 		a->page.fork == b->page.fork && a->page.block == b->page.block &&
-		a->blocks == b->blocks && a->act == b->act && a->maintenance == b->maintenance && a->ring == b->ring &&
+		a->act == b->act && a->maintenance == b->maintenance && a->ring == b->ring &&
 		a->run == b->run && a->process == b->process;
 }
 
