@@ -55,9 +55,6 @@ int			ParallelWorkerNumber = -1;
 BackendType MyBackendType;
 BufferUsage pgBufferUsage;
 
-extern bool IsAutoVacuumLauncherProcess(void);
-
-bool		IsAutoVacuumLauncherProcess(void) { return false; }
 bool		LWLockHeldByMeInMode(LWLock *lock, LWLockMode mode) { return false; }
 uint32		ws_shmem_advance(void) { return ws_shared->sketch[0]->tick; }
 void		ws_shmem_wake_worker(void) {}

@@ -74,13 +74,6 @@ object_aclcheck(Oid classid, Oid objectid, Oid roleid, AclMode mode)
 #endif
 
 /*
- * Process kinds are asked for alike since 17.
- */
-#if PG_VERSION_NUM < 170000
-#define AmAutoVacuumLauncherProcess() IsAutoVacuumLauncherProcess()
-#endif
-
-/*
  * The number of a process among all is a variable since 17.
  */
 #if PG_VERSION_NUM < 170000

@@ -185,7 +185,7 @@ begin_process(int64 hits, int64 reads)
 	here.pid = MyProcPid;
 	here.hits = hits;
 	here.reads = reads;
-	if (AmAutoVacuumLauncherProcess())
+	if (MyBackendType == B_AUTOVAC_LAUNCHER)
 		here.status_flags = &launcher_flags;
 	else
 		here.status_flags = MyProc ? &MyProc->statusFlags : &no_flags;
