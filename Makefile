@@ -8,6 +8,7 @@ MODULE_big = working_set
 OBJS = \
 	src/module.o \
 	src/guc.o \
+	src/guard.o \
 	src/shmem.o \
 	src/probe.o \
 	src/lookup.o \

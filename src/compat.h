@@ -19,7 +19,6 @@
 #include "postmaster/bgworker_internals.h"
 #include "storage/bufmgr.h"
 #include "storage/proc.h"
-#include "storage/shmem.h"
 #include "utils/acl.h"
 #include "utils/wait_event.h"
 
@@ -37,21 +36,10 @@
 #endif
 
 /*
- * A shared hash table has one size, and a fixed one, since 19; before, there
- * was an initial and a maximal one.
+ * What makes the compiler inline a function has had a shorter name since 19.
  */
-#if PG_VERSION_NUM < 190000
-static inline HTAB *
-ws_shmem_attach_hash(const char *name, long nelems, HASHCTL *info, int flags)
-{
-	return ShmemInitHash(name, nelems, nelems, info, flags);
-}
-#else
-static inline HTAB *
-ws_shmem_attach_hash(const char *name, int64 nelems, HASHCTL *info, int flags)
-{
-	return ShmemInitHash(name, nelems, info, flags | HASH_FIXED_SIZE);
-}
+#ifndef pg_always_inline
+#define pg_always_inline pg_attribute_always_inline
 #endif
 
 /*

@@ -293,7 +293,7 @@ match_removal(const void *page, uint32 hash)
  * A match whose cell is not marked.  All that is rarer still is called at
  * the end, so that no frame is needed here.
  */
-static pg_attribute_always_inline int
+static pg_always_inline int
 match_unmarked(const void *page, uint32 hash, uint32 *marks, uint64 cell, uint32 log2m)
 {
 	const WsSketch *sketch = sketch_of(marks, log2m);
@@ -323,7 +323,7 @@ match_not(void)
  * In place of memcmp(), as a HashCompareFunc.  The hash values are known to
  * be equal, so the keys nearly always are.
  */
-static pg_attribute_always_inline int
+static pg_always_inline int
 match(const void *entry_key, const void *key, uint32 log2m,
 	  int (*unmarked) (const void *page, uint32 hash, uint32 *marks, uint64 cell))
 {

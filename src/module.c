@@ -60,7 +60,8 @@ startup(void)
 	if (prev_shmem_startup_hook)
 		prev_shmem_startup_hook();
 	ws_shmem_startup();
-	ws_probe_attach();
+	if (ws_shared != NULL)
+		ws_probe_attach();
 }
 
 void
@@ -70,6 +71,7 @@ _PG_init(void)
 		return;
 
 	ws_guc_define();
+	ws_shmem_expect();
 
 	prev_shmem_request_hook = shmem_request_hook;
 	shmem_request_hook = request;

@@ -28,12 +28,14 @@
 
 #include <stdlib.h>
 
+#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "portability/instr_time.h"
 #include "storage/buf_internals.h"
 #include "storage/lwlock.h"
 
 #include "compat.h"
+#include "guard.h"
 #include "guc.h"
 #include "lookup.h"
 #include "probe.h"
@@ -98,11 +100,14 @@ try_out(void)
 	int			inserted;
 	int			hit;
 	int64		entries = ws_probe_entries();
+	int64		entries_then;
 
 	memset(&tag, 0xFF, sizeof(tag));
 	tag.forkNum = MAIN_FORKNUM;
 	tag.blockNum = 0;
 	hash = BufTableHashCode(&tag);
+	if (hash != tag_hash(&tag, sizeof(tag)))
+		return refuse("the hash of a page is not that of its tag");
 	cell = &sketch->cells[ws_sketch_cell(sketch, hash)];
 	lock = BufMappingPartitionLock(hash);
 
@@ -118,6 +123,7 @@ try_out(void)
 	inserted = BufTableInsert(&tag, hash, 0);
 	LWLockRelease(lock);
 	after_insert = *cell;
+	entries_then = ws_probe_entries();
 
 	ws_sketch_advance(sketch, sketch->tick + 1);
 	LWLockAcquire(lock, LW_SHARED);
@@ -135,6 +141,8 @@ try_out(void)
 	sketch->tick -= 2;
 	if (missed != -1 || inserted != -1 || hit != 0 || ws_probe_entries() != entries)
 		refuse("a page entered on trial was not found in the buffer lookup table");
+	else if (entries_then != entries + 1)
+		refuse("a page entered on trial was not among the table's entries");
 	else if (after_miss != 0)
 		refuse("looking up a page that is not there was recorded");
 	else if (after_insert != sketch->tick)
@@ -156,10 +164,10 @@ try_out(void)
 }
 
 /*
- * All the steps, any of which may refuse.
+ * All the steps, any of which may refuse, or raise an error.
  */
 static bool
-attach(void)
+try_attach(void)
 {
 	LWLockPadded *locks;
 	uint32		exclusive;
@@ -172,6 +180,8 @@ attach(void)
 		return refuse("the server does not export the functions of its buffer lookup table");
 	if (!ws_table_find(&probe.table, ws_shared->refusal, sizeof(ws_shared->refusal)))
 		return false;
+	if (!ws_table_locks_are_expected(MainLWLockArray))
+		return refuse("the locks of the buffer lookup table are not where they are expected");
 
 	locks = &MainLWLockArray[BUFFER_MAPPING_LWLOCK_OFFSET];
 	sure = ws_table_learn_exclusive_bit(&locks[0].lock, &exclusive);
@@ -179,15 +189,17 @@ attach(void)
 	probe.attached = true;
 	ws_lookup_begin(locks, exclusive, sure);
 	stand_in(true);
-	if (try_out())
-	{
-		ws_lookup_begin(locks, exclusive, sure);
-		probe.recording = true;
-		return true;
-	}
+	if (!try_out())
+		return false;
+	ws_lookup_begin(locks, exclusive, sure);
+	probe.recording = true;
+	return true;
+}
 
-	stand_in(false);
-	return false;
+static void
+attach(void)
+{
+	ws_shared->attached = try_attach();
 }
 
 /*
@@ -206,35 +218,17 @@ void
 ws_probe_attach(void)
 {
 	static bool exit_registered = false;
-	MemoryContext context = CurrentMemoryContext;
 	instr_time	start;
 	instr_time	duration;
 
 	INSTR_TIME_SET_CURRENT(start);
 	memset(&probe, 0, sizeof(probe));
 
-	PG_TRY();
-	{
-		ws_shared->attached = attach();
-	}
-	PG_CATCH();
-	{
-		ErrorData  *error;
-
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		LWLockReleaseAll();
-		if (probe.attached)
-			stand_in(false);
-		refuse(error->message);
-		FreeErrorData(error);
-		ws_shared->attached = false;
-	}
-	PG_END_TRY();
-
+	(void) ws_guard(attach, ws_shared->refusal, sizeof(ws_shared->refusal));
 	if (!ws_shared->attached)
 	{
+		if (probe.attached)
+			stand_in(false);
 		probe.attached = false;
 		ereport(LOG,
 				(errmsg("working_set is not tracking: %s", ws_shared->refusal)));

@@ -12,8 +12,10 @@
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/shmem.h"
+#include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "guard.h"
 #include "guc.h"
 #include "probe.h"
 #include "shmem.h"
@@ -28,6 +30,16 @@
 #define TRANCHE_NAME "working_set"
 
 WsShared   *ws_shared = NULL;
+
+/*
+ * Why there is no shared memory.  Set in the postmaster and inherited.
+ */
+static struct
+{
+	bool		requested;		/* did the server ask what we need? */
+	bool		reported;		/* is the reason in the log? */
+	char		why[256];		/* empty: not preloaded, or there is memory */
+} missing;
 
 static Size
 aligned(Size size)
@@ -60,8 +72,17 @@ ws_shmem_size(void)
 }
 
 void
+ws_shmem_expect(void)
+{
+	/* until the server calls ws_shmem_startup() */
+	strlcpy(missing.why, "a library that is preloaded after working_set replaces shmem_startup_hook, and does not call what was there before",
+			sizeof(missing.why));
+}
+
+void
 ws_shmem_request(void)
 {
+	missing.requested = true;
 	RequestAddinShmemSpace(ws_shmem_size());
 	RequestNamedLWLockTranche(TRANCHE_NAME, 2);
 }
@@ -102,49 +123,101 @@ make_sample(WsShared *shared, char *p)
 	shared->damper_shift = 32 - pg_leftmost_one_pos32(damper_slots());
 }
 
-void
-ws_shmem_startup(void)
+/*
+ * Initialize everything in this memory.
+ */
+static void
+make_shared(char *p, Size size, LWLock *lock, LWLock *sample_lock, bool sample)
+{
+	WsShared   *shared = (WsShared *) p;
+
+	memset(shared, 0, sizeof(WsShared));
+	shared->lock = lock;
+	shared->sample_lock = sample_lock;
+	shared->memory = size;
+	shared->clock_origin = ws_shmem_clock_ms();
+	shared->since = GetCurrentTimestamp();
+	ws_history_init(&shared->history);
+	p += aligned(sizeof(WsShared));
+	for (int kind = 0; kind < WS_NKINDS; kind++)
+	{
+		shared->sketch[kind] = (WsSketch *) p;
+		ws_sketch_init(shared->sketch[kind], ws_registers, WS_TICK_ORIGIN);
+		p += ws_sketch_size(ws_registers);
+	}
+	shared->log2m = shared->sketch[WS_CLIENT]->log2m;
+	if (sample)
+		make_sample(shared, p);
+
+	ws_shared = shared;
+	ws_shmem_damp(ws_sweep_damping(1));
+	ws_shmem_sample(WS_SAMPLE_OFF);
+	ws_shmem_worker_ticks(false);
+}
+
+static void
+start_up(void)
 {
 	char	   *memory;
-	char	   *p;
-	WsShared   *shared;
 	bool		found;
-
-	ws_shared = NULL;
 
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
 	memory = ShmemInitStruct("working_set", ws_shmem_size(), &found);
-	p = (char *) TYPEALIGN(64, memory);
-	shared = (WsShared *) p;
+	memory = (char *) TYPEALIGN(64, memory);
 	if (!found)
 	{
-		memset(shared, 0, sizeof(WsShared));
-		shared->lock = &GetNamedLWLockTranche(TRANCHE_NAME)[0].lock;
-		shared->sample_lock = &GetNamedLWLockTranche(TRANCHE_NAME)[1].lock;
-		shared->memory = ws_shmem_size();
-		shared->clock_origin = ws_shmem_clock_ms();
-		shared->since = GetCurrentTimestamp();
-		ws_history_init(&shared->history);
-		p += aligned(sizeof(WsShared));
-		for (int kind = 0; kind < WS_NKINDS; kind++)
-		{
-			shared->sketch[kind] = (WsSketch *) p;
-			ws_sketch_init(shared->sketch[kind], ws_registers, WS_TICK_ORIGIN);
-			p += ws_sketch_size(ws_registers);
-		}
-		shared->log2m = shared->sketch[WS_CLIENT]->log2m;
-		if (ws_sample_pages > 0)
-			make_sample(shared, p);
-	}
-	LWLockRelease(AddinShmemInitLock);
+		LWLockPadded *locks = GetNamedLWLockTranche(TRANCHE_NAME);
 
-	ws_shared = shared;
-	if (!found)
-	{
-		ws_shmem_damp(ws_sweep_damping(1));
-		ws_shmem_sample(WS_SAMPLE_OFF);
-		ws_shmem_worker_ticks(false);
+		make_shared(memory, ws_shmem_size(), &locks[0].lock, &locks[1].lock, ws_sample_pages > 0);
 	}
+	ws_shared = (WsShared *) memory;
+	LWLockRelease(AddinShmemInitLock);
+}
+
+void
+ws_shmem_startup(void)
+{
+	ws_shared = NULL;
+	if (!missing.requested)
+		strlcpy(missing.why, "a library that is preloaded after working_set replaces shmem_request_hook, and does not call what was there before",
+				sizeof(missing.why));
+	else if (ws_guard(start_up, missing.why, sizeof(missing.why)))
+	{
+		missing.why[0] = '\0';
+		return;
+	}
+
+	ws_shared = NULL;
+	missing.reported = false;
+	ws_shmem_report_missing();
+}
+
+void
+ws_shmem_report_missing(void)
+{
+	if (!missing.reported)
+		ereport(LOG,
+				(errmsg("working_set is not tracking: %s", missing.why)));
+	missing.reported = true;
+}
+
+bool
+ws_shmem_stand_in(void)
+{
+	/* of this process alone, so nobody ever waits for them */
+	static LWLock locks[2];
+	char	   *memory;
+
+	if (ws_shared != NULL || missing.why[0] == '\0')
+		return ws_shared != NULL;
+
+	for (int i = 0; i < 2; i++)
+		LWLockInitialize(&locks[i], LWTRANCHE_BUFFER_MAPPING);
+	memory = MemoryContextAlloc(TopMemoryContext, 64 + aligned(sizeof(WsShared)) +
+								WS_NKINDS * ws_sketch_size(ws_registers));
+	make_shared((char *) TYPEALIGN(64, memory), 0, &locks[0], &locks[1], false);
+	strlcpy(ws_shared->refusal, missing.why, sizeof(ws_shared->refusal));
+	return true;
 }
 
 uint32

@@ -169,17 +169,36 @@ typedef struct WsShared
 	WsHistory	history;		/* the worker may read it without */
 } WsShared;
 
-/* NULL until the library has been preloaded and shared memory exists. */
+/*
+ * NULL until the library has been preloaded and shared memory exists.  It never
+ * exists if another library keeps the server from calling our hooks.
+ */
 extern WsShared *ws_shared;
 
 /* Bytes of shared memory for everything, from the settings. */
 extern Size ws_shmem_size(void);
 
+/* The two hooks below are in place. */
+extern void ws_shmem_expect(void);
+
 /* Ask for the memory and the lock; from shmem_request_hook. */
 extern void ws_shmem_request(void);
 
-/* Make everything anew; from shmem_startup_hook. */
+/*
+ * Make everything anew; from shmem_startup_hook.  If that cannot be done, the
+ * log has the reason, and ws_shared is NULL.
+ */
 extern void ws_shmem_startup(void);
+
+/* Write to the log why there is no shared memory, unless it is there already. */
+extern void ws_shmem_report_missing(void);
+
+/*
+ * For SQL functions of a process without shared memory: if the library is
+ * preloaded, give the process memory of its own in place of it, which says that
+ * nothing is tracked, and why.  False if the library is not preloaded.
+ */
+extern bool ws_shmem_stand_in(void);
 
 /* Are lookups recorded? */
 extern bool ws_tracking(void);

@@ -37,7 +37,7 @@ WS_FUNCTION(ws_working_set_reset);
 void
 ws_require_preloaded(void)
 {
-	if (ws_shared == NULL)
+	if (ws_shared == NULL && !ws_shmem_stand_in())
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("working_set must be loaded via shared_preload_libraries"),

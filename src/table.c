@@ -3,33 +3,36 @@
  *		Finding the server's buffer lookup table.
  *
  * The header of the table is private to dynahash.c and the pointer to it is
- * private to buf_table.c.  Nothing is assumed about either:
+ * private to buf_table.c.  The search assumes nothing about the layout of the
+ * first, nor about the place of the second:
  *
- *	1. Where a header keeps its functions is learnt from a throw-away table of
- *	   our own, made with functions that we know.
- *	2. Attaching to the table by its name, as any process may, gives us a
- *	   header of our own.  It leads to the same shared part as the server's.
- *	3. The server keeps a pointer to its header in a variable, that is in the
- *	   writable data of the main program.  So each word there is looked at,
- *	   for one that leads to a structure that begins with the address of the
- *	   shared part.  What is no pointer, or leads nowhere, is told by the list
- *	   of this process's memory, so nothing is read that could not be.
- *	4. There must be exactly one, and its functions must be those of our own
- *	   attachment: tag_hash(), memcmp() and memcpy().
+ *	1. A throw-away table, made with functions and a name that we know, shows
+ *	   which word of a header holds which function, and which one leads to the
+ *	   table's name.
+ *	2. The server keeps a pointer to its header in a variable, that is in the
+ *	   writable data of the main program.  The search looks at each word there,
+ *	   for one that leads to a header: its first word is an address in shared
+ *	   memory, and its name is that of the table.  The list of this process's
+ *	   memory says what can be read, so the search reads nothing that could
+ *	   fault.
+ *	3. There must be exactly one such header, and its functions must be
+ *	   tag_hash(), memcmp() and memcpy().
+ *
+ * The search does not attach to the table, because a server that has no table of
+ * this name would make one, and one with another size would raise an error.
+ * Nothing here raises an error on purpose: with exit_on_error = on the server
+ * would not start.
  */
 #include "postgres.h"
 
 #include <link.h>
 
 #include "common/hashfn.h"
-#include "miscadmin.h"
 #include "storage/buf_internals.h"
 #include "storage/fd.h"
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
-#include "utils/memutils.h"
 
-#include "compat.h"
 #include "table.h"
 
 /*
@@ -83,115 +86,6 @@ marker_keycopy(void *dest, const void *src, Size keysize)
 	return dest;
 }
 
-/*
- * The number of the only word of a header that has this value, or -1.
- */
-static int
-only_word(HTAB *table, void *value)
-{
-	int			found = -1;
-
-	for (int i = 0; i < HEADER_WORDS; i++)
-	{
-		if (*header_word(table, i) != value)
-			continue;
-		if (found >= 0)
-			return -1;
-		found = i;
-	}
-	return found;
-}
-
-/*
- * Where does a header keep its functions?  Make a table with functions that
- * we know, and look.
- */
-static bool
-learn_layout(WsTable *layout)
-{
-	HASHCTL		info;
-	HTAB	   *table;
-
-	/* a copy of the name follows the header: all words looked at are there */
-	static const char name[] =
-		"working_set: a table that is made to learn the layout of its header, "
-		"and whose name is long enough for the words looked at to be readable";
-
-	StaticAssertStmt(sizeof(name) > HEADER_WORDS * sizeof(void *), "name is long enough");
-
-	memset(&info, 0, sizeof(info));
-	info.keysize = sizeof(BufferTag);
-	info.entrysize = sizeof(BufferTag);
-	info.hash = marker_hash;
-	info.match = marker_match;
-	info.keycopy = marker_keycopy;
-	table = hash_create(name, 16, &info,
-						HASH_ELEM | HASH_FUNCTION | HASH_COMPARE | HASH_KEYCOPY);
-
-	layout->hash = only_word(table, AS_DATA(marker_hash));
-	layout->match = only_word(table, AS_DATA(marker_match));
-	layout->keycopy = only_word(table, AS_DATA(marker_keycopy));
-	hash_destroy(table);
-
-	if (layout->hash < 1 || layout->match < 1 || layout->keycopy < 1)
-		return refuse("the layout of hash table headers was not recognized");
-	return true;
-}
-
-/*
- * Is there a structure of this name in shared memory?  To ask for it with a
- * size that it cannot have is an error if it exists, and makes a small useless
- * one if not.
- */
-static bool
-shmem_name_exists(const char *name)
-{
-	MemoryContext context = CurrentMemoryContext;
-	volatile bool exists = false;
-
-	PG_TRY();
-	{
-		bool		found;
-
-		(void) ShmemInitStruct(name, 1, &found);
-		exists = found;
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(context);
-		FlushErrorState();
-		LWLockReleaseAll();		/* 19 leaves its own to the end of the process */
-		exists = true;
-	}
-	PG_END_TRY();
-
-	return exists;
-}
-
-/*
- * Attach to the table by its name, as any process may.  That gives a header
- * of our own, which leads to the same shared part.
- */
-static HTAB *
-attach_by_name(void)
-{
-	HASHCTL		info;
-
-	if (!shmem_name_exists(WS_TABLE_NAME))
-	{
-		refuse("there is no shared hash table \"%s\"", WS_TABLE_NAME);
-		return NULL;
-	}
-
-	/* as in InitBufTable() */
-	memset(&info, 0, sizeof(info));
-	info.keysize = sizeof(BufferTag);
-	info.entrysize = MAXALIGN(sizeof(BufferTag) + sizeof(int));
-	info.num_partitions = NUM_BUFFER_PARTITIONS;
-	return ws_shmem_attach_hash(WS_TABLE_NAME, NBuffers + NUM_BUFFER_PARTITIONS, &info,
-								HASH_ELEM | HASH_BLOBS | HASH_PARTITION);
-}
-
 /* a piece of memory, [start, end) */
 typedef struct Range
 {
@@ -199,186 +93,302 @@ typedef struct Range
 	uintptr_t	end;
 } Range;
 
-#define MAX_RANGES 4096
-
-typedef struct Ranges
-{
-	int			n;
-	Range		range[MAX_RANGES];
-} Ranges;
-
-/*
- * The writable data of the main program, of which the loader tells first.
- */
-static int
-collect_program_data(struct dl_phdr_info *info, size_t size, void *data)
-{
-	Ranges	   *ranges = data;
-
-	for (int i = 0; i < info->dlpi_phnum; i++)
-	{
-		const		ElfW(Phdr) * ph = &info->dlpi_phdr[i];
-
-		if (ph->p_type == PT_LOAD && (ph->p_flags & PF_W) && ranges->n < MAX_RANGES)
-		{
-			ranges->range[ranges->n].start = info->dlpi_addr + ph->p_vaddr;
-			ranges->range[ranges->n].end = info->dlpi_addr + ph->p_vaddr + ph->p_memsz;
-			ranges->n++;
-		}
-	}
-	return 1;					/* no further objects */
-}
-
 /*
  * The private, writable memory of this process, in ascending order: what can
- * be read without a fault, and where a header can be.
+ * be read without a fault, and where a header can be.  Nothing is freed until
+ * the search is over, so that what the list says stays true.
+ */
+typedef struct Memory
+{
+	FILE	   *maps;			/* what the list is read from */
+	Range	   *range;
+	int			n;
+	int			capacity;
+} Memory;
+
+#define MAPS "/proc/self/maps"
+
+/* ranges that a list has room for at first, more than most servers have */
+#define RANGES 1024
+
+/*
+ * Read the list as far as there is room for it.  Returns whether that was all.
  */
 static bool
-collect_private_memory(Ranges *ranges)
+read_memory(Memory *memory)
 {
-	FILE	   *maps = AllocateFile("/proc/self/maps", "r");
 	char		line[1024];
+	bool		line_begins = true;
 
-	if (!maps)
-		return refuse("could not open file \"%s\": %m", "/proc/self/maps");
-
-	while (fgets(line, sizeof(line), maps))
+	memory->n = 0;
+	while (fgets(line, sizeof(line), memory->maps))
 	{
+		bool		goes_on = !line_begins;
 		unsigned long start;
 		unsigned long end;
 		char		mode[5];
 
-		if (sscanf(line, "%lx-%lx %4s", &start, &end, mode) != 3 ||
-			mode[0] != 'r' || mode[1] != 'w' || mode[3] != 'p' ||
-			ranges->n >= MAX_RANGES)
+		line_begins = strchr(line, '\n') != NULL;
+		if (goes_on || sscanf(line, "%lx-%lx %4s", &start, &end, mode) != 3 ||
+			mode[0] != 'r' || mode[1] != 'w' || mode[3] != 'p')
 			continue;
 
 		/* neighbours are one */
-		if (ranges->n > 0 && ranges->range[ranges->n - 1].end == start)
-			ranges->range[ranges->n - 1].end = end;
+		if (memory->n > 0 && memory->range[memory->n - 1].end == start)
+			memory->range[memory->n - 1].end = end;
+		else if (memory->n == memory->capacity)
+			return false;
 		else
-		{
-			ranges->range[ranges->n].start = start;
-			ranges->range[ranges->n].end = end;
-			ranges->n++;
-		}
+			memory->range[memory->n++] = (Range) {start, end};
 	}
-	FreeFile(maps);
+	return true;
+}
 
-	if (ranges->n == 0)
-		return refuse("no private memory is listed in \"%s\"", "/proc/self/maps");
+static void
+free_memory_list(Memory *memory)
+{
+	if (memory->maps)
+		FreeFile(memory->maps);
+	pfree(memory->range);
+}
+
+/*
+ * Room is made before the list is read, because to make room changes what the
+ * list says.
+ */
+static bool
+list_memory(Memory *memory)
+{
+	for (memory->capacity = RANGES;; memory->capacity *= 2)
+	{
+		memory->range = palloc(memory->capacity * sizeof(Range));
+		memory->maps = AllocateFile(MAPS, "r");
+		if (!memory->maps)
+			return refuse("could not open file \"%s\": %m", MAPS);
+		if (read_memory(memory))
+			break;
+		free_memory_list(memory);
+	}
+	if (memory->n == 0)
+		return refuse("no private memory is listed in \"%s\"", MAPS);
 	return true;
 }
 
 static bool
-readable(const Ranges *ranges, uintptr_t start, size_t size)
+readable(const Memory *memory, const void *p, size_t size)
 {
+	uintptr_t	start = (uintptr_t) p;
 	int			lo = 0;
-	int			hi = ranges->n;
+	int			hi = memory->n;
 
 	/* the first range that ends beyond start */
 	while (lo < hi)
 	{
 		int			mid = lo + (hi - lo) / 2;
 
-		if (ranges->range[mid].end <= start)
+		if (memory->range[mid].end <= start)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo < ranges->n && ranges->range[lo].start <= start &&
-		size <= ranges->range[lo].end - start;
+	return lo < memory->n && memory->range[lo].start <= start &&
+		size <= memory->range[lo].end - start;
 }
 
-/*
- * Find the server's own header of the table that "ours" is a header of.
- *
- * The server keeps a pointer to its header in a variable.  So look at all
- * words of the program's data for one that leads to a structure whose first
- * word leads to the shared part of the table.
- */
-static HTAB *
-find_header(HTAB *ours)
+/* Is this string, of so many bytes with its end, at this address? */
+static bool
+string_at(const Memory *memory, const void *p, const char *string, size_t size)
 {
-	Ranges	   *data = palloc0(sizeof(Ranges));
-	Ranges	   *memory = palloc0(sizeof(Ranges));
-	void	   *shared_part = *header_word(ours, 0);
-	HTAB	   *found = NULL;
-	int			nfound = 0;
-
-	if (!ShmemAddrIsValid(shared_part))
-		refuse("the header of \"%s\" does not begin with the address of its shared part", WS_TABLE_NAME);
-	else if (collect_private_memory(memory))
-	{
-		dl_iterate_phdr(collect_program_data, data);
-		for (int i = 0; i < data->n; i++)
-		{
-			uintptr_t	at = TYPEALIGN(sizeof(void *), data->range[i].start);
-
-			for (; at + sizeof(void *) <= data->range[i].end; at += sizeof(void *))
-			{
-				uintptr_t	candidate;
-
-				if (!readable(memory, at, sizeof(void *)))
-				{
-					/* nothing more in this page */
-					at = TYPEALIGN_DOWN(4096, at) + 4096 - sizeof(void *);
-					continue;
-				}
-				candidate = *(uintptr_t *) at;
-				if (candidate == 0 || candidate % sizeof(void *) != 0 ||
-					(HTAB *) candidate == ours || (HTAB *) candidate == found ||
-					!readable(memory, candidate, HEADER_WORDS * sizeof(void *)) ||
-					*header_word((HTAB *) candidate, 0) != shared_part)
-					continue;
-				found = (HTAB *) candidate;
-				nfound++;
-			}
-		}
-		if (nfound != 1)
-		{
-			refuse("found %d candidates for the header of \"%s\", not one",
-				   nfound, WS_TABLE_NAME);
-			found = NULL;
-		}
-	}
-
-	pfree(data);
-	pfree(memory);
-	return found;
+	return readable(memory, p, size) && memcmp(p, string, size) == 0;
 }
 
 /*
- * Are the functions of a header those that we are going to stand in for?
+ * A table with a name and functions that nobody else has, to learn the layout
+ * of a header from.  A copy of the name follows the header, so that all words
+ * looked at are there.
+ */
+static const char throw_away_name[] =
+"working_set: a table that is made to learn the layout of its header, "
+"and whose name is long enough for the words looked at to be readable";
+
+StaticAssertDecl(sizeof(throw_away_name) > HEADER_WORDS * sizeof(void *), "name is long enough");
+
+static HTAB *
+make_throw_away(void)
+{
+	HASHCTL		info;
+
+	memset(&info, 0, sizeof(info));
+	info.keysize = sizeof(BufferTag);
+	info.entrysize = sizeof(BufferTag);
+	info.hash = marker_hash;
+	info.match = marker_match;
+	info.keycopy = marker_keycopy;
+	return hash_create(throw_away_name, 16, &info,
+					   HASH_ELEM | HASH_FUNCTION | HASH_COMPARE | HASH_KEYCOPY);
+}
+
+/* the number of a word, or -1 if there is another one already */
+static void
+note_word(int *word, int i)
+{
+	*word = *word == 0 ? i : -1;
+}
+
+/*
+ * Where does a header keep its name and its functions?  Each has to be in
+ * exactly one word.
  */
 static bool
-verify_functions(HTAB *table, const WsTable *layout, const char *whose)
+learn_layout(WsTable *layout, HTAB *known, const Memory *memory)
 {
-	if (*header_word(table, layout->hash) != AS_DATA(tag_hash))
-		return refuse("%s header of \"%s\" does not hash with tag_hash()", whose, WS_TABLE_NAME);
-	if (*header_word(table, layout->match) != AS_DATA(memcmp))
-		return refuse("%s header of \"%s\" does not compare with memcmp()", whose, WS_TABLE_NAME);
-	if (*header_word(table, layout->keycopy) != AS_DATA(memcpy))
-		return refuse("%s header of \"%s\" does not copy with memcpy()", whose, WS_TABLE_NAME);
+	layout->name = layout->hash = layout->match = layout->keycopy = 0;
+	for (int i = 1; i < HEADER_WORDS; i++)
+	{
+		void	   *word = *header_word(known, i);
+
+		if (word == AS_DATA(marker_hash))
+			note_word(&layout->hash, i);
+		else if (word == AS_DATA(marker_match))
+			note_word(&layout->match, i);
+		else if (word == AS_DATA(marker_keycopy))
+			note_word(&layout->keycopy, i);
+		else if (string_at(memory, word, throw_away_name, sizeof(throw_away_name)))
+			note_word(&layout->name, i);
+	}
+
+	if (layout->name < 1 || layout->hash < 1 || layout->match < 1 || layout->keycopy < 1)
+		return refuse("the layout of hash table headers was not recognized");
+	return true;
+}
+
+/*
+ * Is this the address of a header of the buffer lookup table?
+ */
+static bool
+is_header(const WsTable *layout, const Memory *memory, uintptr_t address)
+{
+	HTAB	   *table = (HTAB *) address;
+
+	return address % sizeof(void *) == 0 &&
+		readable(memory, table, HEADER_WORDS * sizeof(void *)) &&
+		ShmemAddrIsValid(*header_word(table, 0)) &&
+		string_at(memory, *header_word(table, layout->name),
+				  WS_TABLE_NAME, sizeof(WS_TABLE_NAME));
+}
+
+/* the search, for the loader to call with each program */
+typedef struct Search
+{
+	const WsTable *layout;
+	const Memory *memory;
+	HTAB	   *found;			/* the first one */
+	bool		several;		/* there is another one */
+} Search;
+
+/*
+ * Look at the words of a piece of the program's data.  Several variables may
+ * lead to the same header.
+ */
+static void
+search_words(Search *search, uintptr_t at, uintptr_t end)
+{
+	for (; at + sizeof(void *) <= end; at += sizeof(void *))
+	{
+		uintptr_t	word;
+
+		if (!readable(search->memory, (void *) at, sizeof(void *)))
+		{
+			/* nothing more in this page */
+			at = TYPEALIGN_DOWN(4096, at) + 4096 - sizeof(void *);
+			continue;
+		}
+		word = *(uintptr_t *) at;
+		if (word == (uintptr_t) search->found || !is_header(search->layout, search->memory, word))
+			continue;
+		if (search->found)
+			search->several = true;
+		else
+			search->found = (HTAB *) word;
+	}
+}
+
+/*
+ * The main program is the one that the loader tells of first.
+ */
+static int
+search_program(struct dl_phdr_info *info, size_t size, void *data)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++)
+	{
+		const		ElfW(Phdr) * ph = &info->dlpi_phdr[i];
+		uintptr_t	start = info->dlpi_addr + ph->p_vaddr;
+
+		if (ph->p_type == PT_LOAD && (ph->p_flags & PF_W))
+			search_words(data, TYPEALIGN(sizeof(void *), start), start + ph->p_memsz);
+	}
+	return 1;					/* no further objects */
+}
+
+static bool
+find_header(WsTable *table, const Memory *memory)
+{
+	Search		search = {table, memory, NULL, false};
+
+	dl_iterate_phdr(search_program, &search);
+	if (!search.found)
+		return refuse("found no header of a shared hash table \"%s\"", WS_TABLE_NAME);
+	if (search.several)
+		return refuse("found more than one header of \"%s\"", WS_TABLE_NAME);
+	table->header = search.found;
+	return true;
+}
+
+/*
+ * Are the functions of the header those that ours stand in for?
+ */
+static bool
+verify_functions(const WsTable *table)
+{
+	if (*header_word(table->header, table->hash) != AS_DATA(tag_hash))
+		return refuse("the header of \"%s\" does not hash with tag_hash()", WS_TABLE_NAME);
+	if (*header_word(table->header, table->match) != AS_DATA(memcmp))
+		return refuse("the header of \"%s\" does not compare with memcmp()", WS_TABLE_NAME);
+	if (*header_word(table->header, table->keycopy) != AS_DATA(memcpy))
+		return refuse("the header of \"%s\" does not copy with memcpy()", WS_TABLE_NAME);
 	return true;
 }
 
 bool
 ws_table_find(WsTable *table, char *why, size_t size)
 {
-	HTAB	   *ours;
+	HTAB	   *known = make_throw_away();
+	Memory		memory;
+	bool		found;
 
 	refusal = why;
 	refusal_size = size;
 
-	if (!learn_layout(table))
-		return false;
-	ours = attach_by_name();
-	if (!ours || !verify_functions(ours, table, "our own"))
-		return false;
-	table->header = find_header(ours);
-	return table->header &&
-		verify_functions(table->header, table, "the server's");
+	found = list_memory(&memory) &&
+		learn_layout(table, known, &memory) &&
+		find_header(table, &memory) &&
+		verify_functions(table);
+
+	free_memory_list(&memory);
+	hash_destroy(known);
+	return found;
+}
+
+bool
+ws_table_locks_are_expected(const LWLockPadded *all)
+{
+	const LWLockPadded *locks = &all[BUFFER_MAPPING_LWLOCK_OFFSET];
+
+	for (int i = 0; i < NUM_BUFFER_PARTITIONS; i++)
+		if (locks[i].lock.tranche != LWTRANCHE_BUFFER_MAPPING)
+			return false;
+	return locks[-1].lock.tranche != LWTRANCHE_BUFFER_MAPPING &&
+		locks[NUM_BUFFER_PARTITIONS].lock.tranche != LWTRANCHE_BUFFER_MAPPING;
 }
 
 void

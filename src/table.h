@@ -18,18 +18,25 @@
 typedef struct WsTable
 {
 	HTAB	   *header;			/* the server's own, of this process */
-	int			hash;			/* which of its words holds which function */
+	int			name;			/* which of its words leads to the name */
+	int			hash;			/* and which ones hold the functions */
 	int			match;
 	int			keycopy;
 } WsTable;
 
 /*
- * Find the table and verify that it is as expected.  Or tell why not, in at
- * most size bytes, and return false.  What the server itself finds wrong on
- * the way is an error, to be caught.  In the postmaster, while shared memory
- * is being made.
+ * Find the table and verify that it is as expected.  Or say why not, in at
+ * most size bytes, and return false.  In the postmaster, once shared memory is
+ * made.  Nothing raises an error on purpose, but the caller has to expect one:
+ * memory may run out, for example.
  */
 extern bool ws_table_find(WsTable *table, char *why, size_t size);
+
+/*
+ * Are the locks of the table's partitions, as many as this library was built
+ * for, where it expects them among all locks?
+ */
+extern bool ws_table_locks_are_expected(const LWLockPadded *all);
 
 /*
  * Let the table use these functions in this process, and in those it forks;

@@ -120,6 +120,13 @@ ws_worker_main(Datum main_arg)
 	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
 	BackgroundWorkerUnblockSignals();
 
+	/* with 0, the postmaster does not start another one */
+	if (ws_shared == NULL)
+	{
+		ws_shmem_report_missing();
+		proc_exit(0);
+	}
+
 	ws_probe_ignore_self();
 	ws_persist_load();
 	ws_advisor_begin();

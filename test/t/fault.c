@@ -26,7 +26,6 @@
 #include "utils/elog.h"
 #include "utils/guc.h"
 
-#include "compat.h"
 #include "table.h"
 
 PG_MODULE_MAGIC;
@@ -154,66 +153,32 @@ create_without_match(const char *name, long nelem, const HASHCTL *info, int flag
 	return hash_create(name, nelem, (HASHCTL *) info, flags & ~HASH_COMPARE);
 }
 
+/* under another name than the one that was asked for */
+static HTAB *
+create_renamed(const char *name, long nelem, const HASHCTL *info, int flags)
+{
+	char		other[256] = "not ";
+
+	strlcat(other, name, sizeof(other));
+	return hash_create(other, nelem, (HASHCTL *) info, flags);
+}
+
 static void *
-no_such_name(const char *name, Size size, bool *found)
+no_shared_memory(const char *name, Size size, bool *found)
 {
-	return ShmemInitStruct(strcmp(name, WS_TABLE_NAME) == 0 ? "another table" : name, size, found);
+	elog(ERROR, "out of shared memory");
 }
 
-/* as if the server had been built with another idea of the table's size */
-static HTAB *
-attach_sized(int factor)
+static uint32
+hash_differently(BufferTag *tag)
 {
-	HASHCTL		info;
-
-	memset(&info, 0, sizeof(info));
-	info.keysize = sizeof(BufferTag);
-	info.entrysize = MAXALIGN(sizeof(BufferTag) + sizeof(int));
-	info.num_partitions = NUM_BUFFER_PARTITIONS;
-	return ws_shmem_attach_hash(WS_TABLE_NAME, factor * (NBuffers + NUM_BUFFER_PARTITIONS), &info,
-								HASH_ELEM | HASH_BLOBS | HASH_PARTITION);
+	return ~BufTableHashCode(tag);
 }
 
-static HTAB *
-attach_larger(void)
+static long
+count_nothing(HTAB *header)
 {
-	return attach_sized(1000);
-}
-
-static HTAB *
-attach_nowhere(void)
-{
-	HTAB	   *ours = attach_sized(1);
-
-	*word(ours, 0) = ours;
-	return ours;
-}
-
-static HTAB *
-attach_other_hash(void)
-{
-	HTAB	   *ours = attach_sized(1);
-
-	*word(ours, table.hash) = other_hash;
-	return ours;
-}
-
-static HTAB *
-attach_other_match(void)
-{
-	HTAB	   *ours = attach_sized(1);
-
-	*word(ours, table.match) = other_match;
-	return ours;
-}
-
-static HTAB *
-attach_other_keycopy(void)
-{
-	HTAB	   *ours = attach_sized(1);
-
-	*word(ours, table.keycopy) = other_keycopy;
-	return ours;
+	return 0;
 }
 
 static FILE *
@@ -360,6 +325,39 @@ plant_copy(void)
 	event_source = (char *) copy;
 }
 
+/* memory that ends with these bytes; what comes next must not be read */
+static void *
+at_the_end(const void *bytes, size_t size)
+{
+	long		page = sysconf(_SC_PAGESIZE);
+	char	   *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+							  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED || mprotect(memory + page, page, PROT_NONE) != 0)
+		elog(FATAL, "could not map memory: %m");
+	return memcpy(memory + page - size, bytes, size);
+}
+
+/*
+ * More pieces of memory than most servers have, listed before all others:
+ * every other page may not be read.
+ */
+#define PIECES 6000
+
+static void
+make_pieces(void)
+{
+	long		page = sysconf(_SC_PAGESIZE);
+	char	   *memory = mmap((void *) (uintptr_t) 0x100000000, 2 * PIECES * page, PROT_NONE,
+							  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (memory == MAP_FAILED)
+		elog(FATAL, "could not map memory: %m");
+	for (int i = 0; i < PIECES; i++)
+		if (mprotect(memory + 2 * i * page, page, PROT_READ | PROT_WRITE) != 0)
+			elog(FATAL, "could not map memory: %m");
+}
+
 /*
  * Words that look like pointers: to memory that must not be read, and to the
  * end of what may be, behind which it must not.
@@ -387,24 +385,41 @@ spoil(const char *fault)
 {
 	char	   *kept_event_source = event_source;
 	char	   *kept_bonjour_name = bonjour_name;
+	void	   *kept_shared = *word(table.header, 0);
+	void	   *kept_name = *word(table.header, table.name);
+	LWLock	   *last = &MainLWLockArray[BUFFER_MAPPING_LWLOCK_OFFSET + NUM_BUFFER_PARTITIONS - 1].lock;
 
 #define FAULT(name) (strcmp(fault, name) == 0)
-	if (FAULT("no_functions"))
+	if (FAULT("no_memory"))
+		REWIRE("ShmemInitStruct", no_shared_memory);
+	else if (FAULT("no_functions"))
 		REWIRE("BufTableHashCode", NULL);
 	else if (FAULT("layout"))
 		REWIRE("hash_create", create_without_match);
-	else if (FAULT("no_table"))
-		REWIRE("ShmemInitStruct", no_such_name);
-	else if (FAULT("other_size"))
-		REWIRE("ShmemInitHash", attach_larger);
-	else if (FAULT("our_shared_part"))
-		REWIRE("ShmemInitHash", attach_nowhere);
-	else if (FAULT("our_hash"))
-		REWIRE("ShmemInitHash", attach_other_hash);
-	else if (FAULT("our_match"))
-		REWIRE("ShmemInitHash", attach_other_match);
-	else if (FAULT("our_keycopy"))
-		REWIRE("ShmemInitHash", attach_other_keycopy);
+	else if (FAULT("layout_name"))
+		REWIRE("hash_create", create_renamed);
+	else if (FAULT("other_name"))
+		*word(table.header, table.name) = at_the_end(WS_TABLE_NAME " 2", sizeof(WS_TABLE_NAME) + 2);
+	else if (FAULT("unreadable_name"))
+		*word(table.header, table.name) = (char *) at_the_end("", 1) + 1;
+	else if (FAULT("no_name"))
+		*word(table.header, table.name) = NULL;
+	else if (FAULT("endless_name"))
+		*word(table.header, table.name) = at_the_end(WS_TABLE_NAME, strlen(WS_TABLE_NAME));
+	else if (FAULT("name_at_the_end"))
+		*word(table.header, table.name) = at_the_end(WS_TABLE_NAME, sizeof(WS_TABLE_NAME));
+	else if (FAULT("not_shared"))
+		*word(table.header, 0) = table.header;
+	else if (FAULT("pieces"))
+		make_pieces();
+	else if (FAULT("two_variables"))
+		event_source = (char *) table.header;
+	else if (FAULT("other_locks"))
+		last->tranche = LWTRANCHE_LOCK_MANAGER;
+	else if (FAULT("other_key"))
+		REWIRE("BufTableHashCode", hash_differently);
+	else if (FAULT("uncounted"))
+		REWIRE("hash_get_num_entries", count_nothing);
 	else if (FAULT("no_proc"))
 		REWIRE("AllocateFile", open_without_proc);
 	else if (FAULT("garbled_maps"))
@@ -452,6 +467,9 @@ spoil(const char *fault)
 	/* the server does not expect them to be what they are not */
 	event_source = kept_event_source;
 	bonjour_name = kept_bonjour_name;
+	*word(table.header, 0) = kept_shared;
+	*word(table.header, table.name) = kept_name;
+	last->tranche = LWTRANCHE_BUFFER_MAPPING;
 	unlink(OTHER_MAPS);
 }
 

@@ -2,10 +2,11 @@
  * rival.c
  *		For 005_refused.pl: a server that is not what the probe expects.
  *
- * Preloaded after working_set, its hook comes first.  It attaches to the
- * buffer lookup table, too, and leaves a pointer to its own header where the
- * server keeps its data, in a setting that only Windows reads.  So there are
- * two candidates for the server's header.
+ * Preloaded after working_set, its hook comes first.  It makes a table of its own
+ * with the name, the keys and the functions of the buffer lookup table, whose
+ * header leads to shared memory.  It leaves a pointer to this header where the
+ * server keeps its data, in a setting that only Windows reads.  So there are two
+ * candidates for the server's header.
  */
 #include "postgres.h"
 
@@ -13,11 +14,8 @@
 #include "miscadmin.h"
 #include "storage/buf_internals.h"
 #include "storage/ipc.h"
-#include "storage/shmem.h"
-#include "utils/elog.h"
-#include "utils/guc.h"
-
-#include "compat.h"
+#include "storage/lwlock.h"
+#include "utils/hsearch.h"
 
 PG_MODULE_MAGIC;
 
@@ -31,14 +29,14 @@ static void
 plant(void)
 {
 	HASHCTL		info;
+	HTAB	   *header;
 
 	memset(&info, 0, sizeof(info));
 	info.keysize = sizeof(BufferTag);
 	info.entrysize = MAXALIGN(sizeof(BufferTag) + sizeof(int));
-	info.num_partitions = NUM_BUFFER_PARTITIONS;
-	event_source = (char *) ws_shmem_attach_hash("Shared Buffer Lookup Table",
-												 NBuffers + NUM_BUFFER_PARTITIONS, &info,
-												 HASH_ELEM | HASH_BLOBS | HASH_PARTITION);
+	header = hash_create("Shared Buffer Lookup Table", 16, &info, HASH_ELEM | HASH_BLOBS);
+	*(void **) header = MainLWLockArray;
+	event_source = (char *) header;
 	if (prev_shmem_startup_hook)
 		prev_shmem_startup_hook();
 }
