@@ -64,8 +64,10 @@ PG_CPPFLAGS = -DPGDLLEXPORT='__attribute__((visibility("default")))' \
 # does not need the clang that the server was built with.
 override with_llvm = no
 
+# The unit tests have objects of their own, made without PostgreSQL's flags.
 UNIT = $(patsubst %.c,%,$(wildcard test/unit/*_t.c))
-EXTRA_CLEAN = $(UNIT)
+UNIT_OBJS = $(patsubst src/%,test/unit/%,$(PURE))
+EXTRA_CLEAN = $(UNIT) $(UNIT_OBJS)
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
@@ -83,23 +85,31 @@ all install installcheck:
 	@echo "(Debian, Ubuntu) or postgresqlN-devel (Red Hat), or say make PG_CONFIG=/path/to/pg_config."
 	@exit 1
 clean:
-	rm -f $(OBJS) $(MODULE_big).so $(UNIT)
+	rm -f $(OBJS) $(MODULE_big).so $(EXTRA_CLEAN)
 .PHONY: all install installcheck clean
 endif
 
-.PHONY: demo test monitoring-demo unit check-headers versions help
+.PHONY: demo test test-long check-world monitoring-demo unit unit-programs check-headers versions help
 
 demo: ## see it work: installs what is missing, runs a private server, cleans up
 	@test/sandbox --demo bench/demo
 
-test: ## run every test in a private server, installing what is missing
-	@test/sandbox --monitoring test/all
+test: ## run the short tests in a private server, installing what is missing: five minutes
+	@test/sandbox test/all short
+
+test-long: ## run the long tests, which make test leaves out
+	@test/sandbox --monitoring test/all long
+
+check-world: ## run both
+	@test/sandbox --monitoring test/all world
 
 monitoring-demo: ## the same, as Prometheus sees it: real exporter, rules, alerts
 	@test/sandbox --demo --monitoring monitoring/demo
 
 unit: $(UNIT) ## run the C unit tests, which need no PostgreSQL
 	@prove --exec '' $(UNIT)
+
+unit-programs: $(UNIT)
 
 check-headers: ## check what the headers include and what the library exports
 	@test/sandbox test/all headers
@@ -110,5 +120,10 @@ versions: ## test the other PostgreSQL versions, in chroots (root on Debian)
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1: \2/p' $(firstword $(MAKEFILE_LIST))
 
-test/unit/%_t: test/unit/%_t.c $(PURE:.o=.c) $(wildcard src/*.h test/unit/*.h)
-	$(CC) -std=gnu99 -O2 -Wall -Wextra -Werror -Isrc -Itest/unit -o $@ $< $(PURE:.o=.c) -lm -pthread
+UNIT_CFLAGS = -std=gnu99 -O2 -Wall -Wextra -Werror -Isrc -Itest/unit
+
+test/unit/%.o: src/%.c $(wildcard src/*.h)
+	$(CC) $(UNIT_CFLAGS) -c -o $@ $<
+
+test/unit/%_t: test/unit/%_t.c $(UNIT_OBJS) $(wildcard src/*.h test/unit/*.h)
+	$(CC) $(UNIT_CFLAGS) -o $@ $< $(UNIT_OBJS) -lm -pthread
