@@ -3,10 +3,16 @@
 
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use clock;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+# Time passes when this test says so: what is late, and how old a lookup is, does not depend
+# on how busy the machine is.
+my $clock = clock->new;
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
 $node->append_conf(
@@ -17,7 +23,7 @@ working_set.method = plateau_end
 shared_buffers = '64MB'
 autovacuum = off
 });
-$node->start;
+$clock->lend(sub { $node->start });
 $node->safe_psql('postgres', 'CREATE EXTENSION working_set');
 $node->safe_psql('postgres', q{
 	CREATE TABLE pages (id int, filler text);
@@ -35,21 +41,46 @@ sub recommendation
 	return $node->safe_psql('postgres', "SELECT $columns FROM working_set_recommendation");
 }
 
-sub log_has
+# There is one, or there will be.
+sub worker_pid
 {
-	my ($pattern, $name) = @_;
+	$node->poll_query_until('postgres', 'SELECT worker_pid > 0 FROM working_set_info') or die 'no worker';
+	return $node->safe_psql('postgres', 'SELECT worker_pid FROM working_set_info');
+}
+
+# It waits for longer than a tick of 100 ms: in three seconds nothing has woken it.  A process
+# that only does not get its turn is ready to run, and not asleep.
+sub wait_until_asleep
+{
+	my ($pid) = @_;
+	my ($last, $same) = ('', 0);
 	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
 	{
-		return pass($name) if slurp_file($node->logfile) =~ $pattern;
+		my $status = slurp_file("/proc/$pid/status");
+		my ($switches) = $status =~ /^voluntary_ctxt_switches:\s+(\d+)$/m;
+		$same = $status =~ /^State:\s+S/m && $switches eq $last ? $same + 1 : 0;
+		return if $same == 30;
+		$last = $switches;
 		select(undef, undef, undef, 0.1);
 	}
-	return fail($name);
+	die 'the worker does not sleep';
+}
+
+# Wait until the worker has made a recommendation of what has been looked up until now.
+sub recommended
+{
+	my $moment = $node->safe_psql('postgres', 'SELECT clock_timestamp()');
+	$clock->pass(1);
+	$node->poll_query_until('postgres', qq{
+		SELECT status = 'ok' AND computed_at > '$moment' FROM working_set_recommendation})
+	  or die 'no recommendation';
+	return;
 }
 
 is(recommendation('status, computed_at IS NULL, recommended_cache_bytes IS NULL, reason LIKE \'counting since %\''),
 	'collecting|t|t|t', 'collecting at first, without a number');
 
-# while we wait for the minute to pass: settings that follow a reload
+# before the minute has passed: settings that follow a reload
 my $scan = 'SELECT count(filler) FROM pages \g /dev/null';
 $node->append_conf('postgresql.conf', 'working_set.enabled = off');
 $node->reload;
@@ -110,11 +141,14 @@ cmp_ok($node->safe_psql('other', 'SELECT approximate_working_set_size()'),
 # After ten idle seconds the worker sleeps until the next recommendation is due, and does
 # not keep the clock.  Whoever comes then reads it himself, or his lookups would seem to be
 # eight seconds old.
+my $worker = worker_pid();
 $node->append_conf('postgresql.conf', 'working_set.interval = 60');
 $node->reload;
 my $sleeper = $node->background_psql('postgres');
 $sleeper->query_safe($scan);
-$sleeper->query_safe('SELECT pg_sleep(18)');
+$clock->pass(11);
+wait_until_asleep($worker);
+$clock->pass(8);
 $sleeper->query_safe($scan);
 $sleeper->quit;
 cmp_ok($node->safe_psql('postgres', 'SELECT approximate_working_set_size_seconds(5)'),
@@ -123,12 +157,12 @@ $node->append_conf('postgresql.conf', 'working_set.interval = 1');
 $node->reload;
 
 # the first recommendation
+is(recommendation('status'), 'collecting', 'in the first minute there is none');
+$clock->pass(60);
 $node->poll_query_until('postgres', "SELECT status = 'ok' FROM working_set_recommendation")
   or die 'no recommendation';
 $node->safe_psql('postgres', $scan);
-$node->poll_query_until('postgres', q{
-	SELECT computed_at > clock_timestamp() - interval '1 s' FROM working_set_recommendation})
-  or die 'worker does not go on';
+recommended();
 is( recommendation(q{
 	method, working_set_bytes BETWEEN (2000 - 46) * 8192 AND (2000 + 46 + 600) * 8192,
 	low_bytes <= working_set_bytes AND working_set_bytes <= high_bytes,
@@ -140,28 +174,33 @@ is( recommendation(q{
 
 $node->append_conf('postgresql.conf', 'working_set.headroom = 1');
 $node->reload;
-$node->poll_query_until('postgres', q{
-	SELECT abs(recommended_cache_bytes - 2 * projected_bytes) <= 8192 FROM working_set_recommendation})
-  or die 'headroom does not follow a reload';
-pass('headroom follows a reload');
+for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
+{
+	last if recommendation('abs(recommended_cache_bytes - 2 * projected_bytes) <= 8192') eq 't';
+	recommended();
+}
+is(recommendation('abs(recommended_cache_bytes - 2 * projected_bytes) <= 8192'), 't', 'headroom follows a reload');
 
 # the worker hangs: its last word is shown, as stale
-my $worker = $node->safe_psql('postgres', 'SELECT worker_pid FROM working_set_info');
 kill 'STOP', $worker;
-$node->poll_query_until('postgres', "SELECT status = 'stale' FROM working_set_recommendation")
-  or die 'never stale';
-is(recommendation('recommended_cache_bytes > 0, reason LIKE \'the background worker has not reported since %\''),
-	't|t', 'stale, with the last number and the reason');
+$clock->pass(5);
+is(recommendation('status'), 'ok', 'a worker that hangs is not late at once');
+$clock->pass(2);
+is(recommendation('status, recommended_cache_bytes > 0, reason LIKE \'the background worker has not reported since %\''),
+	'stale|t|t', 'stale, with the last number and the reason');
 # time passes without it, and lookups are recorded
 $node->safe_psql('postgres', 'SELECT working_set_reset()');
 $node->safe_psql('postgres', $scan);
 cmp_ok($node->safe_psql('postgres', 'SELECT approximate_working_set_size_seconds(3600)'),
 	'>=', 2000 - 46, 'lookups are recorded without the worker');
-$node->poll_query_until('postgres', 'SELECT approximate_working_set_size_seconds(1) < 1000')
-  or die 'time does not pass';
-pass('time passes without the worker');
+$clock->pass(3);
+cmp_ok($node->safe_psql('postgres', 'SELECT approximate_working_set_size_seconds(1)'),
+	'<', 1000, 'time passes without the worker');
+is(recommendation('status'), 'collecting', 'after a reset it is waited for');
+$clock->pass(67);
+is(recommendation('status'), 'stale', 'for a minute and its turn');
 kill 'CONT', $worker;
-$node->poll_query_until('postgres', "SELECT status = 'collecting' FROM working_set_recommendation")
+$node->poll_query_until('postgres', "SELECT status = 'ok' FROM working_set_recommendation")
   or die 'worker does not go on';
 pass('and the worker goes on');
 
@@ -172,7 +211,7 @@ $node->poll_query_until('postgres', "SELECT worker_pid <> $worker FROM working_s
 pass('a worker that was terminated is replaced');
 
 # an extension dropped and made again while it runs
-$worker = $node->safe_psql('postgres', 'SELECT worker_pid FROM working_set_info');
+$worker = worker_pid();
 $node->safe_psql('postgres', 'DROP EXTENSION working_set');
 $node->safe_psql('postgres', 'CREATE EXTENSION working_set');
 is($node->safe_psql('postgres', 'SELECT worker_pid FROM working_set_info'),
@@ -181,13 +220,12 @@ is($node->safe_psql('postgres', 'SELECT worker_pid FROM working_set_info'),
 # shutdowns
 $node->stop('fast');
 ok(!kill(0, $worker), 'fast shutdown ends the worker');
-$node->start;
-$worker = $node->safe_psql('postgres', 'SELECT worker_pid FROM working_set_info');
+$clock->lend(sub { $node->start });
+$worker = worker_pid();
 $node->stop('immediate');
 ok(!kill(0, $worker), 'immediate shutdown ends the worker');
-$node->start;
-$node->poll_query_until('postgres', 'SELECT worker_pid > 0 FROM working_set_info');
-$worker = $node->safe_psql('postgres', 'SELECT worker_pid FROM working_set_info');
+$clock->lend(sub { $node->start });
+$worker = worker_pid();
 $node->kill9;
 my $gone = 0;
 for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
@@ -199,23 +237,25 @@ ok($gone, 'the worker does not outlive the postmaster');
 
 # no room for the worker
 $node->append_conf('postgresql.conf', 'max_worker_processes = 0');
-$node->start;
+$clock->lend(sub { $node->start });
 is($node->safe_psql('postgres', 'SELECT tracking, worker_pid IS NULL FROM working_set_info'),
 	't|t', 'without a worker, lookups are counted all the same');
 is(recommendation('status'), 'collecting', 'for a moment it might still come');
-$node->poll_query_until('postgres', "SELECT status = 'stale' FROM working_set_recommendation")
-  or die 'a missing worker is not noticed';
-is(recommendation('reason, recommended_cache_bytes IS NULL'),
-	'the background worker is not running; see the server log|t', 'then it is missed');
+$clock->pass(11);
+is(recommendation('status, reason, recommended_cache_bytes IS NULL'),
+	'stale|the background worker is not running; see the server log|t', 'then it is missed');
 cmp_ok($node->safe_psql('postgres', "SELECT count(filler) FROM pages \\g /dev/null
 	SELECT approximate_working_set_size_seconds(60)"),
 	'>=', 2000 - 46, 'the size of the working set does not depend on it');
 # in a tick of its own, or only one page in 256 looks at the clock
-select(undef, undef, undef, 0.3);
-cmp_ok($node->safe_psql('postgres', "SELECT pg_sleep(8) \\g /dev/null
-	SELECT count(filler) FROM pages \\g /dev/null
-	SELECT approximate_working_set_size_seconds(5)"),
+$clock->pass(0.3);
+$session = $node->background_psql('postgres');
+$session->query_safe('SELECT 1');
+$clock->pass(8);
+$session->query_safe($scan);
+cmp_ok($session->query_safe('SELECT approximate_working_set_size_seconds(5)'),
 	'>=', 2000 - 46, 'nor does time');
+$session->quit;
 $node->stop;
 
 done_testing();

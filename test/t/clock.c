@@ -1,35 +1,69 @@
 /*
  * clock.c
- *		A wall clock that can be set, for one server: to be preloaded before it,
- *		answers gettimeofday() with the seconds in the file WS_TEST_CLOCK added.
- *		Clocks that nobody sets go on as they are.
+ *		Clocks that a test sets, for one server: to be preloaded before it.
+ *
+ * The file WS_TEST_CLOCK holds one number or two.  The first is added to the
+ * wall clock, gettimeofday(), in seconds.  The second is the time that
+ * CLOCK_MONOTONIC_COARSE shows, in milliseconds: it stands still until the file
+ * changes.  The extension measures ages by that clock, and PostgreSQL does not
+ * use it.  All other clocks, and this one without a second number, go on as
+ * they are.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
 extern int	gettimeofday(struct timeval *restrict tv, void *restrict tz);
 
+/*
+ * Reads the file.  Returns how many numbers there are.
+ */
+static int
+read_file(long *wall, long *elapsed)
+{
+	char		text[64] = "";
+	const char *name = getenv("WS_TEST_CLOCK");
+	int			fd = name ? open(name, O_RDONLY | O_CLOEXEC) : -1;
+	char	   *rest;
+	char	   *end;
+
+	if (fd < 0)
+		return 0;
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = '\0';
+	close(fd);
+	*wall = strtol(text, &rest, 10);
+	*elapsed = strtol(rest, &end, 10);
+	return (rest > text) + (end > rest);
+}
+
 int
 gettimeofday(struct timeval *restrict tv, void *restrict tz)
 {
 	struct timespec ts;
-	char		offset[32] = "";
-	const char *name = getenv("WS_TEST_CLOCK");
-	int			fd = name ? open(name, O_RDONLY | O_CLOEXEC) : -1;
+	long		wall;
+	long		elapsed;
 
 	(void) tz;
-	if (fd >= 0)
-	{
-		if (read(fd, offset, sizeof(offset) - 1) < 0)
-			offset[0] = '\0';
-		close(fd);
-	}
-	clock_gettime(CLOCK_REALTIME, &ts);
-	tv->tv_sec = ts.tv_sec + atol(offset);
+	syscall(SYS_clock_gettime, CLOCK_REALTIME, &ts);
+	tv->tv_sec = ts.tv_sec + (read_file(&wall, &elapsed) > 0 ? wall : 0);
 	tv->tv_usec = ts.tv_nsec / 1000;
+	return 0;
+}
+
+int
+clock_gettime(clockid_t id, struct timespec *ts)
+{
+	long		wall;
+	long		elapsed;
+
+	if (id != CLOCK_MONOTONIC_COARSE || read_file(&wall, &elapsed) < 2)
+		return syscall(SYS_clock_gettime, id, ts);
+	ts->tv_sec = elapsed / 1000;
+	ts->tv_nsec = elapsed % 1000 * 1000000;
 	return 0;
 }

@@ -1,0 +1,61 @@
+# The clocks of a server, in the hands of the test: see clock.c.  Time passes when the test
+# says so, so that windows, ages and lateness do not depend on how busy the machine is.
+#
+#   my $clock = clock->new;
+#   $clock->lend(sub { $node->start });    a server started so has these clocks
+#   $clock->pass(60);                      a minute passes, on both of them
+
+package clock;
+
+use strict;
+use warnings;
+use PostgreSQL::Test::Utils;
+
+sub new
+{
+	my ($class) = @_;
+	my $dir = PostgreSQL::Test::Utils::tempdir();
+	my $self = bless { library => "$dir/clock.so", file => "$dir/clock", wall => 0, elapsed => 1_000_000 }, $class;
+	system_or_bail($ENV{CC} || 'gcc', '-shared', '-fPIC', '-O2', '-o', $self->{library}, 'test/t/clock.c');
+	$self->show;
+	return $self;
+}
+
+sub show
+{
+	my ($self) = @_;
+	open my $fh, '>', "$self->{file}.new" or die $!;
+	print $fh "$self->{wall} $self->{elapsed}";
+	close $fh;
+	rename "$self->{file}.new", $self->{file} or die $!;
+	return;
+}
+
+# Seconds pass.  The clock of ages stands still but for this; the wall clock runs, too.
+sub pass
+{
+	my ($self, $seconds) = @_;
+	$self->{wall} += $seconds;
+	$self->{elapsed} += 1000 * $seconds;
+	$self->show;
+	return;
+}
+
+# Somebody sets the wall clock, to so many seconds ahead of what it shows now.
+sub set_wall
+{
+	my ($self, $seconds) = @_;
+	$self->{wall} += $seconds;
+	$self->show;
+	return;
+}
+
+sub lend
+{
+	my ($self, $do) = @_;
+	local $ENV{LD_PRELOAD} = $self->{library};
+	local $ENV{WS_TEST_CLOCK} = $self->{file};
+	return $do->();
+}
+
+1;
