@@ -15,6 +15,7 @@
 #include "utils/syscache.h"
 
 #include "chart.h"
+#include "compat.h"
 #include "curve.h"
 #include "guc.h"
 #include "shmem.h"
@@ -39,7 +40,7 @@ get_recommendation(Oid this_function)
 							   ObjectIdGetDatum(get_func_namespace(this_function)));
 	if (!OidIsValid(function))
 		elog(ERROR, "working_set_recommendation() is not in the schema of working_set_chart()");
-	return DatumGetHeapTupleHeader(OidFunctionCall0(function));
+	return ws_row_of_datum(OidFunctionCall0(function));
 }
 
 /* NULL for NULL */
