@@ -58,6 +58,8 @@ static struct
 {
 	bool		attached;		/* is there a table? */
 	WsTable		table;
+	HashCompareFunc match;		/* for the geometry of the sketches.  Not taken from
+								 * shared memory, which the logger does not have. */
 	bool		recording;		/* do our functions stand in? */
 	bool		ignored;		/* record nothing in this process */
 } probe;
@@ -73,8 +75,7 @@ refuse(const char *why)
 static void
 stand_in(bool on)
 {
-	ws_table_set_functions(&probe.table, on ? ws_lookup_match(ws_shared->log2m) : NULL,
-						   on ? ws_lookup_insert() : NULL);
+	ws_table_set_functions(&probe.table, on ? probe.match : NULL, on ? ws_lookup_insert() : NULL);
 }
 
 /*
@@ -187,6 +188,7 @@ try_attach(void)
 	sure = ws_table_learn_exclusive_bit(&locks[0].lock, &exclusive);
 
 	probe.attached = true;
+	probe.match = ws_lookup_match(ws_shared->log2m);
 	ws_lookup_begin(locks, exclusive, sure);
 	stand_in(true);
 	if (!try_out())
