@@ -9,12 +9,18 @@
 -- the number of connections.
 --
 -- The role is a member of pg_monitor, which may read all that the extension has, and
--- owns and may change nothing.  It has no password: give it one with \password, or let
+-- owns and may change nothing; a role of this name that is there already and can do more is
+-- refused.  It has no password: give it one with \password, or let
 -- pg_hba.conf say how it is known.
 --
--- search_path is set to where the extension is, so that the exporters' queries need not
--- know.  The read-only default and the timeouts are no fence, since a session may set
--- them as it likes: they are for accidents, and for a server that does not answer.
+-- The role's search_path is set to pg_catalog and where the extension is, so that the
+-- exporters' queries need no names of schemas, and so that they call the server's functions
+-- and operators.  Only superusers should be able to create objects in the extension's schema;
+-- a warning says so if others can.  The read-only default and the timeouts are no fence,
+-- since a session may set them as it likes: they are for accidents, and for a server that
+-- does not answer.
+--
+-- The script itself uses no object but those of pg_catalog, whatever search_path is.
 
 \set ON_ERROR_STOP on
 \if :{?role}
@@ -27,29 +33,54 @@
 \endif
 
 BEGIN;
+SET LOCAL search_path = pg_catalog, pg_temp;
 SET LOCAL client_min_messages = warning;
 SELECT set_config('grants_sql.role', :'role', true) \g /dev/null
 
 DO $$
 DECLARE
 	what text;
+	schema name;
 BEGIN
 	IF NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'working_set') THEN
 		RAISE EXCEPTION 'the extension working_set is not in database "%"', current_database()
 			USING HINT = 'Connect to the database in which it was created.';
 	END IF;
-	-- a role that is there already must not be one that can do more
-	SELECT CASE
-			WHEN rolsuper THEN 'is a superuser'
-			WHEN rolcreaterole THEN 'may create roles'
-			WHEN rolcreatedb THEN 'may create databases'
-			WHEN rolreplication THEN 'may replicate'
-			WHEN rolbypassrls THEN 'bypasses row security'
-		END
-	INTO what FROM pg_roles WHERE rolname = current_setting('grants_sql.role');
+	-- a role that is there already must not be one that can do more, by itself or as a member
+	SELECT concat(CASE WHEN r.oid <> me.oid THEN format('is a member of %I, which ', r.rolname) END, CASE
+			WHEN r.rolsuper THEN 'is a superuser'
+			WHEN r.rolcreaterole THEN 'may create roles'
+			WHEN r.rolcreatedb THEN 'may create databases'
+			WHEN r.rolreplication THEN 'may replicate'
+			WHEN r.rolbypassrls THEN 'bypasses row security'
+			ELSE 'may use files or programs of the server'
+		END)
+	INTO what
+	FROM pg_roles me JOIN pg_roles r ON pg_has_role(me.oid, r.oid, 'MEMBER')
+	WHERE me.rolname = current_setting('grants_sql.role')
+		AND (r.rolsuper OR r.rolcreaterole OR r.rolcreatedb OR r.rolreplication OR r.rolbypassrls
+			OR r.rolname IN ('pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program'))
+	ORDER BY r.oid <> me.oid LIMIT 1;
 	IF what IS NOT NULL THEN
 		RAISE EXCEPTION 'role "%" exists and %', current_setting('grants_sql.role'), what
 			USING HINT = 'Choose another name: -v role=NAME.';
+	END IF;
+	SELECT min(r.rolname) INTO what
+	  FROM pg_roles me JOIN pg_auth_members m ON m.roleid = me.oid JOIN pg_roles r ON r.oid = m.member
+	 WHERE me.rolname = current_setting('grants_sql.role') AND NOT r.rolsuper AND r.rolname <> current_user;
+	IF what IS NOT NULL THEN
+		RAISE WARNING 'role "%" is a member of "%", and can read all that it can', what, current_setting('grants_sql.role');
+	END IF;
+	-- what others create beside the extension can be taken for it
+	SELECT nspname, min(rolname) INTO schema, what
+	  FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace, pg_roles r
+	 WHERE extname = 'working_set' AND NOT starts_with(rolname::text, 'pg_')
+	   AND has_schema_privilege(r.oid, n.oid, 'CREATE')
+	   AND NOT EXISTS (SELECT FROM pg_roles s WHERE s.rolsuper AND pg_has_role(r.oid, s.oid, 'MEMBER'))
+	 GROUP BY nspname;
+	IF what IS NOT NULL THEN
+		RAISE WARNING 'role "%" may create objects in the schema of the extension, "%"', what, schema
+			USING HINT = 'Let only superusers own the schema or have CREATE on it, or use ALTER EXTENSION working_set SET SCHEMA.';
 	END IF;
 END
 $$;

@@ -2,10 +2,12 @@
 --
 --   \i monitoring/report.sql                            in psql, or:
 --   psql -f monitoring/report.sql
---   psql -v file=/tmp/cache.html -f monitoring/report.sql
+--   psql -v file=cache.html -f monitoring/report.sql
 --
 -- The page is working_set_report.html in the current directory, or the variable `file'
--- (which may be '|command', as for \g).  It needs nothing but itself: no script, no font,
+-- (which may be '|command', as for \g).  Its permissions are what umask makes them, and it
+-- has names of relations in it; do not write it to a directory like /tmp, where others may
+-- have put a link in its place.  It needs nothing but itself: no script, no font,
 -- no server.  It is for any PostgreSQL from 15 on, primary or standby, any schema that the
 -- extension is in, and any member of pg_monitor; nothing is created in the database.
 -- Relations are named if they are of the database that one is connected to.
@@ -102,7 +104,7 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 		curve AS MATERIALIZED (
 			SELECT row_number() OVER (ORDER BY c.seconds) AS n, c.seconds, c.bytes, c.pages,
 			       c.pages_low * moment.block AS low, c.pages_high * moment.block AS high
-			  FROM moment, windows, :"ws_report_schema".working_set_curve(windows.seconds) c
+			  FROM moment, windows, :"ws_report_schema".working_set_curve(windows.seconds, text 'client') c
 			 WHERE c.seconds > 0
 		),
 		-- relations, all forks together, and databases: 20 of each

@@ -589,7 +589,7 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE stub.working_set_recommendation AS SELECT * FROM watch.working_set_recommendation;
 	CREATE TABLE stub.working_set_cache_advice AS SELECT * FROM watch.working_set_cache_advice;
 	CREATE TABLE stub.curve AS SELECT * FROM watch.working_set_curve('{60,300,900,3600}');
-	CREATE FUNCTION stub.working_set_curve(integer[]) RETURNS SETOF stub.curve LANGUAGE sql AS 'SELECT * FROM stub.curve';
+	CREATE FUNCTION stub.working_set_curve(integer[], text) RETURNS SETOF stub.curve LANGUAGE sql AS 'SELECT * FROM stub.curve';
 	GRANT USAGE ON SCHEMA stub TO working_set_scrape;
 	GRANT SELECT ON ALL TABLES IN SCHEMA stub TO working_set_scrape;
 });

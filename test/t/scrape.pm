@@ -89,7 +89,7 @@ my $truth = q{
 WITH i AS MATERIALIZED (SELECT * FROM working_set_info),
      r AS MATERIALIZED (SELECT * FROM working_set_recommendation),
      a AS MATERIALIZED (SELECT * FROM working_set_cache_advice),
-     c AS MATERIALIZED (SELECT * FROM working_set_curve('{60,300,900,3600}')),
+     c AS MATERIALIZED (SELECT * FROM working_set_curve('{60,300,900,3600}'::integer[], 'client'::text)),
      b AS (SELECT setting::float8 AS size FROM pg_settings WHERE name = 'block_size'),
      plain (name, value) AS (
        SELECT v.* FROM i, r, LATERAL (VALUES
