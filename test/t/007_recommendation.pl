@@ -175,9 +175,11 @@ is($node->safe_psql('postgres', q{
 	       OR pg_size_bytes(suggested_shared_buffers) = 128 * 1048576
 	  FROM reserved}), 't|t|t', 'the split is by the rule');
 $node->safe_psql('postgres', q{
-	SELECT format('ALTER SYSTEM SET shared_buffers = %L', suggested_shared_buffers),
-	       format('ALTER SYSTEM SET effective_cache_size = %L', suggested_effective_cache_size)
-	  FROM working_set_recommendation \gexec
+	SET search_path = pg_catalog, public, pg_temp;
+	SELECT pg_catalog.format('ALTER SYSTEM SET shared_buffers = %L', suggested_shared_buffers),
+	       pg_catalog.format('ALTER SYSTEM SET effective_cache_size = %L', suggested_effective_cache_size)
+	  FROM working_set_recommendation
+	 WHERE suggested_shared_buffers IS NOT NULL AND suggested_effective_cache_size IS NOT NULL \gexec
 });
 is($node->safe_psql('postgres', q{
 	SELECT count(*) FROM pg_file_settings WHERE sourcefile LIKE '%auto.conf'
