@@ -8,11 +8,8 @@
 #include <math.h>
 
 #include "access/htup_details.h"
-#include "catalog/pg_proc.h"
 #include "executor/executor.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/syscache.h"
 
 #include "chart.h"
 #include "compat.h"
@@ -26,20 +23,15 @@ WS_FUNCTION(ws_working_set_chart);
 /*
  * The row of working_set_recommendation(), from the function itself, so that
  * the chart cannot say anything else: what is published is worth what it says
- * there.  It is the one of this extension, which is that of this schema.
+ * there.
  */
 static HeapTupleHeader
 get_recommendation(Oid this_function)
 {
-	oidvector  *no_arguments = buildoidvector(NULL, 0);
-	Oid			function;
+	Oid			function = ws_sibling_function(this_function, "working_set_recommendation");
 
-	function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
-							   CStringGetDatum("working_set_recommendation"),
-							   PointerGetDatum(no_arguments),
-							   ObjectIdGetDatum(get_func_namespace(this_function)));
 	if (!OidIsValid(function))
-		elog(ERROR, "working_set_recommendation() is not in the schema of working_set_chart()");
+		elog(ERROR, "working_set_recommendation() of the extension is not in the schema of working_set_chart()");
 	return ws_row_of_datum(OidFunctionCall0(function));
 }
 

@@ -8,6 +8,8 @@
 #include <math.h>
 
 #include "access/htup_details.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -109,28 +111,31 @@ ws_approximate_working_set_size_seconds(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64((int64) client_pages(ticks));
 }
 
+Oid
+ws_sibling_function(Oid this_function, const char *name)
+{
+	oidvector  *no_arguments = buildoidvector(NULL, 0);
+	Oid			extension = getExtensionOfObject(ProcedureRelationId, this_function);
+	Oid			sibling = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
+										  CStringGetDatum(name),
+										  PointerGetDatum(no_arguments),
+										  ObjectIdGetDatum(get_func_namespace(this_function)));
+
+	if (!OidIsValid(extension) || !OidIsValid(sibling) ||
+		getExtensionOfObject(ProcedureRelationId, sibling) != extension)
+		return InvalidOid;
+	return sibling;
+}
+
 /*
  * May the current user reset?  He may if he may call working_set_reset() of
- * this function's extension, that is of its schema.
+ * this function's extension.
  */
 static void
 require_reset_privilege(Oid this_function)
 {
-	Oid			namespace = InvalidOid;
-	Oid			reset;
-	HeapTuple	tuple;
-	oidvector  *no_arguments = buildoidvector(NULL, 0);
+	Oid			reset = ws_sibling_function(this_function, "working_set_reset");
 
-	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(this_function));
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for function %u", this_function);
-	namespace = ((Form_pg_proc) GETSTRUCT(tuple))->pronamespace;
-	ReleaseSysCache(tuple);
-
-	reset = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
-							CStringGetDatum("working_set_reset"),
-							PointerGetDatum(no_arguments),
-							ObjectIdGetDatum(namespace));
 	if (!OidIsValid(reset) ||
 		object_aclcheck(ProcedureRelationId, reset, GetUserId(), ACL_EXECUTE) != ACLCHECK_OK)
 		ereport(ERROR,

@@ -23,6 +23,13 @@
 extern void ws_require_preloaded(void);
 
 /*
+ * The function of this name without arguments that belongs to the same
+ * extension as this_function, in the same schema; InvalidOid if there is
+ * none.  A function of that name that somebody else made is not one.
+ */
+extern Oid	ws_sibling_function(Oid this_function, const char *name);
+
+/*
  * A period as ticks, rounded up; an error if it is negative.  A month counts
  * as 30 days, and what is longer than all time is all time.
  */
