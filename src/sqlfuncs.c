@@ -84,6 +84,16 @@ client_pages(uint32 ticks)
 	return rint(e.pages);
 }
 
+int64
+ws_pages_to_bytes(double pages)
+{
+	int64		most = PG_INT64_MAX / BLCKSZ;
+
+	if (!(pages > 0))
+		return 0;
+	return (pages < (double) most ? (int64) rint(pages) : most) * BLCKSZ;
+}
+
 static void
 reject_negative_seconds(int64 seconds)
 {
@@ -189,7 +199,7 @@ ws_working_set_size(PG_FUNCTION_ARGS)
 		ticks = ws_period_to_ticks(PG_GETARG_INTERVAL_P(0));
 	if (!ws_tracking())
 		PG_RETURN_NULL();
-	PG_RETURN_INT64((int64) client_pages(ticks) * BLCKSZ);
+	PG_RETURN_INT64(ws_pages_to_bytes(client_pages(ticks)));
 }
 
 /*
@@ -332,7 +342,7 @@ ws_working_set_curve(PG_FUNCTION_ARGS)
 
 		values[0] = Int32GetDatum(seconds[i]);
 		values[1] = Int64GetDatum((int64) rint(e.pages));
-		values[2] = Int64GetDatum((int64) rint(e.pages) * BLCKSZ);
+		values[2] = Int64GetDatum(ws_pages_to_bytes(e.pages));
 		values[3] = Int64GetDatum((int64) low);
 		nulls[4] = e.saturated;
 		values[4] = e.saturated ? (Datum) 0 : Int64GetDatum((int64) high);

@@ -35,6 +35,12 @@ extern Oid	ws_sibling_function(Oid this_function, const char *name);
  */
 extern uint32 ws_period_to_ticks(const Interval *period);
 
+/*
+ * Pages in bytes.  What is not known or negative is 0, and what does not fit is
+ * the most that fits.
+ */
+extern int64 ws_pages_to_bytes(double pages);
+
 /* Seconds after which what was due every "interval" seconds is late. */
 extern int	ws_late_after(int interval);
 

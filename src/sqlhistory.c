@@ -19,7 +19,7 @@ static void
 set_pages(Datum *value, bool *null, double pages)
 {
 	*null = isnan(pages);
-	*value = *null ? (Datum) 0 : Int64GetDatum((int64) rint(pages) * BLCKSZ);
+	*value = *null ? (Datum) 0 : Int64GetDatum(ws_pages_to_bytes(pages));
 }
 
 Datum

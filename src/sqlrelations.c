@@ -198,11 +198,11 @@ put_sizes(const Parts *parts, const Part *part, Datum *values)
 										parts->set.variance, parts->shift);
 
 	values[0] = Int64GetDatum(to_pages(parts, part->pages));
-	values[1] = Int64GetDatum(to_pages(parts, part->pages) * BLCKSZ);
+	values[1] = Int64GetDatum(ws_pages_to_bytes(to_pages(parts, part->pages)));
 	values[2] = Float8GetDatum(share);
 	values[3] = Int64GetDatum((int64) rint(error * BLCKSZ));
-	values[4] = Int64GetDatum(to_pages(parts, part->resident) * BLCKSZ);
-	values[5] = Int64GetDatum(to_pages(parts, part->reused) * BLCKSZ);
+	values[4] = Int64GetDatum(ws_pages_to_bytes(to_pages(parts, part->resident)));
+	values[5] = Int64GetDatum(ws_pages_to_bytes(to_pages(parts, part->reused)));
 }
 
 /*
@@ -224,7 +224,8 @@ put_database(Oid database, Datum *value, bool *null)
 static Oid
 find_relation(const WsPageId *whose)
 {
-	if (OidIsValid(whose->database) && whose->database != MyDatabaseId)
+	if (!OidIsValid(whose->relation) ||
+		(OidIsValid(whose->database) && whose->database != MyDatabaseId))
 		return InvalidOid;
 	return RelidByRelfilenumber(whose->tablespace, whose->relation);
 }
@@ -250,7 +251,8 @@ ws_working_set_relations(PG_FUNCTION_ARGS)
 		nulls[2] = kind == '\0';
 		values[2] = CharGetDatum(kind);
 		values[3] = ObjectIdGetDatum(whose->relation);
-		values[4] = CStringGetTextDatum(forkNames[whose->fork]);
+		nulls[4] = whose->fork < 0 || whose->fork > MAX_FORKNUM;
+		values[4] = nulls[4] ? (Datum) 0 : CStringGetTextDatum(forkNames[whose->fork]);
 		put_sizes(&parts, &parts.part[i], &values[5]);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}

@@ -63,7 +63,7 @@ row_add(Row *row, bool known, Datum value)
 static void
 row_add_pages(Row *row, bool known, double pages)
 {
-	row_add(row, known, Int64GetDatum((int64) rint(pages) * BLCKSZ));
+	row_add(row, known, Int64GetDatum(ws_pages_to_bytes(pages)));
 }
 
 static void
@@ -244,7 +244,7 @@ ws_working_set_recommendation(PG_FUNCTION_ARGS)
 	known = (status == WS_STATUS_OK || status == WS_STATUS_STALE) &&
 		p.computed_at != 0 && p.since == since();
 	advised = known && a.computed_at != 0 && a.since == since();
-	recommended = (int64) rint(p.recommended) * BLCKSZ;
+	recommended = ws_pages_to_bytes(p.recommended);
 
 	row_begin(&row, fcinfo);
 	row_add(&row, known, TimestampTzGetDatum(p.computed_at));
