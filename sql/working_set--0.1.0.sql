@@ -382,7 +382,7 @@ COMMENT ON COLUMN working_set_info.hits IS 'Those of them that found the page in
 COMMENT ON COLUMN working_set_info.evictions IS 'Pages that left shared buffers since then, evicted or dropped, whoever made them';
 COMMENT ON COLUMN working_set_info.dropped_samples IS 'Events of sampled pages that were lost since then, because the stream to the background worker was full';
 COMMENT ON COLUMN working_set_info.worker_pid IS 'Process ID of the background worker; NULL if there is none';
-COMMENT ON COLUMN working_set_info.last_saved IS 'When the set, the sample and the history were last saved; NULL: never';
+COMMENT ON COLUMN working_set_info.last_saved IS 'When the set, the sample and the history were last saved; NULL: nothing is saved';
 COMMENT ON COLUMN working_set_info.shared_memory_bytes IS 'Shared memory of the extension, all included';
 COMMENT ON COLUMN working_set_info.version IS 'Version of the loaded library';
 
@@ -395,6 +395,6 @@ AS 'MODULE_PATHNAME', 'ws_working_set_reset'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION working_set_reset() IS
-'Forget everything that was counted, the history too, for all users of the server; returns the time from which on all is counted. May be executed by superusers until granted to others. Error: 55000 if the library is not preloaded.';
+'Forget everything that was counted, the history too, for all users of the server; returns the time from which on all is counted. Durable when it returns. May be executed by superusers until granted to others. Error: 55000 if the library is not preloaded.';
 
 REVOKE ALL ON FUNCTION working_set_reset() FROM PUBLIC;

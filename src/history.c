@@ -39,16 +39,27 @@ below(double a, double b)
 	return isnan(a) ? !isnan(b) : a < b;
 }
 
-/* hits stay at most as many as lookups, even where there is no room for more */
+/*
+ * Hits stay at most as many as lookups, even at the maximum.  The first number
+ * is not above it.
+ */
 static uint64_t
 sum(uint64_t a, uint64_t b)
 {
-	return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
+	return b <= WS_HISTORY_LOOKUPS_MAX - a ? a + b : WS_HISTORY_LOOKUPS_MAX;
+}
+
+/* NaN stays what it is */
+static void
+cut(double *pages)
+{
+	if (*pages > WS_HISTORY_PAGES_MAX)
+		*pages = WS_HISTORY_PAGES_MAX;
 }
 
 /*
- * Put a row to its place, or share the one that is there.  False: there is a
- * younger one, or there can be none.
+ * Put a row, which is in range, to its place, or share the one that is there.
+ * False: there is a younger one, or there can be none.
  */
 static bool
 put(WsHistoryRow *rows, int places, int64_t number, const WsHistoryRow *row)
@@ -73,11 +84,30 @@ put(WsHistoryRow *rows, int places, int64_t number, const WsHistoryRow *row)
 	return true;
 }
 
+/*
+ * Put a row to its place, whatever later row may be there.
+ */
+static void
+put_now(WsHistoryRow *rows, int places, int64_t number, const WsHistoryRow *row)
+{
+	if (number >= 1 && rows[number % places].number > number)
+		rows[number % places].number = 0;
+	put(rows, places, number, row);
+}
+
 void
 ws_history_add(WsHistory *history, int64_t time, const WsHistoryRow *row)
 {
-	put(history->minutes, WS_HISTORY_MINUTES, time / MINUTE, row);
-	put(history->quarters, WS_HISTORY_QUARTERS, time / QUARTER, row);
+	WsHistoryRow in_range = *row;
+
+	cut(&in_range.working_set);
+	cut(&in_range.recommended);
+	cut(&in_range.plateau_end);
+	cut(&in_range.live);
+	in_range.lookups = sum(0, row->lookups);
+	in_range.hits = sum(0, row->hits);
+	put_now(history->minutes, WS_HISTORY_MINUTES, time / MINUTE, &in_range);
+	put_now(history->quarters, WS_HISTORY_QUARTERS, time / QUARTER, &in_range);
 }
 
 /*
@@ -126,9 +156,9 @@ static void
 merge(WsHistoryRow *rows, const WsHistoryRow *others, int places, int64_t last)
 {
 	for (int i = 0; i < places; i++)
-		if (others[i].number <= last &&
-			(others[i].number > rows[i].number ||
-			 (others[i].number == rows[i].number && others[i].lookups > rows[i].lookups)))
+		if (others[i].number > rows[i].number ?
+			others[i].number <= last || rows[i].number == 0 :
+			others[i].number == rows[i].number && others[i].lookups > rows[i].lookups)
 			rows[i] = others[i];
 }
 
@@ -276,7 +306,7 @@ ws_history_known(const WsHistory *history, int64_t now, int64_t seconds)
 static bool
 possible(double pages)
 {
-	return isnan(pages) || (pages >= 0 && !isinf(pages));
+	return isnan(pages) || (pages >= 0 && pages <= WS_HISTORY_PAGES_MAX);
 }
 
 static const char *
@@ -294,9 +324,11 @@ check(const WsHistoryRow *rows, int places, int64_t unit)
 			return "a row is not in its place";
 		if (row->hits > row->lookups)
 			return "there are more hits than lookups";
+		if (row->lookups > WS_HISTORY_LOOKUPS_MAX)
+			return "there are more lookups than can be counted";
 		if (!possible(row->working_set) || !possible(row->recommended) ||
 			!possible(row->plateau_end) || !possible(row->live))
-			return "a size is negative or infinite";
+			return "a size is out of range";
 	}
 	return NULL;
 }

@@ -37,8 +37,15 @@
 #define WS_MINUTES_PER_QUARTER 15
 
 /*
- * What is known about a minute, or a quarter.  Pages, never negative; NaN:
- * not known.
+ * The largest size and the largest number of lookups of a row.  Both fit into
+ * 64 bits with a sign, the size also in bytes, whatever the size of a page.
+ */
+#define WS_HISTORY_PAGES_MAX	0x1p40
+#define WS_HISTORY_LOOKUPS_MAX	((uint64_t) INT64_MAX)
+
+/*
+ * What is known about a minute, or a quarter.  Pages, from 0 to
+ * WS_HISTORY_PAGES_MAX; NaN: not known.
  */
 typedef struct WsHistoryRow
 {
@@ -48,7 +55,8 @@ typedef struct WsHistoryRow
 	double		recommended;	/* pages */
 	double		plateau_end;	/* pages */
 	double		live;			/* pages */
-	uint64_t	lookups;		/* in this minute or quarter */
+	uint64_t	lookups;		/* in this minute or quarter, at most
+								 * WS_HISTORY_LOOKUPS_MAX */
 	uint64_t	hits;			/* of the lookups, at most as many */
 } WsHistoryRow;
 
@@ -74,12 +82,14 @@ typedef struct WsHistoryEntry
 extern void ws_history_init(WsHistory *history);
 
 /*
- * Add what was found at a time in seconds since 1970.  row->number is ignored.
+ * Add what was found now, in seconds since 1970.  row->number is ignored.
  * The row of a minute keeps the sizes that came with the highest
  * recommendation (one that is NaN is below any other; of equals the last), and
- * adds up lookups and hits; its quarter does the same.  A place that is taken
- * by a younger row is left as it is.  Times before 1970 are ignored; its first
- * minute and quarter have no number and are not kept.
+ * adds up lookups and hits; its quarter does the same.  Sizes and lookups
+ * above their maximum are cut to it.  A row of a later time gives up its
+ * place: the clock was ahead when that row was written, or is behind now, and
+ * the present clock is the one that counts.  Times before 1970 are ignored;
+ * its first minute and quarter have no number and are not kept.
  */
 extern void ws_history_add(WsHistory *history, int64_t time, const WsHistoryRow *row);
 
@@ -94,9 +104,10 @@ extern void ws_history_add(WsHistory *history, int64_t time, const WsHistoryRow 
 extern int	ws_history_set_back(WsHistory *history, int64_t now, int64_t seconds);
 
 /*
- * Take over the rows of another history up to now: of two rows for one place
- * the younger stays; of two for the same minute or quarter the one of more
- * lookups.
+ * Take over the rows of another history.  Of two rows for one place the
+ * younger stays; of two for the same minute or quarter the one of more
+ * lookups.  Rows after now take only places that are free: the clock may be
+ * behind, and they count when it is set right.
  */
 extern void ws_history_merge(WsHistory *history, const WsHistory *other, int64_t now);
 

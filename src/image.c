@@ -21,10 +21,10 @@ typedef struct Header
 	uint64_t	place;
 	int64_t		saved_at;		/* ms since 1970 */
 	uint64_t	size;			/* bytes of all, the checksum included */
-	uint32_t	standby;		/* 0 or 1 */
+	uint32_t	reserved;		/* 0 or 1; nobody asks */
 	uint32_t	tick_ms;
 	uint32_t	tick;			/* the present */
-	uint32_t	registers;
+	uint32_t	registers;		/* 0: no sketches */
 	uint32_t	floor[WS_IMAGE_SKETCHES];
 	uint32_t	sampled;		/* 0 or 1: is there a sample? */
 	uint32_t	pages;			/* of it */
@@ -69,6 +69,8 @@ typedef struct Layout
 static size_t
 cells_of(uint32_t registers)
 {
+	if (registers == 0)
+		return 0;
 	/* without the header, and without the marks */
 	return (ws_sketch_size(registers) - offsetof(WsSketch, cells)) / 33 * 8;
 }
@@ -231,13 +233,13 @@ ws_image_write(const WsImageParts *parts, const WsImageOwner *owner, int64_t now
 	h.page_bytes = owner->page_bytes;
 	h.system = owner->system;
 	h.place = owner->place;
-	h.standby = owner->standby;
 	h.saved_at = now_ms;
 	h.tick_ms = WS_TICK_MS;
-	h.tick = ws_load(&parts->sketches[0]->tick);
-	h.registers = ws_sketch_m(parts->sketches[0]);
+	h.tick = parts->sketches[0] ? ws_load(&parts->sketches[0]->tick) : TICK_MIN;
+	h.registers = parts->sketches[0] ? ws_sketch_m(parts->sketches[0]) : 0;
 	for (int i = 0; i < WS_IMAGE_SKETCHES; i++)
-		h.floor[i] = at_most(ws_load(&parts->sketches[i]->floor), h.tick);
+		h.floor[i] = parts->sketches[i] ?
+			at_most(ws_load(&parts->sketches[i]->floor), h.tick) : TICK_MIN;
 	h.sampled = parts->sampler != NULL;
 	h.pages = parts->sampler ? parts->sampler->count : 0;
 	h.size = size_of(&h);
@@ -251,7 +253,8 @@ ws_image_write(const WsImageParts *parts, const WsImageOwner *owner, int64_t now
 	write_bytes(&w, &h, sizeof(h));
 	write_bytes(&w, parts->history, sizeof(WsHistory));
 	for (int i = 0; i < WS_IMAGE_SKETCHES; i++)
-		write_cells(&w, parts->sketches[i], h.tick);
+		if (parts->sketches[i])
+			write_cells(&w, parts->sketches[i], h.tick);
 	if (parts->sampler)
 		write_sample(&w, parts->sampler, h.tick);
 	flush(&w);
@@ -260,6 +263,28 @@ ws_image_write(const WsImageParts *parts, const WsImageOwner *owner, int64_t now
 }
 
 /* ---------------------------------------------------------------- checking */
+
+/*
+ * Are the numbers in range that the length depends on, and those that are not
+ * compared with anything?
+ */
+static bool
+header_possible(const Header *h)
+{
+	if (h->registers != 0 && !ws_registers_valid((long) h->registers))
+		return false;
+	if (h->sampled > (h->registers != 0) || h->pages > (h->sampled ? WS_SAMPLE_PAGES_MAX : 0))
+		return false;
+	return h->saved_at >= 0 && h->saved_at <= WS_IMAGE_TIME_MAX_MS && h->reserved <= 1;
+}
+
+/* The server answers questions about pages by their numbers. */
+static bool
+page_possible(const WsPageId *page)
+{
+	return page->tablespace != 0 && page->relation != 0 &&
+		page->fork >= 0 && page->fork < WS_IMAGE_FORKS && page->block != WS_IMAGE_NO_BLOCK;
+}
 
 static const char *
 distrust_cells(const Layout *l)
@@ -285,8 +310,8 @@ distrust_sample(const Layout *l, uint32_t log2m)
 
 	if (s->shift >= WS_STRATA || s->lasting < s->shift || s->lasting >= WS_STRATA)
 		return "its sampling rate is out of range";
-	if (s->brief > WS_SAMPLE_SECONDS * WS_TICKS_PER_SECOND)
-		return "it keeps pages for too long";
+	if (s->brief < 1 || s->brief > WS_SAMPLE_SECONDS * WS_TICKS_PER_SECOND)
+		return "the time for which it keeps pages is out of range";
 	for (int i = 0; i < WS_STRATA; i++)
 		if (s->admitted[i] > tick || s->kept[i] > tick)
 			return "it was sampled later than the file";
@@ -301,7 +326,7 @@ distrust_sample(const Layout *l, uint32_t log2m)
 		if (p->touched < TICK_MIN || p->touched > tick || p->last > p->touched ||
 			p->use > p->last || p->before > p->use)
 			return "a page in it was used at an impossible time";
-		if (p->page.fork < 0)
+		if (!page_possible(&p->page))
 			return "a page in it cannot exist";
 		if (ws_stratum(p->hash, log2m) < s->shift)
 			return "a page in it is not of the sample";
@@ -311,7 +336,7 @@ distrust_sample(const Layout *l, uint32_t log2m)
 
 const char *
 ws_image_distrust(const void *image, size_t size, const WsImageOwner *owner,
-				  uint32_t registers, int64_t now_ms, WsChecksum checksum)
+				  WsChecksum checksum)
 {
 	const Header *h = image;
 	uint32_t	sum;
@@ -326,8 +351,7 @@ ws_image_distrust(const void *image, size_t size, const WsImageOwner *owner,
 		return "it has another format";
 	if (size < sizeof(Header))
 		return "it is too short";
-	if (!ws_registers_valid((long) h->registers) || h->sampled > 1 || h->standby > 1 ||
-		h->pages > (h->sampled ? WS_SAMPLE_PAGES_MAX : 0))
+	if (!header_possible(h))
 		return "its header is damaged";
 	if (h->size != size || size_of(h) != size)
 		return "it has a wrong length";
@@ -338,23 +362,31 @@ ws_image_distrust(const void *image, size_t size, const WsImageOwner *owner,
 		return "it belongs to another database cluster";
 	if (h->place != owner->place)
 		return "it was saved in another directory, which this one is a copy of";
-	if (!h->standby && owner->standby)
-		return "it was saved by a primary, which this standby is a copy of";
 	if (h->page_bytes != owner->page_bytes)
 		return "its pages are of another size";
-	if (h->registers != registers)
-		return "it is of another number of registers";
-	if (h->tick_ms != WS_TICK_MS)
-		return "its clock ticks differently";
-	if (h->saved_at < 0 || h->saved_at - WS_IMAGE_FUTURE_MS > now_ms)
-		return "it is from the future";
 	layout = layout_of(image);
 	why = ws_history_check(layout.history);
 	if (!why)
 		why = distrust_cells(&layout);
 	if (!why && layout.strata)
-		why = distrust_sample(&layout, (uint32_t) __builtin_ctz(registers));
+		why = distrust_sample(&layout, (uint32_t) __builtin_ctz(h->registers));
 	return why;
+}
+
+const char *
+ws_image_distrust_sketches(const void *image, uint32_t registers, int64_t now_ms)
+{
+	const Header *h = image;
+
+	if (h->registers == 0)
+		return "it has the history alone";
+	if (h->registers != registers)
+		return "it is of another number of registers";
+	if (h->tick_ms != WS_TICK_MS)
+		return "its clock ticks differently";
+	if (h->saved_at - WS_IMAGE_FUTURE_MS > now_ms)
+		return "it is from the future";
+	return NULL;
 }
 
 /* ---------------------------------------------------------------- taking over */
@@ -392,6 +424,12 @@ int64_t
 ws_image_saved_at(const void *image)
 {
 	return ((const Header *) image)->saved_at;
+}
+
+bool
+ws_image_has_sketches(const void *image)
+{
+	return ((const Header *) image)->registers != 0;
 }
 
 void

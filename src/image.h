@@ -14,15 +14,20 @@
  * is taken over says how much older it is by now.
  *
  * Trust.  Nothing is believed because the checksum is right: lengths are
- * computed and compared before anything is looked at, and every number that
- * could do harm is checked.  An image that was checked can be taken over
- * without further ado, and what it is taken over into is sound.
+ * computed and compared before anything is looked at, and every number is
+ * checked against its range, both ends of it.  An image that was checked can be
+ * taken over without further ado, and what it is taken over into is sound.
+ *
+ * Two questions.  Can the image be trusted?  Then its history can be used.
+ * Can its sketches and its sample be used here and now?  They depend on the
+ * number of registers, and on the clock: their ages are not known if the image
+ * was saved in what is now the future.  An image may also be without them.
  *
  * Whose it is.  A copy of a data directory brings the file along, and what the
  * original remembers is not what the copy has seen.  So the header names the
- * cluster and the place, a number that a copy does not share (persist.c), and
- * says whether the server was a standby: a standby that finds the memory of a
- * primary is a copy, too.
+ * cluster and the place, a number that a copy does not share (persist.c).
+ * Primary or standby makes no difference: a primary that was stopped and comes
+ * back as a standby has seen what it has seen.
  *
  * This room knows nothing of PostgreSQL.
  */
@@ -43,8 +48,17 @@
 /* Sketches of an image: of clients, and of maintenance. */
 #define WS_IMAGE_SKETCHES 2
 
-/* An image may be so far ahead of the time of day before it is not believed. */
+/* An image may be so far ahead of the time of day before its ages are not believed. */
 #define WS_IMAGE_FUTURE_MS INT64_C(86400000)
+
+/* No clock is beyond this, in ms since 1970: the end of PostgreSQL's timestamps. */
+#define WS_IMAGE_TIME_MAX_MS INT64_C(9224318015999999)
+
+/* Pages are of forks from 0 to below this. */
+#define WS_IMAGE_FORKS 4
+
+/* The block number that no page has. */
+#define WS_IMAGE_NO_BLOCK UINT32_C(0xFFFFFFFF)
 
 /*
  * What has to be the same when it is taken over.
@@ -54,7 +68,6 @@ typedef struct WsImageOwner
 	uint64_t	system;			/* identifier of the cluster */
 	uint64_t	place;			/* of its directory */
 	uint32_t	page_bytes;
-	bool		standby;		/* a primary may have been one */
 } WsImageOwner;
 
 /*
@@ -63,8 +76,9 @@ typedef struct WsImageOwner
 typedef struct WsImageParts
 {
 	WsHistory  *history;
-	WsSketch   *sketches[WS_IMAGE_SKETCHES];	/* of one geometry and clock */
-	WsSampler  *sampler;		/* NULL: no sample */
+	WsSketch   *sketches[WS_IMAGE_SKETCHES];	/* of one geometry and clock;
+												 * NULL: the history alone */
+	WsSampler  *sampler;		/* NULL: no sample, as where no sketches are */
 } WsImageParts;
 
 typedef uint32_t (*WsChecksum) (uint32_t so_far, const void *bytes, size_t size);
@@ -84,20 +98,32 @@ extern bool ws_image_write(const WsImageParts *parts, const WsImageOwner *owner,
 						   WsChecksum checksum, WsImagePut put, void *arg);
 
 /*
- * NULL if the image is to be believed, else why not.  Its sketches have to be
- * of so many registers.  The image is aligned to 8 bytes.
+ * NULL if the image can be trusted, else why not.  The image is aligned to 8
+ * bytes.
  */
 extern const char *ws_image_distrust(const void *image, size_t size, const WsImageOwner *owner,
-									 uint32_t registers, int64_t now_ms, WsChecksum checksum);
+									 WsChecksum checksum);
 
-/* When it was written, in ms since 1970; the image is to be believed. */
+/* All below is for an image that can be trusted. */
+
+/* When it was written, in ms since 1970. */
 extern int64_t ws_image_saved_at(const void *image);
 
-/* Merge its history into another; it is to be believed. */
+/* Merge its history into another. */
 extern void ws_image_take_history(const void *image, WsHistory *history, int64_t now_ms);
 
+/* Does it have sketches? */
+extern bool ws_image_has_sketches(const void *image);
+
 /*
- * Merge its sketches into others, of the same geometry, whose clock stands at
+ * NULL if its sketches and its sample can be used with so many registers at
+ * this time of day, else why not.
+ */
+extern const char *ws_image_distrust_sketches(const void *image, uint32_t registers,
+											  int64_t now_ms);
+
+/*
+ * Merge its sketches, which can be used, into others, whose clock stands at
  * their tick: of each two cells the younger stays.  Floors are left as they
  * are.  Returns the tick from which on the image knows all, for the floor.
  */
@@ -105,8 +131,8 @@ extern uint32_t ws_image_take_sketches(const void *image, WsSketch *const *sketc
 									   int64_t now_ms);
 
 /*
- * Make a sampler that has no pages yet what it was in the image, as far as it
- * has room: if there is too little, fewer pages are sampled.  False, and
+ * Make a sampler that has no pages yet what it was in the image, whose
+ * sketches can be used, as far as it has room: if there is too little, fewer pages are sampled.  False, and
  * nothing done, if the image has no sample.  Pages are not in shared buffers.
  */
 extern bool ws_image_take_sample(const void *image, WsSampler *sampler, uint32_t tick,

@@ -3,6 +3,16 @@
  *		Saving and loading what is to be kept over a restart; see persist.h.
  *
  * What is in the file, and what is believed of it, is image.c's business.
+ *
+ * Whatever else is found under one of the names, nobody waits for it: only
+ * regular files are opened, and only files that are made here are written.
+ *
+ * Resets.  WsShared.file_lock is held for each use of the file as a whole:
+ * from the copy of memory to the renaming when it is saved, from the reading
+ * to the merging when it is loaded.  A reset forgets in memory first, and then
+ * looks at the file under this lock.  The file holds what was there before the
+ * reset, and the reset corrects it, or the worker has saved since, and there
+ * is nothing to do.
  */
 #include "postgres.h"
 
@@ -11,7 +21,9 @@
 #include <unistd.h>
 
 #include "access/xlog.h"
+#include "common/relpath.h"
 #include "port/pg_crc32c.h"
+#include "storage/block.h"
 #include "storage/fd.h"
 #include "storage/lwlock.h"
 #include "utils/timestamp.h"
@@ -24,7 +36,25 @@
 #define ASIDE			WS_SAVE_FILE ".tmp"
 #define REFUSED			WS_SAVE_FILE ".bad"
 
+/* ms from 1970 to 2000 */
+#define EPOCH_MS \
+	((POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * (int64) SECS_PER_DAY * 1000)
+
 StaticAssertDecl(WS_NKINDS == WS_IMAGE_SKETCHES, "all sketches are kept");
+StaticAssertDecl(WS_IMAGE_FORKS == MAX_FORKNUM + 1 && WS_IMAGE_NO_BLOCK == InvalidBlockNumber,
+				 "pages of a file are pages of the server");
+StaticAssertDecl((WS_IMAGE_TIME_MAX_MS - EPOCH_MS) * 1000 < END_TIMESTAMP,
+				 "times of a file are timestamps");
+
+/*
+ * What a process says when it cannot write, and whether it has said so: once,
+ * until it can again.
+ */
+typedef struct Complaints
+{
+	const char *consequence;
+	bool		made;
+} Complaints;
 
 /* CRC-32C, piece by piece; that of nothing is 0 */
 static uint32
@@ -41,14 +71,13 @@ checksum(uint32 so_far, const void *bytes, size_t size)
 static int64
 wall_ms(void)
 {
-	return GetCurrentTimestamp() / 1000 +
-		(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * (int64) SECS_PER_DAY * 1000;
+	return GetCurrentTimestamp() / 1000 + EPOCH_MS;
 }
 
 static TimestampTz
 timestamp_of(int64 ms)
 {
-	return (ms - (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * (int64) SECS_PER_DAY * 1000) * 1000;
+	return (ms - EPOCH_MS) * 1000;
 }
 
 /*
@@ -76,33 +105,73 @@ owner(void)
 	{
 		.system = GetSystemIdentifier(),
 		.place = place(),
-		.page_bytes = BLCKSZ,
-		.standby = RecoveryInProgress()
+		.page_bytes = BLCKSZ
 	};
 }
 
 /*
+ * What is there under a name, if it is something and not a regular file; else
+ * NULL.
+ */
+static const char *
+irregular(const char *name)
+{
+	struct stat st;
+
+	if (lstat(name, &st) != 0 || S_ISREG(st.st_mode))
+		return NULL;
+	if (S_ISDIR(st.st_mode))
+		return "it is a directory";
+	if (S_ISLNK(st.st_mode))
+		return "it is a symbolic link";
+	if (S_ISFIFO(st.st_mode))
+		return "it is a FIFO";
+	if (S_ISSOCK(st.st_mode))
+		return "it is a socket";
+	return "it is a device";
+}
+
+/*
+ * Rename what is not used, so that it is kept and the name is free.
+ */
+static bool
+put_aside(const char *why, int elevel)
+{
+	bool		renamed = rename(WS_SAVE_FILE, REFUSED) == 0;
+
+	ereport(elevel,
+			(errmsg("working_set: what was saved in file \"%s\" is not used: %s",
+					WS_SAVE_FILE, why),
+			 renamed ? errdetail("It is kept as \"%s\".", REFUSED) :
+			 errdetail("It could not be renamed to \"%s\": %m.", REFUSED)));
+	return renamed;
+}
+
+/*
  * Read the file, as far as it can be of interest, to memory of the caller's
- * context.  Returns its length, and -1 if there is none.  If it cannot be read,
- * that is said, and its length is 0.
+ * context.  Returns its length, or -1 if there is none.  If it cannot be read,
+ * *why says so.
  */
 static ssize_t
-read_file(void **image)
+read_file(void **image, const char **why)
 {
-	int			fd = OpenTransientFile(WS_SAVE_FILE, O_RDONLY | PG_BINARY);
+	int			fd;
 	size_t		most = ws_image_size_max() + 1;
 	size_t		size = 0;
 	ssize_t		n = 0;
 	struct stat st;
 
 	*image = NULL;
+	*why = irregular(WS_SAVE_FILE);
+	if (*why)
+		return 0;
+	/* if it is replaced just now, by whatever it may be: do not wait */
+	fd = OpenTransientFile(WS_SAVE_FILE, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | PG_BINARY);
 	if (fd < 0)
 	{
 		if (errno == ENOENT)
 			return -1;
-		ereport(LOG,
-				(errcode_for_file_access(),
-				 errmsg("working_set: could not open file \"%s\": %m", WS_SAVE_FILE)));
+		*why = psprintf("it cannot be opened: %m");
 		return 0;
 	}
 	if (fstat(fd, &st) == 0 && st.st_size >= 0 && (uint64) st.st_size < most)
@@ -110,31 +179,12 @@ read_file(void **image)
 	*image = palloc_extended(most, MCXT_ALLOC_NO_OOM);
 	while (*image && size < most && (n = read(fd, (char *) *image + size, most - size)) > 0)
 		size += n;
+	if (*image == NULL)
+		errno = ENOMEM;
 	if (*image == NULL || n < 0)
-	{
-		if (*image == NULL)
-			errno = ENOMEM;
-		ereport(LOG,
-				(errcode_for_file_access(),
-				 errmsg("working_set: could not read file \"%s\": %m", WS_SAVE_FILE)));
-		size = 0;
-	}
+		*why = psprintf("it cannot be read: %m");
 	CloseTransientFile(fd);
 	return (ssize_t) size;
-}
-
-static void
-put_aside(const char *why)
-{
-	ereport(LOG,
-			(errmsg("working_set: what was saved in file \"%s\" is not used: %s",
-					WS_SAVE_FILE, why),
-			 errdetail("It is kept as \"%s\".", REFUSED)));
-	if (rename(WS_SAVE_FILE, REFUSED) != 0)
-		ereport(LOG,
-				(errcode_for_file_access(),
-				 errmsg("working_set: could not rename file \"%s\" to \"%s\": %m",
-						WS_SAVE_FILE, REFUSED)));
 }
 
 static void
@@ -165,50 +215,69 @@ take_set(const void *image, int64 now)
 	}
 }
 
-void
-ws_persist_load(void)
+/*
+ * Load the file if nobody has.  The caller holds file_lock.
+ */
+static void
+load(void)
 {
 	void	   *image;
 	ssize_t		size;
 	int64		now = wall_ms();
-	WsImageOwner me;
+	WsImageOwner me = owner();
 	const char *why;
 
 	/* once, and not again if that is what ended the last worker */
-	if (!ws_shared->attached ||
-		__atomic_fetch_or(&ws_shared->memory_state, WS_MEMORY_LOADED, __ATOMIC_RELAXED) & WS_MEMORY_LOADED)
+	if (__atomic_fetch_or(&ws_shared->memory_state, WS_MEMORY_LOADED, __ATOMIC_RELAXED) & WS_MEMORY_LOADED)
 		return;
 
-	size = read_file(&image);
+	size = read_file(&image, &why);
 	if (size < 0)
 		return;
-	me = owner();
-	why = ws_image_distrust(image, size, &me, ws_sketch_m(ws_shared->sketch[WS_CLIENT]), now,
-							checksum);
+	if (!why)
+		why = ws_image_distrust(image, size, &me, checksum);
 	if (why)
-		put_aside(why);
+		(void) put_aside(why, LOG);
 	else
 	{
 		take_history(image, now);
-		if (!(ws_load(&ws_shared->memory_state) & WS_MEMORY_NO_SET))
-			take_set(image, now);
+		if (ws_image_has_sketches(image) && !(ws_load(&ws_shared->memory_state) & WS_MEMORY_NO_SET))
+		{
+			why = ws_image_distrust_sketches(image, ws_sketch_m(ws_shared->sketch[WS_CLIENT]), now);
+			if (why)
+				ereport(LOG,
+						(errmsg("working_set: of what was saved in file \"%s\" only the history is used: %s",
+								WS_SAVE_FILE, why)));
+			else
+				take_set(image, now);
+		}
 	}
 	if (image)
 		pfree(image);
+}
+
+void
+ws_persist_load(void)
+{
+	if (!ws_shared->attached)
+		return;
+	LWLockAcquire(ws_shared->file_lock, LW_EXCLUSIVE);
+	load();
+	LWLockRelease(ws_shared->file_lock);
 }
 
 /*
  * Complain, but not each time anew.
  */
 static void
-complain(const char *what, const char *name, bool *complained)
+complain(const char *what, const char *name, Complaints *complaints)
 {
-	if (!*complained)
+	if (!complaints->made)
 		ereport(WARNING,
 				(errcode_for_file_access(),
 				 errmsg("working_set: could not %s file \"%s\": %m", what, name),
-				 errdetail("All is kept in memory, and saving is tried again.")));
-	*complained = true;
+				 errdetail("%s", complaints->consequence)));
+	complaints->made = true;
 }
 
 static bool
@@ -222,71 +291,151 @@ put(void *arg, const void *bytes, size_t size)
 	return false;
 }
 
-static bool
-write_file(const WsImageParts *parts, int64 now, bool *complained)
+/*
+ * Make the file that is written aside, in the place of whatever has its name:
+ * what was there before is not written to.
+ */
+static int
+create_aside(void)
 {
-	int			fd = OpenTransientFile(ASIDE, O_CREAT | O_WRONLY | O_TRUNC | PG_BINARY);
-	WsImageOwner me = owner();
+	if (unlink(ASIDE) != 0 && errno != ENOENT)
+		return -1;
+	return OpenTransientFile(ASIDE, O_CREAT | O_EXCL | O_WRONLY | PG_BINARY);
+}
 
+static bool
+write_file(const WsImageParts *parts, int64 now, Complaints *complaints)
+{
+	const char *why = irregular(WS_SAVE_FILE);
+	WsImageOwner me = owner();
+	int			fd;
+
+	/* only a file can take the place of what is there */
+	if (why && !put_aside(why, complaints->made ? DEBUG1 : LOG))
+	{
+		complaints->made = true;
+		return false;
+	}
+	fd = create_aside();
 	if (fd < 0)
 	{
-		complain("create", ASIDE, complained);
+		complain("create", ASIDE, complaints);
 		return false;
 	}
 	if (!ws_image_write(parts, &me, now, checksum, put, &fd))
 	{
-		complain("write", ASIDE, complained);
+		complain("write", ASIDE, complaints);
 		CloseTransientFile(fd);
 		unlink(ASIDE);
 		return false;
 	}
 	if (CloseTransientFile(fd) != 0)
 	{
-		complain("close", ASIDE, complained);
+		complain("close", ASIDE, complaints);
 		unlink(ASIDE);
 		return false;
 	}
-	if (*complained)
+
+	if (complaints->made)
 		return durable_rename(ASIDE, WS_SAVE_FILE, DEBUG1) == 0;
 	if (durable_rename(ASIDE, WS_SAVE_FILE, WARNING) == 0)
 		return true;
-	*complained = true;
+	complaints->made = true;
 	return false;
 }
 
-void
-ws_persist_save(void)
+/*
+ * Save all, or the history alone.  The caller holds file_lock.
+ */
+static void
+save(bool all, Complaints *complaints)
 {
-	static bool complained = false;
-	WsImageParts parts;
+	WsImageParts parts = {0};
+	int64		since;
 	int64		now;
 
-	/* nothing was counted, so nothing is to be kept that was not before */
-	if (!ws_shared->attached)
-		return;
-
 	/* what is saved from here on is true, or a reset has come meanwhile */
-	ws_store(&ws_shared->save_now, 0);
+	if (all)
+		ws_store(&ws_shared->save_now, 0);
 
 	/* the history may be emptied by others, so it is copied under its lock */
 	parts.history = palloc(sizeof(WsHistory));
 	LWLockAcquire(ws_shared->lock, LW_SHARED);
 	memcpy(parts.history, &ws_shared->history, sizeof(WsHistory));
+	since = ws_shared->since;
 	LWLockRelease(ws_shared->lock);
-	for (int kind = 0; kind < WS_NKINDS; kind++)
-		parts.sketches[kind] = ws_shared->sketch[kind];
-	parts.sampler = ws_shared->sampler;
-
-	ws_shmem_advance();
-	now = wall_ms();
-	if (write_file(&parts, now, &complained))
+	if (all)
 	{
-		complained = false;
+		for (int kind = 0; kind < WS_NKINDS; kind++)
+			parts.sketches[kind] = ws_shared->sketch[kind];
+		parts.sampler = ws_shared->sampler;
+		ws_shmem_advance();
+	}
+
+	now = wall_ms();
+	if (write_file(&parts, now, complaints))
+	{
+		complaints->made = false;
+		ws_shared->saved_since = since;
 		LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
 		ws_shared->last_saved = timestamp_of(now);
 		LWLockRelease(ws_shared->lock);
 	}
 	pfree(parts.history);
+}
+
+void
+ws_persist_save(void)
+{
+	static Complaints complaints = {"All is kept in memory, and saving is tried again."};
+
+	/* nothing was counted, so nothing is to be kept that was not before */
+	if (!ws_shared->attached)
+		return;
+	LWLockAcquire(ws_shared->file_lock, LW_EXCLUSIVE);
+	save(true, &complaints);
+	LWLockRelease(ws_shared->file_lock);
+}
+
+/*
+ * Remove the file.  What is not a file would not be used anyway.
+ */
+static void
+remove_file(int64 since)
+{
+	struct stat st;
+
+	if (lstat(WS_SAVE_FILE, &st) == 0 ? S_ISREG(st.st_mode) : errno != ENOENT)
+	{
+		if (durable_unlink(WS_SAVE_FILE, WARNING) != 0)
+			return;
+		LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
+		ws_shared->last_saved = 0;
+		LWLockRelease(ws_shared->lock);
+	}
+	ws_shared->saved_since = since;
+}
+
+TimestampTz
+ws_persist_reset(bool history)
+{
+	Complaints	complaints = {"What was forgotten comes back if the server is restarted before it is saved again."};
+	TimestampTz since = ws_shmem_reset(history);
+
+	LWLockAcquire(ws_shared->file_lock, LW_EXCLUSIVE);
+	if (ws_shared->saved_since < since)
+	{
+		if (history)
+			remove_file(since);
+		else
+		{
+			/* the worker may never have run */
+			load();
+			save(false, &complaints);
+		}
+	}
+	LWLockRelease(ws_shared->file_lock);
+	return since;
 }
 
 void

@@ -84,7 +84,7 @@ ws_shmem_request(void)
 {
 	missing.requested = true;
 	RequestAddinShmemSpace(ws_shmem_size());
-	RequestNamedLWLockTranche(TRANCHE_NAME, 2);
+	RequestNamedLWLockTranche(TRANCHE_NAME, 3);
 }
 
 bool
@@ -127,13 +127,14 @@ make_sample(WsShared *shared, char *p)
  * Initialize everything in this memory.
  */
 static void
-make_shared(char *p, Size size, LWLock *lock, LWLock *sample_lock, bool sample)
+make_shared(char *p, Size size, LWLock *lock, LWLock *sample_lock, LWLock *file_lock, bool sample)
 {
 	WsShared   *shared = (WsShared *) p;
 
 	memset(shared, 0, sizeof(WsShared));
 	shared->lock = lock;
 	shared->sample_lock = sample_lock;
+	shared->file_lock = file_lock;
 	shared->memory = size;
 	shared->clock_origin = ws_shmem_clock_ms();
 	shared->since = GetCurrentTimestamp();
@@ -168,7 +169,8 @@ start_up(void)
 	{
 		LWLockPadded *locks = GetNamedLWLockTranche(TRANCHE_NAME);
 
-		make_shared(memory, ws_shmem_size(), &locks[0].lock, &locks[1].lock, ws_sample_pages > 0);
+		make_shared(memory, ws_shmem_size(), &locks[0].lock, &locks[1].lock, &locks[2].lock,
+					ws_sample_pages > 0);
 	}
 	ws_shared = (WsShared *) memory;
 	LWLockRelease(AddinShmemInitLock);
@@ -205,17 +207,17 @@ bool
 ws_shmem_stand_in(void)
 {
 	/* of this process alone, so nobody ever waits for them */
-	static LWLock locks[2];
+	static LWLock locks[3];
 	char	   *memory;
 
 	if (ws_shared != NULL || missing.why[0] == '\0')
 		return ws_shared != NULL;
 
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 3; i++)
 		LWLockInitialize(&locks[i], LWTRANCHE_BUFFER_MAPPING);
 	memory = MemoryContextAlloc(TopMemoryContext, 64 + aligned(sizeof(WsShared)) +
 								WS_NKINDS * ws_sketch_size(ws_registers));
-	make_shared((char *) TYPEALIGN(64, memory), 0, &locks[0], &locks[1], false);
+	make_shared((char *) TYPEALIGN(64, memory), 0, &locks[0], &locks[1], &locks[2], false);
 	strlcpy(ws_shared->refusal, missing.why, sizeof(ws_shared->refusal));
 	return true;
 }

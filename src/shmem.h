@@ -17,6 +17,9 @@
  *	  lock for one copy.  The sample table has a lock of its own: the worker
  *	  writes some events at a time, and readers copy what they want.  The two
  *	  are never held together, and neither is ever taken on the buffer path.
+ *	- under file_lock: the file that survives a restart (persist.c).  It may be
+ *	  held for as long as the disk takes; the other locks may be taken while it
+ *	  is held, but not the other way around.
  */
 #ifndef WS_SHMEM_H
 #define WS_SHMEM_H
@@ -135,6 +138,7 @@ typedef struct WsShared
 	/* fixed */
 	LWLock	   *lock;
 	LWLock	   *sample_lock;
+	LWLock	   *file_lock;
 	size_t		memory;			/* bytes of shared memory, all included */
 	int64		clock_origin;	/* monotonic ms of the tick WS_TICK_ORIGIN */
 	WsSketch   *sketch[WS_NKINDS];
@@ -167,6 +171,10 @@ typedef struct WsShared
 	uint64		memory_limit;	/* bytes, known before all else; 0: not known */
 	TimestampTz last_saved;		/* 0: never */
 	WsHistory	history;		/* the worker may read it without */
+
+	/* under file_lock */
+	int64		saved_since;	/* value of "since" that the file is about; 0: it
+								 * is of before the start */
 } WsShared;
 
 /*
@@ -252,8 +260,8 @@ ws_shmem_damp(WsDamping damping)
 }
 
 /*
- * Forget everything, but the history only if told to; returns the time from
- * which on all is counted.
+ * Forget everything in memory, but the history only if told to; returns the
+ * time from which on all is counted.
  */
 extern TimestampTz ws_shmem_reset(bool history);
 

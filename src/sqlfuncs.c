@@ -24,6 +24,7 @@
 #include "curve.h"
 #include "guc.h"
 #include "heuristic.h"
+#include "persist.h"
 #include "shmem.h"
 #include "sqlfuncs.h"
 
@@ -168,7 +169,7 @@ ws_approximate_working_set_size(PG_FUNCTION_ARGS)
 
 	pages = client_pages(ALL_TICKS);
 	if (reset)
-		ws_shmem_reset(false);
+		ws_persist_reset(false);
 	PG_RETURN_INT64((int64) pages);
 }
 
@@ -448,5 +449,5 @@ Datum
 ws_working_set_reset(PG_FUNCTION_ARGS)
 {
 	ws_require_preloaded();
-	PG_RETURN_TIMESTAMPTZ(ws_shmem_reset(true));
+	PG_RETURN_TIMESTAMPTZ(ws_persist_reset(true));
 }

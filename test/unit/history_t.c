@@ -218,23 +218,32 @@ test_add(void)
 	ws_history_init(&h);
 	add(&h, NOON, 0, 0);
 	add(&h, NOON + 60, 1, 1);
-	add(&h, NOON + 120, 0x1p40, 0x1p40);
+	add(&h, NOON + 120, 0x1p40 - 1, 0x1p40 - 1);
 	ok(minute_is(NOON, 0, 0, 10, 4) && minute_is(NOON + 60, 1, 1, 10, 4) &&
-	   minute_is(NOON + 120, 0x1p40, 0x1p40, 10, 4), "0, 1 and 2^40 pages are kept");
-	add(&h, NOON + 121, 0x1p40 + 1, 5);
+	   minute_is(NOON + 120, 0x1p40 - 1, 0x1p40 - 1, 10, 4), "0, 1 and 2^40 - 1 pages are kept");
+	add(&h, NOON + 121, 0x1p40, 5);
 	add(&h, NOON + 122, 0x1p40 - 1, 6);
-	ok(minute_is(NOON + 120, 0x1p40 + 1, 5, 30, 12), "a page more than 2^40 is more");
+	ok(minute_is(NOON + 120, 0x1p40, 5, 30, 12), "a page more is more");
 	ok(ws_history_check(&h) == NULL, "and all is valid");
 
+	/* but no more than fit in bytes */
 	ws_history_init(&h);
-	row = row_of(1, 1, UINT64_MAX - 1, 10);
+	row = (WsHistoryRow) {0, INFINITY, 0x1p40 + 1, 1e300, 0x1p63, 1, 1};
+	ws_history_add(&h, NOON, &row);
+	ok(minute_at(&h, NOON)->working_set == 0x1p40 && minute_at(&h, NOON)->recommended == 0x1p40 &&
+	   minute_at(&h, NOON)->plateau_end == 0x1p40 && quarter_at(&h, NOON)->live == 0x1p40,
+	   "more than 2^40 pages are cut to 2^40");
+	ok(ws_history_check(&h) == NULL, "which is valid");
+
+	ws_history_init(&h);
+	row = row_of(1, 1, INT64_MAX - 1, 10);
 	ws_history_add(&h, NOON, &row);
 	row = row_of(1, 1, 1, 1);
 	ws_history_add(&h, NOON, &row);
-	ok(minute_is(NOON, 1, 1, UINT64_MAX, 11), "lookups fit up to the last");
+	ok(minute_is(NOON, 1, 1, INT64_MAX, 11), "lookups fit up to the last");
 	row = row_of(1, 1, UINT64_MAX, UINT64_MAX);
 	ws_history_add(&h, NOON, &row);
-	ok(minute_is(NOON, 1, 1, UINT64_MAX, UINT64_MAX) && ws_history_check(&h) == NULL,
+	ok(minute_is(NOON, 1, 1, INT64_MAX, INT64_MAX) && ws_history_check(&h) == NULL,
 	   "and beyond it do not become less than the hits");
 }
 
@@ -278,7 +287,7 @@ test_times(void)
 		n += ws_history_peak(&h, early[i], INT64_MIN, &peak);
 		ws_history_init(&other);
 		ws_history_merge(&other, &h, early[i]);
-		n += count_minutes(&other) + count_quarters(&other);
+		n += ws_history_read(&other, early[i], entries);
 		if (n != 0)
 			break;
 	}
@@ -335,7 +344,7 @@ test_places(void)
 	is_int(count_minutes(&h), 2, "no other row is touched");
 
 	add(&h, NOON, 9, 9);
-	ok(minute_is(NOON + DAY, 3, 3, 10, 4), "a row is not added to a younger one");
+	ok(minute_is(NOON, 9, 9, 10, 4), "a row of now takes the place of a later one");
 	ok(quarter_is(NOON, 9, 9, 20, 8), "but to its quarter all the same");
 
 	add(&h, NOON + 30 * DAY - 900, 4, 4);
@@ -343,7 +352,7 @@ test_places(void)
 	add(&h, NOON + 30 * DAY, 5, 5);
 	ok(quarter_is(NOON + 30 * DAY, 5, 5, 10, 4), "30 days later its place is written again");
 	add(&h, NOON, 9, 9);
-	ok(quarter_is(NOON + 30 * DAY, 5, 5, 10, 4), "and is not added to by older ones");
+	ok(quarter_is(NOON, 9, 9, 10, 4), "and again, when the clock is set back");
 	ok(ws_history_check(&h) == NULL, "all is valid");
 
 	fill(&h, NOON + 840, 31);
@@ -771,9 +780,9 @@ test_merge(void)
 	ws_history_init(&h);
 	other = *before;
 	ws_history_merge(&h, &other, NOON - 60);
-	is_int(minute_at(&h, NOON)->number, 0, "a minute after now is not taken over");
-	is_int(quarter_at(&h, NOON)->number, 0, "nor a quarter");
-	is_int(count_minutes(&h) * 10000 + count_quarters(&h), 14392879, "all else is");
+	ok(same_history(&h, &other), "what is after now is taken over to free places");
+	is_int(ws_history_read(&h, NOON - 60, entries),
+		   ws_history_read(&other, NOON - 60, entries), "but not read");
 
 	/* of two rows for one place the younger */
 	ws_history_init(&h);
@@ -791,7 +800,7 @@ test_merge(void)
 	ok(minute_is(NOON, 2, 2, 10, 4) && quarter_is(NOON, 2, 2, 10, 4),
 	   "not the older the younger, with any lookups");
 
-	/* a younger one after now is not taken over, an older one neither */
+	/* one after now does not take the place of another */
 	ws_history_init(&other);
 	add(&other, NOON + 30 * DAY, 3, 3);
 	ws_history_merge(&h, &other, NOON + 30 * DAY - 1);
@@ -842,7 +851,8 @@ test_check(void)
 	static const char *no_time = "a row is of no time";
 	static const char *place = "a row is not in its place";
 	static const char *hits = "there are more hits than lookups";
-	static const char *size = "a size is negative or infinite";
+	static const char *lookups = "there are more lookups than can be counted";
+	static const char *size = "a size is out of range";
 	WsHistoryRow *rows[6];
 	int64_t		units[] = {60, 60, 60, 900, 900, 900};
 	int			found = 0;
@@ -891,8 +901,12 @@ test_check(void)
 		IS(hits, "more hits than lookups");
 		bad.hits = bad.lookups;
 		IS("", "as many are right");
-		bad.hits = bad.lookups = UINT64_MAX;
+		bad.hits = bad.lookups = INT64_MAX;
 		IS("", "even if they are many");
+		bad.lookups = (uint64_t) INT64_MAX + 1;
+		IS(lookups, "but not too many to be counted");
+		bad.hits = bad.lookups = UINT64_MAX;
+		IS(lookups, "nor as many as there can be");
 		bad.lookups = 0;
 		IS(hits, "hits without lookups");
 
@@ -914,6 +928,10 @@ test_check(void)
 			IS("", "0 pages");
 			*sizes[field] = 0x1p40;
 			IS("", "2^40 pages");
+			*sizes[field] = nextafter(0x1p40, INFINITY);
+			IS(size, "a little more");
+			*sizes[field] = 1e300;
+			IS(size, "absurdly many pages");
 		}
 #undef IS
 	}
@@ -984,6 +1002,18 @@ list_append(List *list, const Fact *fact)
 	list->facts[list->count++].order = list->added++;
 }
 
+/* what is later gives up its place to what is now */
+static void
+list_displace(List *list, const Fact *fact)
+{
+	int			kept = 0;
+
+	for (int i = 0; i < list->count; i++)
+		if (list->facts[i].row.number <= fact->row.number || !same_place(&list->facts[i], fact))
+			list->facts[kept++] = list->facts[i];
+	list->count = kept;
+}
+
 static bool
 list_add(List *list, const Fact *fact)
 {
@@ -1009,7 +1039,10 @@ list_add_at(List *list, int64_t time, const WsHistoryRow *row)
 
 		fact.row.number = (int64_t) floor((double) time / (60 * length));
 		if (fact.row.number >= 1)
+		{
+			list_displace(list, &fact);
 			list_add(list, &fact);
+		}
 	}
 }
 
@@ -1115,11 +1148,13 @@ list_merge(List *list, const List *from, int64_t now)
 
 	for (int i = 0; i < n; i++)
 	{
-		bool		take = theirs[i].row.number * 60 * theirs[i].length <= now;
+		bool		past = theirs[i].row.number * 60 * theirs[i].length <= now;
+		bool		take = true;
 		int			kept = 0;
 
 		for (int j = 0; j < m; j++)
-			if (same_time(&mine[j], &theirs[i]) && mine[j].row.lookups >= theirs[i].row.lookups)
+			if (same_time(&mine[j], &theirs[i]) ? mine[j].row.lookups >= theirs[i].row.lookups :
+				!past && same_place(&mine[j], &theirs[i]))
 				take = false;
 		if (!take)
 			continue;
@@ -1361,7 +1396,7 @@ test_model(void)
 int
 main(void)
 {
-	plan(528);
+	plan(589);
 
 	test_empty();
 	test_add();

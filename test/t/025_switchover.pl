@@ -1,0 +1,139 @@
+# A planned switchover and back, with real servers: who comes back to its own directory keeps what
+# it has seen, as primary and as standby.  And pg_rewind, which replaces the file by the source's:
+# that is not used, and one's own, put back by hand, is.
+
+use strict;
+use warnings;
+use File::Basename qw(dirname);
+use lib dirname(__FILE__);
+use File::Copy qw(copy);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use state_file;
+
+my $file = 'pg_stat/working_set.saved';
+
+# the worker has read the file, if there is one, before it says who it is
+sub start
+{
+	my ($node) = @_;
+	$node->start;
+	$node->poll_query_until('postgres', 'SELECT worker_pid IS NOT NULL FROM working_set_info') or die 'no worker';
+	return;
+}
+
+sub size
+{
+	return $_[0]->safe_psql('postgres', 'SELECT approximate_working_set_size_seconds(NULL)');
+}
+
+# rows of the history that the test has put there
+sub rows
+{
+	return $_[0]->safe_psql('postgres', q{
+		SELECT count(*) FROM working_set_history
+		 WHERE recommended_cache_bytes = 4321 * current_setting('block_size')::bigint});
+}
+
+sub put_rows
+{
+	my ($node) = @_;
+	my $path = $node->data_dir . "/$file";
+	my $state = read_state($path);
+	minute_row($state, time - 7200 - 60 * $_, 4000, 4321, 4000, 4000, 1000, 900) for 1 .. 5;
+	write_raw($path, state_of($state));
+	return;
+}
+
+my $a = PostgreSQL::Test::Cluster->new('a');
+$a->init(allows_streaming => 1);
+$a->append_conf(
+	'postgresql.conf', q{
+shared_preload_libraries = 'working_set'
+working_set.registers = 1024
+working_set.sample_pages = 1024
+shared_buffers = '16MB'
+wal_log_hints = on
+wal_keep_size = '128MB'
+autovacuum = off
+timezone = 'UTC'
+});
+$a->start;
+$a->safe_psql('postgres', q{
+	CREATE EXTENSION working_set;
+	CREATE TABLE pages (id int, filler text);
+	ALTER TABLE pages ALTER filler SET STORAGE PLAIN;
+	INSERT INTO pages SELECT g, repeat('x', 7000) FROM generate_series(1, 1500) g;
+	CHECKPOINT;
+});
+$a->backup('backup');
+my $b = PostgreSQL::Test::Cluster->new('b');
+$b->init_from_backup($a, 'backup', has_streaming => 1);
+start($b);
+$a->wait_for_catchup($b);
+
+# 5 standard errors of 1.84 % of 1,500 pages are 138; an idle server uses some hundred of catalogs
+my $used = 1500 - 138;
+my $forgotten = 1000;
+
+# A has seen more than the standby, which reads nothing but the end of the log
+$a->safe_psql('postgres', 'SELECT count(filler) FROM pages');
+cmp_ok(size($a), '>', $used, 'the primary has a set');
+
+# ---- there
+$a->stop('fast');
+put_rows($a);
+$b->promote;
+$a->enable_streaming($b);
+$a->set_standby_mode;
+my $offset = -s $a->logfile;
+start($a);
+is($a->safe_psql('postgres', 'SELECT pg_is_in_recovery()'), 't', 'the primary is a standby now');
+cmp_ok(size($a), '>', $used, 'and has its set');
+is(rows($a), 5, 'and its history');
+unlike(substr(slurp_file($a->logfile), $offset), qr/working_set: /, 'and nothing to complain about');
+$b->safe_psql('postgres', 'CREATE TABLE since (id int)');
+$b->wait_for_catchup($a, 'replay', $b->lsn('insert'));
+
+# ---- and back
+$b->stop('fast');
+$a->promote;
+$a->restart;
+cmp_ok(size($a), '>', $used, 'a primary again it has its set still');
+is(rows($a), 5, 'and its history');
+
+# ---- pg_rewind: B, which was not stopped in time, has gone its own way
+$b->start;
+$b->safe_psql('postgres', 'CREATE TABLE astray (id int); SELECT count(filler) FROM pages');
+# on B's own timeline, A is ahead
+$b->stop('fast');
+put_rows($b);
+my $own = slurp_file($b->data_dir . "/$file");
+my $copy = PostgreSQL::Test::Utils::tempdir() . '/working_set.saved';
+copy($b->data_dir . "/$file", $copy) or die $!;
+my $conf = slurp_file($b->data_dir . '/postgresql.conf');
+$a->safe_psql('postgres', 'CHECKPOINT');
+command_ok([ 'pg_rewind', '--no-sync', '--source-server', $a->connstr('postgres'), '--target-pgdata', $b->data_dir ],
+	'pg_rewind rewinds the other');
+write_raw($b->data_dir . '/postgresql.conf', $conf);
+my $theirs = slurp_file($b->data_dir . "/$file");
+ok($theirs eq slurp_file($a->data_dir . "/$file"), 'and brings the file of its source along');
+$b->enable_streaming($a);
+$b->set_standby_mode;
+$offset = -s $b->logfile;
+start($b);
+cmp_ok(size($b), '<', $forgotten, 'which is not used');
+is(rows($b), 0, 'nor is its history');
+like(substr(slurp_file($b->logfile), $offset), qr/is not used: it was saved in another directory, which this one is a copy of$/m,
+	'which the log says');
+$b->stop('fast');
+
+# what was copied before is its own still
+copy($copy, $b->data_dir . "/$file") or die $!;
+start($b);
+cmp_ok(size($b), '>', $used, 'its own, put back, it uses');
+is(rows($b), 5, 'and has its history');
+$b->stop;
+$a->stop;
+done_testing();

@@ -1,0 +1,105 @@
+# The file that survives a restart, taken apart and put together again with a checksum that is
+# right: so that a file is wrong in one number only.
+
+package state_file;
+
+use strict;
+use warnings;
+use Exporter 'import';
+use PostgreSQL::Test::Utils qw(slurp_file);
+
+our @EXPORT = qw(checked read_state state_of write_raw minute_row quarter_row set_u32 page_at);
+
+# CRC-32C
+my @crc = map {
+	my $c = $_;
+	$c = $c & 1 ? ($c >> 1) ^ 0x82F63B78 : $c >> 1 for 1 .. 8;
+	$c
+} 0 .. 255;
+
+# with the checksum added
+sub checked
+{
+	my ($bytes) = @_;
+	my $c = 0xFFFFFFFF;
+	$c = $crc[($c ^ $_) & 255] ^ ($c >> 8) for unpack 'C*', $bytes;
+	return $bytes . pack('L', $c ^ 0xFFFFFFFF);
+}
+
+# magic, format, block size, system identifier, place, saved at, length, reserved,
+# length of a tick, tick, registers, two floors, sample?, pages
+my $head = 'Q L L Q Q q Q L L L L L L L L';
+my @names = qw(magic format block system place at length reserved tick_ms tick registers floor1 floor2 sampled pages);
+
+# places in the body, which is all but header and checksum
+my $row_size = 56;
+my $quarters = 1440 * $row_size;
+my $cells = $quarters + 2880 * $row_size;
+
+# what is in a file: the numbers of its header by name, and its body
+sub read_state
+{
+	my ($path) = @_;
+	my $bytes = slurp_file($path);
+	my %state;
+	@state{@names} = unpack $head, $bytes;
+	$state{body} = substr $bytes, 80, -4;
+	return \%state;
+}
+
+# the bytes of a file, with some of it changed
+sub state_of
+{
+	my ($state, %changes) = @_;
+	my %with = (%$state, %changes);
+	return checked(pack($head, @with{@names}) . $with{body});
+}
+
+sub write_raw
+{
+	my ($path, $content) = @_;
+	open my $fh, '>:raw', $path or die "$path: $!";
+	print $fh $content;
+	close $fh or die "$path: $!";
+	return;
+}
+
+# A row of the history: time in seconds since 1970, four sizes in pages, lookups, hits.
+sub put_row
+{
+	my ($state, $begin, $places, $number, @values) = @_;
+	substr($state->{body}, $begin + $number % $places * $row_size, $row_size) = pack 'q d4 Q2', $number, @values;
+	return;
+}
+
+sub minute_row
+{
+	my ($state, $time, @values) = @_;
+	put_row($state, 0, 1440, int($time / 60), @values);
+	return;
+}
+
+sub quarter_row
+{
+	my ($state, $time, @values) = @_;
+	put_row($state, $quarters, 2880, int($time / 900), @values);
+	return;
+}
+
+sub set_u32
+{
+	my ($state, $at, $value) = @_;
+	substr($state->{body}, $at, 4) = pack 'L', $value;
+	return;
+}
+
+# where in the body a page of the sample is: tablespace, database, relation, fork, block
+sub page_at
+{
+	my ($state, $i) = @_;
+	my $registers = $state->{registers};
+	my $levels = 33 - log($registers) / log(2);
+	return $cells + 2 * int($levels + 0.5) * $registers * 4 + 272 + $i * 40;
+}
+
+1;
