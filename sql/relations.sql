@@ -23,8 +23,7 @@ BEGIN
 END $$;
 SELECT working_set_reset() IS NOT NULL AS reset;
 SELECT count(filler) FROM thousand;
-SELECT wait_for('(SELECT pages > 900 FROM working_set_relations WHERE relation = ''thousand''::regclass AND fork = ''main'')') AS seen;
-SELECT pg_sleep(1.5) IS NOT NULL AS and_the_rest;
+SELECT wait_for('(SELECT abs(pages - 1000) <= 20 + 4 * standard_error_bytes / 8192.0 AND abs(resident_bytes - bytes) <= 8192 FROM working_set_relations WHERE relation = ''thousand''::regclass AND fork = ''main'')') AS seen;
 
 -- bound: four standard errors of the sample, and four of the sketch's size (0.5 % each)
 SELECT datname = current_database() AS datname, relkind, fork,

@@ -15,8 +15,10 @@ SELECT tracking, reason, registers, since <= clock_timestamp() AS since,
        worker_pid > 0 AS worker,
        version = extversion AS version
   FROM working_set_info, pg_extension WHERE extname = 'working_set';
-SELECT sample_rate IN (1, 0.5, 0.25, 0.125, 0.0625) AS sample_rate, sampled_pages >= 0 AS sampled_pages,
-       dropped_samples, last_saved <= clock_timestamp() IS NOT FALSE AS last_saved
+-- (how many samples are dropped, and how far the rate goes down for it, depends on how often
+-- the worker gets its turn)
+SELECT sample_rate BETWEEN 0.000001 AND 1 AND log(2, sample_rate::numeric) % 1 = 0 AS sample_rate, sampled_pages >= 0 AS sampled_pages,
+       dropped_samples >= 0 AS dropped_samples, last_saved <= clock_timestamp() IS NOT FALSE AS last_saved
   FROM working_set_info;
 
 -- for a minute after a reset nothing is recommended

@@ -75,9 +75,16 @@ counts_a_scan('restart');
 # one candidate, no complaint
 unlike(slurp_file($node->logfile), qr/not tracking/, 'never refused');
 
+# There is one, or there will be.
+sub worker_pid
+{
+	$node->poll_query_until('postgres', 'SELECT worker_pid > 0 FROM working_set_info') or die 'no worker';
+	return $node->safe_psql('postgres', 'SELECT worker_pid FROM working_set_info');
+}
+
 # a backend crashes: shared memory is made anew, and the table found again
 my $before = $node->safe_psql('postgres', 'SELECT since FROM working_set_info');
-my $worker = $node->safe_psql('postgres', 'SELECT worker_pid FROM working_set_info');
+my $worker = worker_pid();
 my $session = $node->background_psql('postgres');
 my $pid = $session->query_safe('SELECT pg_backend_pid()');
 chomp $pid;
@@ -94,7 +101,7 @@ is($node->safe_psql('postgres', "SELECT since > '$before' FROM working_set_info"
 counts_a_scan('crash');
 
 # so does the worker itself
-$worker = $node->safe_psql('postgres', 'SELECT worker_pid FROM working_set_info');
+$worker = worker_pid();
 kill 'KILL', $worker;
 $node->poll_query_until('postgres',
 	"SELECT worker_pid <> $worker FROM working_set_info")
