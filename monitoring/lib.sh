@@ -112,7 +112,8 @@ run_on_port() {
         ${guard[@]+"${guard[@]}"} "${@//PORT/$monitoring_port}" >"$log" 2>&1 </dev/null &
         pid=$!
         monitoring_pids+=("$pid")
-        for ((i = 0; i < 300; i++)); do
+        # two minutes, for a machine that does other things, too
+        for ((i = 0; i < 1200; i++)); do
             kill -0 "$pid" 2>/dev/null || break
             if http_get "http://127.0.0.1:$monitoring_port$ready" >/dev/null 2>&1; then
                 return

@@ -11,7 +11,7 @@ plan skip_all => 'bench/hammer runs in the sandbox only' unless $ENV{WS_SANDBOX}
 
 my ($out, $err) = ('', '');
 my $ok = IPC::Run::run([ 'bench/hammer', '--seconds', '60' ], '<', \'', '>', \$out, '2>', \$err,
-	IPC::Run::timeout(600, exception => 'bench/hammer hangs'));
+	IPC::Run::timeout(1800, exception => 'bench/hammer hangs'));
 
 # The table: what was done how often, what was checked how often, and what was wrong.
 my (%times, %violations);

@@ -646,18 +646,19 @@ is($crowded->safe_psql('postgres', 'SELECT reason FROM working_set_recommendatio
 
 make_table($crowded, 'postgres', 'first', 2000);
 make_table($crowded, 'postgres', 'second', 1000);
-$crowded->safe_psql('postgres', 'SELECT working_set_reset()');
-is($crowded->safe_psql('postgres', 'SELECT status, computed_at IS NULL FROM working_set_recommendation'),
+is($crowded->safe_psql('postgres', q{
+	SELECT working_set_reset() \g /dev/null
+	SELECT status, computed_at IS NULL FROM working_set_recommendation}),
 	'collecting|t', 'after a reset it may come, for a moment');
 $crowded->safe_psql('postgres', 'SELECT count(filler) FROM first');
 my $moment = $crowded->safe_psql('postgres', 'SELECT clock_timestamp()');
 $crowded->safe_psql('postgres', 'SELECT pg_sleep(4)');
-# A window that is as long as the time that has passed, less a second, holds the second
-# table and not the first, however slow this is.
+# A window that is as long as the time that has passed, less two seconds, holds the second
+# table and not the first, however slow this is: it is made in the moment of asking.
 my ($young, $all) = split /\|/, $crowded->safe_psql('postgres', qq{
 	SELECT count(filler) FROM second \\g /dev/null
-	SELECT extract(epoch FROM clock_timestamp() - '$moment')::int - 2 AS seconds \\gset
-	SELECT approximate_working_set_size_seconds(:seconds), approximate_working_set_size_seconds(3600)});
+	SELECT approximate_working_set_size_seconds(extract(epoch FROM clock_timestamp() - '$moment')::int - 2),
+	       approximate_working_set_size_seconds(3600)});
 about($young, 1000, 300, 'time passes: what is young is told');
 about($all, 3000, 600, 'from all that there is');
 wait_for($crowded, 'approximate_working_set_size_seconds(1) < 800', 'time does not pass');
@@ -739,7 +740,8 @@ wait_for($quiet, q{status = 'ok' FROM working_set_recommendation}, 'no recommend
 $worker = info($quiet, 'worker_pid');
 kill 'STOP', $worker;
 my @said = ask_until(sub { $_[0] && $_[0]{status} eq 'stale' });
-is($said[0]{status}, 'ok', 'a worker stops: it is not known yet');
+# (a worker that did not get its turn before was late already)
+ok($said[0]{status} eq 'ok' || $said[0]{most} > $late - 0.5, 'a worker stops: it is not known yet');
 is(scalar(grep { $_->{status} !~ /^(ok|stale)$/ } @said), 0, 'then it is stale');
 my $last_word = $quiet->safe_psql('postgres', 'SELECT computed_at FROM working_set_recommendation');
 my $again = time;
@@ -800,8 +802,8 @@ sub counts_a_scan
 		SELECT clock_timestamp() AS moment \gset
 		SELECT pg_sleep(2) \g /dev/null
 		SELECT count(filler) FROM pages \g /dev/null
-		SELECT floor(extract(epoch FROM clock_timestamp() - :'moment'))::int AS seconds \gset
-		SELECT approximate_working_set_size_seconds(:seconds)}), 3000, 300, "$name: a scan is counted");
+		SELECT approximate_working_set_size_seconds(floor(extract(epoch FROM clock_timestamp() - :'moment'))::int)}),
+		3000, 300, "$name: a scan is counted");
 	return;
 }
 
@@ -921,28 +923,35 @@ cmp_ok($maintenance, '<', 100, 'table sync: it is a client');
 is($subscriber->safe_psql('postgres', 'SELECT count(*) FROM pages'), '3000', 'table sync: all are there');
 
 # The books of a process are up to date at its first lookup in a later tick; a row of
-# another transaction makes it look.
+# another transaction makes it look.  When that tick comes is the worker's affair: more rows,
+# until as many lookups are there as there have to be.
 sub applied
 {
-	my ($sql) = @_;
+	my ($sql, $lookups) = @_;
+	my @found;
 	$subscriber->safe_psql('postgres', 'SELECT working_set_reset()');
 	$publisher->safe_psql('postgres', $sql);
-	$publisher->wait_for_catchup('sub');
-	select(undef, undef, undef, 0.5);
-	$publisher->safe_psql('postgres', 'INSERT INTO pages SELECT max(id) + 1 FROM pages');
-	$publisher->wait_for_catchup('sub');
-	return split /\|/, $subscriber->safe_psql('postgres', $workers_own);
+	for (1 .. 60)
+	{
+		$publisher->wait_for_catchup('sub');
+		select(undef, undef, undef, 0.5);
+		$publisher->safe_psql('postgres', 'INSERT INTO pages SELECT max(id) + 1 FROM pages');
+		$publisher->wait_for_catchup('sub');
+		@found = split /\|/, $subscriber->safe_psql('postgres', $workers_own);
+		last if $found[2] >= $lookups;
+	}
+	return @found;
 }
 
 ($size, $maintenance) =
-  applied(q{INSERT INTO pages SELECT g, repeat('x', 7000) FROM generate_series(5001, 9000) g});
+  applied(q{INSERT INTO pages SELECT g, repeat('x', 7000) FROM generate_series(5001, 9000) g}, 4000);
 about($size, 4000, 400, 'rows applied: the pages they came to');
 cmp_ok($maintenance, '<', 100, 'rows applied: as a client');
 is($subscriber->safe_psql('postgres', 'SELECT count(*) FROM pages WHERE id BETWEEN 5001 AND 9000'), '4000',
 	'rows applied: all are there');
 
 # to delete a row it has to be found: by the root and a leaf of the index, and its page
-($size, $maintenance, $lookups) = applied(q{DELETE FROM pages WHERE id BETWEEN 5001 AND 7500});
+($size, $maintenance, $lookups) = applied(q{DELETE FROM pages WHERE id BETWEEN 5001 AND 7500}, 2 * 2500);
 about($size, 2500, 400, 'rows deleted: the pages they were on');
 cmp_ok($maintenance, '<', 100, 'rows deleted: as a client');
 cmp_ok($lookups, '>=', 2 * 2500, 'rows deleted: and each was looked up');

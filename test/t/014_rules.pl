@@ -26,7 +26,7 @@ sub succeeds
 {
 	my ($what, @command) = @_;
 	my ($out, $err) = ('', '');
-	my $ok = IPC::Run::run(\@command, '<', \'', '>', \$out, '2>', \$err, IPC::Run::timeout(300));
+	my $ok = IPC::Run::run(\@command, '<', \'', '>', \$out, '2>', \$err, IPC::Run::timeout(1800));
 	ok($ok, $what) or diag("$out\n$err");
 	return $out;
 }
@@ -124,7 +124,7 @@ sub with_prometheus
 			start_prometheus 1s "${@:4}"
 			hold_monitoring}, 'bash', tempdir(CLEANUP => 1), $exporter, $sample_port, @$rules
 		],
-		'<', \$in, '>', \$out, '2>', \$err, IPC::Run::timeout(180));
+		'<', \$in, '>', \$out, '2>', \$err, IPC::Run::timeout(1800));
 	$handle->pump while $handle->pumpable && $out !~ /^prometheus (\S+)\n/m;
 	my ($url) = $out =~ /^prometheus (\S+)\n/m;
 	eval { $function->($url); 1 } or diag("$@ $err") if $url;
@@ -147,7 +147,7 @@ sub scraped
 {
 	my ($url, $exporter, $count) = @_;
 	my @series;
-	for (1 .. 300)
+	for (1 .. 3000)
 	{
 		my $query = '%7Bjob=~%22working_set.*%22,__name__!~%22scrape_.%2B%7CALERTS.*%22%7D';
 		@series = sort grep { !/^up\{.*instance="\Q$exporter\E"/ } map {

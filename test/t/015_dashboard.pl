@@ -282,7 +282,7 @@ push @running, IPC::Run::start([
 		hold_monitoring
 	}, 'bash', monitoring('.'), $tmp, $node->host, $node->port ], '<', \$in, '>', \$out, '2>', \$err);
 my $monitoring = $running[-1];
-my $timer = time + 60;
+my $timer = time + 4 * $PostgreSQL::Test::Utils::timeout_default;
 while ($out !~ /^prometheus (\S+)\n/m)
 {
 	die "monitoring/lib.sh: $err" unless time < $timer && $monitoring->pumpable;

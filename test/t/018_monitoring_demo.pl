@@ -63,7 +63,7 @@ sub alive
 }
 
 my ($out, $err) = ('', '');
-my $ok = IPC::Run::run([ 'monitoring/demo', '--short' ], '<', \'', '>', \$out, '2>', \$err, IPC::Run::timeout(300));
+my $ok = IPC::Run::run([ 'monitoring/demo', '--short' ], '<', \'', '>', \$out, '2>', \$err, IPC::Run::timeout(1800));
 ok($ok, 'monitoring/demo --short') or diag("$out\n$err");
 like($out, qr/^  $_ /m, "it shows $_") for qw(working_set_tracking working_set_shared_buffers_bytes
   instance:working_set_lookups:rate5m cluster:working_set_instances:count WorkingSetExceedsMemory SharedBuffersOversized);
@@ -167,7 +167,7 @@ sub with_monitoring
 			start_prometheus 1s
 			hold_monitoring}, 'bash', tempdir(CLEANUP => 1), $node->port, $interval
 		],
-		'<', \$in, '>', \$out, '2>', \$err, IPC::Run::timeout(300));
+		'<', \$in, '>', \$out, '2>', \$err, IPC::Run::timeout(1800));
 	$handle->pump while $handle->pumpable && $out !~ /^prometheus (\S+)\n/m;
 	my ($exporter) = $out =~ /^exporter (\S+)\n/m;
 	my ($prometheus) = $out =~ /^prometheus (\S+)\n/m;
@@ -194,7 +194,7 @@ sub count_of
 {
 	my ($prometheus, $count, $expression) = @_;
 	my @found;
-	for (1 .. 300)
+	for (1 .. 3000)
 	{
 		@found = ask($prometheus, $expression);
 		last if @found == $count;
@@ -210,7 +210,7 @@ sub scrape_once
 	with_monitoring('1h', sub {
 		my ($exporter, $prometheus) = @_;
 		# the last query of the run
-		for (1 .. 300)
+		for (1 .. 3000)
 		{
 			$text = $http->get($exporter)->{content};
 			last if $text =~ /^sql_working_set_advice_reliable\{/m;
