@@ -98,7 +98,7 @@ demo: ## see it work: installs what is missing, runs a private server, cleans up
 	@test/sandbox --demo bench/demo
 
 test: ## run the short tests in a private server, installing what is missing: five minutes
-	@test/sandbox test/all short
+	@test/sandbox --exporter test/all short
 
 test-long: ## run the long tests, which make test leaves out
 	@test/sandbox --monitoring test/all long

@@ -157,16 +157,21 @@ becomes($node, qq{
   or diag($node->safe_psql('postgres', 'SELECT live_bytes / 8192, working_set_bytes / 8192 FROM working_set_recommendation'));
 # in the first break-even time all that was loaded counts for nothing but its
 # first use; a scan now is the same
-# (again if the worker has not reported while it was in the window)
-my $seen;
+# (what is said two seconds later; once more if the worker has not reported while it was in
+# the window)
+my ($seen, $scanned);
 for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
 {
-	$node->safe_psql('postgres', 'SELECT count(filler) FROM cold \g /dev/null') if $_ % 200 == 1;
+	$scanned = $node->safe_psql('postgres', q{
+		SELECT count(filler) FROM cold \g /dev/null
+		SELECT clock_timestamp()}) if $_ % 200 == 1;
 	$node->safe_psql('postgres', $hot);
 	select(undef, undef, undef, 0.1);
 	$seen = $node->safe_psql('postgres', q{
 		SELECT live_bytes / 8192, live_bytes / 8192 BETWEEN 2500 AND 6000, reason
-		  FROM working_set_recommendation WHERE working_set_bytes / 8192 > 14000 AND status = 'ok'});
+		  FROM working_set_recommendation
+		 WHERE working_set_bytes / 8192 > 14000 AND status = 'ok'
+		   AND computed_at > '} . $scanned . q{'::timestamptz + interval '2 s'});
 	last if $seen ne '';
 }
 like($seen, qr/^\d+\|t\|/, 'one scan of a large table does not make it live');

@@ -13,7 +13,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use scrape;
 
-my $program = find_program('prometheus-sql-exporter')
+find_program('prometheus-sql-exporter')
   or plan skip_all => 'there is no prometheus-sql-exporter on PATH';
 my $patience = 10 * $PostgreSQL::Test::Utils::timeout_default;
 my $tmp = PostgreSQL::Test::Utils::tempdir();
@@ -62,105 +62,6 @@ sub wait_for
 }
 
 # ---------------------------------------------------------------- exporters
-
-my $n_exporters = 0;
-my @exporters;
-
-# new_exporter(NODE, file => NAME of a file of monitoring/prometheus-sql-exporter or several,
-# url parts): begins to run every second
-sub new_exporter
-{
-	my ($n, %params) = @_;
-	my %e = (log => "$tmp/exporter." . ++$n_exporters, port => PostgreSQL::Test::Cluster::get_free_port());
-	my $config = join '', map { slurp_file(monitoring("prometheus-sql-exporter/$_")) }
-	  @{ $params{files} || ['working_set.yml'] };
-	$config =~ s/^(\s*interval: ).*$/${1}1s/mg or die 'no interval';
-	$e{queries} = () = $config =~ /^\s*query: /mg;
-	$e{jobs} = () = $config =~ /^\s*interval: /mg;
-	open my $fh, '>', "$e{log}.yml" or die $!;
-	print $fh $config;
-	close $fh;
-
-	my $user = $params{user} || 'working_set_scrape';
-	my $database = $params{database} || 'postgres';
-	local $ENV{WORKING_SET_URL} =
-	  "postgres://$user@/$database?host=" . $n->host . '&port=' . $n->port . '&sslmode=disable';
-	local $ENV{LOGLEVEL} = 'debug';
-	$e{run} = IPC::Run::start(
-		[ $program, '-config.file', "$e{log}.yml", '-web.listen-address', "127.0.0.1:$e{port}" ],
-		'<', \undef, '>', $e{log}, '2>&1');
-	push @exporters, \%e;
-	return \%e;
-}
-
-END
-{
-	my $status = $?;
-	$_->{run}->kill_kill(grace => 5) for grep { $_->{run} } @exporters;
-	$? = $status;
-}
-
-sub stop_exporter
-{
-	my ($e) = @_;
-	$e->{run}->kill_kill(grace => 5);
-	$e->{run} = undef;
-	return;
-}
-
-# Each job says in the log when it has run.
-sub runs
-{
-	my ($e) = @_;
-	my %runs;
-	my $log = slurp_file($e->{log});
-	$runs{$1}++ while $log =~ /^\{.*"job":"(\w+)".*"Sleeping until next run"/mg;
-	return \%runs;
-}
-
-# the text of /metrics after all jobs have run anew from begin to end
-sub scrape_text
-{
-	my ($e) = @_;
-	my $old = runs($e);
-	for (1 .. $patience)
-	{
-		my $new = runs($e);
-		# one may have begun before
-		last if $e->{jobs} == grep { $new->{$_} >= ($old->{$_} || 0) + 2 } keys %$new;
-		select(undef, undef, undef, 0.1);
-		die "no run of all jobs:\n" . slurp_file($e->{log}) if $_ == $patience;
-	}
-	my $answer = HTTP::Tiny->new->get("http://127.0.0.1:$e->{port}/metrics");
-	die "$answer->{status} $answer->{content}" if !$answer->{success};
-	return $answer->{content};
-}
-
-# As the relabelling of monitoring/prometheus/prometheus.yml makes it; what the exporter tells
-# about itself is left out.
-sub ours
-{
-	my ($text) = @_;
-	return parse_exposition($text, sub {
-		my ($name, $labels) = @_;
-		delete @$labels{qw(driver host database user col sql_job)};
-		return if $name !~ /^sql_/ || $name =~ /^sql_exporter_/;
-		return substr $name, length 'sql_';
-	});
-}
-
-# {query => 0 or 1}
-sub failed
-{
-	my ($text) = @_;
-	my %failed;
-	for my $line ($text =~ /^(sql_exporter_last_scrape_failed\{.*)$/mg)
-	{
-		my ($query) = $line =~ /\bquery="(\w+)"/;
-		($failed{$query}) = $line =~ / (\S+)$/;
-	}
-	return \%failed;
-}
 
 sub all_failed
 {

@@ -9,12 +9,14 @@ use CPAN::Meta::YAML;
 use Exporter 'import';
 use File::Basename qw(dirname);
 use File::Temp qw(tempfile);
+use HTTP::Tiny;
 use IPC::Run;
 use JSON::PP;
+use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils qw(slurp_file);
 
 our @EXPORT = qw(find_program monitoring read_yaml series_name parse_exposition truth differences
-  lint documented_metrics);
+  lint documented_metrics new_exporter stop_exporter scrape_text ours failed);
 
 # where on PATH
 sub find_program
@@ -249,6 +251,107 @@ sub documented_metrics
 		$metrics{$part}{$_} = $type for $names =~ /`(\w+)`/g;
 	}
 	return \%metrics;
+}
+
+# ---------------------------------------------------------------- Debian's prometheus-sql-exporter
+
+my @exporters;
+
+# new_exporter(NODE, file => NAME of a file of monitoring/prometheus-sql-exporter or several,
+# url parts): begins to run every second
+sub new_exporter
+{
+	my ($n, %params) = @_;
+	my %e = (log => PostgreSQL::Test::Utils::tempdir() . '/exporter', port => PostgreSQL::Test::Cluster::get_free_port());
+	my $config = join '', map { slurp_file(monitoring("prometheus-sql-exporter/$_")) }
+	  @{ $params{files} || ['working_set.yml'] };
+	$config =~ s/^(\s*interval: ).*$/${1}1s/mg or die 'no interval';
+	$e{queries} = () = $config =~ /^\s*query: /mg;
+	$e{jobs} = () = $config =~ /^\s*interval: /mg;
+	open my $fh, '>', "$e{log}.yml" or die $!;
+	print $fh $config;
+	close $fh;
+
+	my $user = $params{user} || 'working_set_scrape';
+	my $database = $params{database} || 'postgres';
+	local $ENV{WORKING_SET_URL} =
+	  "postgres://$user@/$database?host=" . $n->host . '&port=' . $n->port . '&sslmode=disable';
+	local $ENV{LOGLEVEL} = 'debug';
+	$e{run} = IPC::Run::start(
+		[ find_program('prometheus-sql-exporter'), '-config.file', "$e{log}.yml", '-web.listen-address', "127.0.0.1:$e{port}" ],
+		'<', \undef, '>', $e{log}, '2>&1');
+	push @exporters, \%e;
+	return \%e;
+}
+
+END
+{
+	my $status = $?;
+	$_->{run}->kill_kill(grace => 5) for grep { $_->{run} } @exporters;
+	$? = $status;
+}
+
+sub stop_exporter
+{
+	my ($e) = @_;
+	$e->{run}->kill_kill(grace => 5);
+	$e->{run} = undef;
+	return;
+}
+
+# Each job says in the log when it has run.
+sub runs
+{
+	my ($e) = @_;
+	my %runs;
+	my $log = slurp_file($e->{log});
+	$runs{$1}++ while $log =~ /^\{.*"job":"(\w+)".*"Sleeping until next run"/mg;
+	return \%runs;
+}
+
+# the text of /metrics after all jobs have run anew from begin to end
+sub scrape_text
+{
+	my ($e) = @_;
+	my $old = runs($e);
+	my $patience = 10 * $PostgreSQL::Test::Utils::timeout_default;
+	for (1 .. $patience)
+	{
+		my $new = runs($e);
+		# one may have begun before
+		last if $e->{jobs} == grep { $new->{$_} >= ($old->{$_} || 0) + 2 } keys %$new;
+		select(undef, undef, undef, 0.1);
+		die "no run of all jobs:\n" . slurp_file($e->{log}) if $_ == $patience;
+	}
+	my $answer = HTTP::Tiny->new->get("http://127.0.0.1:$e->{port}/metrics");
+	die "$answer->{status} $answer->{content}" if !$answer->{success};
+	return $answer->{content};
+}
+
+# As the relabelling of monitoring/prometheus/prometheus.yml makes it; what the exporter tells
+# about itself is left out.
+sub ours
+{
+	my ($text) = @_;
+	return parse_exposition($text, sub {
+		my ($name, $labels) = @_;
+		delete @$labels{qw(driver host database user col sql_job)};
+		return if $name !~ /^sql_/ || $name =~ /^sql_exporter_/;
+		return substr $name, length 'sql_';
+	});
+}
+
+# {query => 0 or 1}
+sub failed
+{
+	my ($text) = @_;
+	my %failed;
+	for my $line ($text =~ /^(sql_exporter_last_scrape_failed\{.*)$/mg)
+	{
+		my ($query) = $line =~ /\bquery="(\w+)"/;
+		($failed{$query}) = $line =~ / (\S+)$/;
+	}
+	return \%failed;
 }
 
 1;

@@ -1,0 +1,69 @@
+# One scrape of a real exporter, Debian's prometheus-sql-exporter, with the files of
+# monitoring/prometheus-sql-exporter: what it exposes is what the views say.  013_exporter has
+# all the rest.  The clock stands still meanwhile, and with it what is recommended.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use clock;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use scrape;
+
+find_program('prometheus-sql-exporter')
+  or plan skip_all => 'there is no prometheus-sql-exporter on PATH';
+
+my $clock = clock->new;
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->append_conf(
+	'postgresql.conf', q{
+shared_preload_libraries = 'working_set'
+working_set.interval = 1
+shared_buffers = '16MB'
+autovacuum = off
+fsync = off
+});
+$clock->lend(sub { $node->start });
+$node->safe_psql('postgres', q{
+	CREATE EXTENSION working_set;
+	CREATE TABLE pages AS SELECT g, repeat('x', 1000) AS filler FROM generate_series(1, 7000) g;
+});
+$node->command_ok([ 'psql', '-X', '-q', '-d', $node->connstr('postgres'), '-f', monitoring('grants.sql') ], 'grants.sql');
+$clock->pass(60);
+$node->safe_psql('postgres', 'SELECT count(filler) FROM pages');
+$clock->pass(2);
+$node->poll_query_until('postgres', "SELECT status = 'ok' FROM working_set_recommendation") or die 'no recommendation';
+
+# What it exposed between two looks at the views.  Lookups go on, and the worker may just have
+# begun to report: a few tries, and all has to fit in one of them.
+my $exporter = new_exporter($node);
+my (@complaints, $text);
+for (1 .. 10)
+{
+	my $before = truth(sub { $node->safe_psql('postgres', $_[0]) });
+	$text = scrape_text($exporter);
+	my $after = truth(sub { $node->safe_psql('postgres', $_[0]) });
+	@complaints = differences($before, ours($text), $after);
+	last if !@complaints;
+}
+is(join("\n", @complaints), '', 'all series, and no others, as the views have them');
+
+my $failed = failed($text);
+cmp_ok(scalar(keys %$failed), '>', 0, 'there are queries');
+is(join(' ', grep { $failed->{$_} } sort keys %$failed), '', 'and none has failed');
+my $series = ours($text);
+is($series->{'working_set_status{status="ok"}'}, 1, 'the status is exposed');
+my $documented = documented_metrics();
+my %there = map { /^(\w+)/ ? ($1 => 1) : () } keys %$series;
+# a control group may be there that cannot be seen from here, and nothing need have been saved yet
+my %may_lack = map { $_ => 1 } qw(working_set_memory_limit_bytes working_set_last_saved_timestamp_seconds);
+is(join(' ', grep { !$there{$_} && !$may_lack{$_} } sort map { keys %{ $documented->{$_} } } 'always', 'while it tracks'),
+	'', 'and every metric of monitoring/README.md that does not depend on the worker');
+cmp_ok($series->{working_set_recommended_cache_size_bytes} // 0, '>', 0, 'and what is recommended');
+
+stop_exporter($exporter);
+$node->stop;
+done_testing();
