@@ -22,6 +22,7 @@ OBJS = \
 	src/persist.o \
 	src/relsize.o \
 	src/gauge.o \
+	src/instant.o \
 	src/sqlfuncs.o \
 	src/sqlviews.o \
 	src/sqladvice.o \

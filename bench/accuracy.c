@@ -100,7 +100,7 @@ open_lab(Lab *lab, uint32_t m, uint64_t seed)
 	lab->sk = new_sketch(m, START);
 	for (int i = 0; i < WINDOWS; i++)
 		lab->ages[i] = (uint32_t) (i + 1) * MINUTE - 1;
-	lab->workspace = malloc(ws_curve_workspace_size(WINDOWS));
+	lab->workspace = malloc(ws_curve_size(m));
 	if (!lab->workspace)
 		abort();
 	lab->seed = seed;

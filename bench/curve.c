@@ -591,7 +591,7 @@ main(int argc, char **argv)
 			c->ages = memory(c->n * sizeof(uint32_t));
 			for (int i = 0; i < c->n; i++)
 				c->ages[i] = (uint32_t) (i + 1) * (HOUR / c->n) - 1;
-			c->workspace = memory(ws_curve_workspace_size(c->n));
+			c->workspace = memory(ws_curve_size(ws_sketch_m(c->sk)));
 			fine &= check(c, page_ages);
 		}
 	}

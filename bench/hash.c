@@ -109,7 +109,7 @@ open_lab(Lab *lab)
 		lab->sk[h] = new_sketch(M_FED, START);
 	lab->folded = new_sketch(M_FED, START);
 	lab->pressed = new_sketch(M_FED, START);
-	lab->workspace = malloc(ws_curve_workspace_size(1));
+	lab->workspace = malloc(ws_curve_size(M_FED));
 	if (!lab->workspace)
 		abort();
 }

@@ -548,7 +548,7 @@ window_of(uint32_t tick)
 	WsEstimate	e;
 
 	if (!workspace)
-		workspace = memory(ws_curve_workspace_size(1));
+		workspace = memory(ws_curve_size(ws_sketch_m(sk)));
 	ws_curve_estimate(&sk, 1, tick, &age, 1, &e, workspace);
 	return e;
 }
@@ -595,7 +595,7 @@ look(int minute, uint32_t tick)
 	double		theirs[WINDOWS];
 
 	if (!workspace)
-		workspace = memory(ws_curve_workspace_size(WINDOWS));
+		workspace = memory(ws_curve_size(ws_sketch_m(sk)));
 	if (minute < 0 || minute >= SCORED)
 		return;
 

@@ -10,10 +10,10 @@
 CREATE FUNCTION approximate_working_set_size_seconds(duration integer DEFAULT NULL)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'ws_approximate_working_set_size_seconds'
-LANGUAGE C VOLATILE PARALLEL SAFE;
+LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION approximate_working_set_size_seconds(integer) IS
-'Distinct pages that clients used in shared buffers in the last "duration" seconds; NULL: as far back as is known. Unit: pages of block_size bytes. Range of duration: 0 (no time, no page) and up; a window longer than what is known counts what is known. NULL result: not tracking, see working_set_info.reason. Errors: 22023 if duration is negative, 55000 if the library is not preloaded. Standard error: 0.589 / sqrt(working_set.registers). Rests on probabilistic counting (Flajolet and Martin 1985) over sliding windows (Chabchoub and Hebrail 2010) with the martingale estimator (Ting 2014, Cohen 2015). Same call as the function of this name that Neon users know.';
+'Distinct pages that clients used in shared buffers in the last "duration" seconds; NULL: as far back as is known. Unit: pages of block_size bytes. Range of duration: 0 (no time, no page) and up; a window longer than what is known counts what is known. NULL result: not tracking, see working_set_info.reason. Errors: 22023 if duration is negative, 55000 if the library is not preloaded. Standard error: 0.589 / sqrt(working_set.registers). Rests on probabilistic counting (Flajolet and Martin 1985) over sliding windows (Chabchoub and Hebrail 2010) with the martingale estimator (Ting 2014, Cohen 2015). All calls in one execution of a statement answer for the same instant, as those of working_set_size and working_set_curve do, for a second at most; so sixty calls give a curve that never falls. Same call as the function of this name that Neon users know.';
 
 REVOKE ALL ON FUNCTION approximate_working_set_size_seconds(integer) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION approximate_working_set_size_seconds(integer) TO pg_monitor;
@@ -32,7 +32,7 @@ GRANT EXECUTE ON FUNCTION approximate_working_set_size(boolean) TO pg_monitor;
 CREATE FUNCTION working_set_size(period interval DEFAULT NULL)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'ws_working_set_size'
-LANGUAGE C VOLATILE PARALLEL SAFE;
+LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION working_set_size(interval) IS
 'Size of the distinct pages that clients used in shared buffers in the last "period"; NULL: as far back as is known. Unit: bytes. Range of period: 0 and up in steps of 100 ms, a month counting as 30 days. NULL result: not tracking. Errors: 22023 if period is negative, 55000 if the library is not preloaded. Estimator: see approximate_working_set_size_seconds.';
@@ -50,7 +50,7 @@ CREATE FUNCTION working_set_curve(
 	OUT pages_high bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'ws_working_set_curve'
-LANGUAGE C VOLATILE PARALLEL SAFE ROWS 60;
+LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 60;
 
 COMMENT ON FUNCTION working_set_curve(integer[], text) IS
 'Size of the working set of many windows, from one consistent pass: distinct pages used in the last "seconds" seconds, the same in bytes, and the 95 % bounds of pages. One row for each element of "periods" (seconds, 0 and up), in their order; NULL: 60 one-minute windows. "kind" is client (default), maintenance (VACUUM and autovacuum) or all. The curve never falls from a shorter window to a longer one, and a window''s size does not depend on which others are asked for. No rows: not tracking. pages_high is NULL if the sketch is full. Errors: 22023 if a period is negative, periods is empty or kind is none of these, 22004 if a period is NULL, 2202E if the array has several dimensions, 54000 above 65536 periods, 55000 if the library is not preloaded. Estimator: see approximate_working_set_size_seconds; bounds are 1.96 of its own standard errors.';
@@ -75,7 +75,7 @@ GRANT SELECT ON working_set_curve TO pg_monitor;
 CREATE FUNCTION working_set_chart()
 RETURNS text
 AS 'MODULE_PATHNAME', 'ws_working_set_chart'
-LANGUAGE C VOLATILE PARALLEL SAFE;
+LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION working_set_chart() IS
 'The clients'' working set drawn as text: windows of 1 second to 60 minutes, or as far back as is known, from one consistent pass, with their 95 % bounds, the row where the plateau ends, shared_buffers and what is recommended; below it the verdict, or the status if that is not ok. Range: at most 22 lines of at most 78 columns of printable ASCII. Unit: kB, MB and so on of 1024, as pg_size_pretty says them. While nothing is tracked: the reason, in a line or, if it is long, up to three. Errors: 55000 if the library is not preloaded. Estimator: see approximate_working_set_size_seconds.';
@@ -99,7 +99,7 @@ AS 'MODULE_PATHNAME', 'ws_working_set_plateau_end'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION working_set_plateau_end(double precision[], integer, integer, double precision) IS
-'The plateau_end heuristic on any series of sizes over windows of growing length: the first point, counted from 1 and not before min_offset, after which the series rises over window_size points (both ends counted) by more than max_increase times what it rose before it; the last point if there is none. Returns the value there, in the unit of the series, and the index. NULL if any argument is. Ranges: window_size 2 and up, min_offset from window_size to the length of the series, max_increase 0 and up. Errors: 22023 for an empty series, NaN or infinity in it, or an argument out of range, 22004 for a null in it, 2202E if it has several dimensions, 55000 if the library is not preloaded. Source: the rule of Neon''s autoscaler (EstimateTrueWorkingSetSize).';
+'The plateau_end heuristic on any series of sizes over windows of growing length: the first point, counted from 1 and not before min_offset, after which the series rises over window_size points (both ends counted) by more than max_increase times what it rose before it; the last point if there is none. Returns the value there, in the unit of the series, and the index. NULL if any argument is. Ranges: window_size 2 and up, min_offset from window_size to the length of the series, max_increase 0 and up. Errors: 22023 for an empty series, NaN or infinity in it, or an argument out of range, 22004 for a null in it, 2202E if it has several dimensions. Works without preloading. Source: the rule of Neon''s autoscaler (EstimateTrueWorkingSetSize).';
 
 REVOKE ALL ON FUNCTION working_set_plateau_end(double precision[], integer, integer, double precision) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION working_set_plateau_end(double precision[], integer, integer, double precision) TO pg_monitor;

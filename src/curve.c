@@ -2,10 +2,13 @@
  * curve.c
  *		The windowed martingale estimator; see curve.h for the idea.
  *
- * Work is done in two rounds.  The first counts cells by level and age, the
- * ages being cut at every grid point and at every window asked for ("fine"
- * steps).  The second walks the grid from young to old and solves one
- * equation for each step in which any cell turned on.
+ * ws_curve_take() copies the ages of the cells that count.  A counting sort
+ * groups those of each level by age into fine steps, 64 to an octave; eight
+ * fine steps are one step of the grid.  ws_curve_window() walks the grid from
+ * young to old, solves one equation for each step in which any cell turned
+ * on, and remembers the sums.  The number of cells that turn on between two
+ * fine steps is a difference of two places.  Only the fine step in which a
+ * window ends has its ages looked at.
  */
 #include "curve.h"
 
@@ -17,186 +20,138 @@
  */
 #define GRID_STEPS 240
 
-/* the oldest age of a step */
-static inline uint32_t
-grid_end(uint32_t step)
+/* Fine steps: ages 0..127 one by one, then 64 to an octave. */
+#define FINE_STEPS 1728
+
+struct WsCurve
 {
-	uint32_t	e;
+	uint32_t	log2m;
+	uint32_t	levels;
+	uint32_t	solved;			/* steps of the grid that have been solved */
+	WsEstimate	before[GRID_STEPS];	/* sum of all steps before this one */
 
-	if (step < 16)
-		return step;
-	e = step / 8 - 1;
-	return (uint32_t) ((((uint64_t) (step - 8 * e) + 1) << e) - 1);
-}
-
-/*
- * Ages below this find their fine step in a table, older ones by search.
- */
-#define TABLE_SIZE 65536
-
-/*
- * Cells are looked at in groups of this many, a divisor of every number of
- * registers.
- */
-#define GROUP 256
-
-typedef struct Fine
-{
-	uint32_t	end;			/* oldest age of this step */
-	bool		ends_grid;		/* does a grid step end here, too? */
-	int			window;			/* which window ends here, or -1 */
-} Fine;
-
-typedef struct Workspace
-{
-	Fine	   *fine;			/* fine steps, young to old */
-	int			nfine;
-	uint16_t   *table;			/* fine step of an age below table_size */
-	uint32_t	table_size;
-	uint32_t   *hist;			/* [level][fine step] cells that turn on */
-} Workspace;
-
-static inline size_t
-align8(size_t n)
-{
-	return (n + 7) & ~(size_t) 7;
-}
-
-static inline int
-max_fine(int n)
-{
-	return GRID_STEPS + n + 1;
-}
+	/* [k][f]: place in level k's row of ages where fine step f begins */
+	uint32_t	begin[WS_LEVELS_MAX][FINE_STEPS + 2];
+	uint32_t	ages[];			/* [level][2^log2m], grouped by fine step; then
+								 * one row more to work in */
+};
 
 size_t
-ws_curve_workspace_size(int n)
+ws_curve_size(uint32_t m)
 {
-	return align8((size_t) max_fine(n) * sizeof(Fine)) +
-		align8(TABLE_SIZE * sizeof(uint16_t)) +
-		align8((size_t) max_fine(n) * WS_LEVELS_MAX * sizeof(uint32_t));
+	uint32_t	levels = 2 + (uint32_t) __builtin_clz(m);
+
+	return offsetof(WsCurve, ages) + ((size_t) levels + 1) * m * sizeof(uint32_t);
 }
 
-static void
-lay_out(Workspace *ws, void *memory, int n)
+/* the step of an age when 2^bits steps make an octave */
+static inline uint32_t
+step_of(uint32_t age, uint32_t bits)
 {
-	char	   *p = memory;
+	/* the first two octaves' worth of ages have a step each: no shift */
+	uint32_t	octave = 31 - (uint32_t) __builtin_clz(age | UINT32_C(1) << bits) - bits;
 
-	ws->fine = (Fine *) p;
-	p += align8((size_t) max_fine(n) * sizeof(Fine));
-	ws->table = (uint16_t *) p;
-	p += align8(TABLE_SIZE * sizeof(uint16_t));
-	ws->hist = (uint32_t *) p;
+	return (octave << bits) + (age >> octave);
 }
 
-/*
- * Cut the ages up to the oldest window at grid points and windows.
- */
-static void
-cut_ages(Workspace *ws, const uint32_t *ages, int n)
+static inline uint32_t
+grid_step(uint32_t age)
 {
-	uint32_t	oldest = ages[n - 1];
-	uint32_t	step = 0;
-	int			window = 0;
-	int			nfine = 0;
-	uint32_t	age;
+	return step_of(age, 3);
+}
 
-	while (window < n)
-	{
-		uint32_t	end = grid_end(step);
-		Fine	   *f = &ws->fine[nfine++];
+static inline uint32_t
+fine_step(uint32_t age)
+{
+	return step_of(age, 6);
+}
 
-		f->end = end < ages[window] ? end : ages[window];
-		f->ends_grid = (f->end == end);
-		f->window = (f->end == ages[window]) ? window++ : -1;
-		if (f->ends_grid)
-			step++;
-	}
-	ws->nfine = nfine;
+/* the youngest age of a step of the grid */
+static inline uint32_t
+grid_begin(uint32_t step)
+{
+	uint32_t	octave = step < 16 ? 0 : step / 8 - 1;
 
-	ws->table_size = oldest < TABLE_SIZE - 1 ? oldest + 1 : TABLE_SIZE;
-	age = 0;
-	for (int i = 0; i < nfine && i <= UINT16_MAX; i++)
-		for (; age < ws->table_size && age <= ws->fine[i].end; age++)
-			ws->table[age] = (uint16_t) i;
+	return (step - 8 * octave) << octave;
 }
 
 /*
- * The fine step of an age not in the table.
- */
-static int
-search_fine(const Workspace *ws, uint32_t age)
-{
-	int			lo = 0;
-	int			hi = ws->nfine - 1;
-
-	while (lo < hi)
-	{
-		int			mid = lo + (hi - lo) / 2;
-
-		if (ws->fine[mid].end < age)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-/*
- * Count the cells of each level by the fine step in which they turn on.  A
- * cell that is younger than now was touched while we looked: it is of age 0.
+ * Pack the ages of a level's cells that count, and return how many.  A cell
+ * that is younger than now was touched while we looked: it is of age 0.
  *
  * Whether a cell counts at all is a toss-up in the levels that matter, which
- * no processor can predict.  So the ages of those that do are packed first,
- * without a branch.
+ * no processor can predict.  So there is no branch.
+ */
+static inline uint32_t
+pack_ages(const uint32_t *row, const uint32_t *other, uint32_t m,
+		  uint32_t now, uint32_t first, uint32_t *ages)
+{
+	uint32_t	n = 0;
+
+	for (uint32_t i = 0; i < m; i++)
+	{
+		uint32_t	tick = ws_load(&row[i]);
+
+		if (other)
+		{
+			uint32_t	t2 = ws_load(&other[i]);
+
+			tick = t2 > tick ? t2 : tick;
+		}
+		ages[n] = tick > now ? 0 : now - tick;
+		n += tick >= first;
+	}
+	return n;
+}
+
+/*
+ * Group n ages by fine step.  begin has been zeroed.
  */
 static void
-count_cells(Workspace *ws, const WsSketch *const *sketches, int nsketches,
-			uint32_t now, uint32_t oldest)
+sort_ages(const uint32_t *ages, uint32_t n, uint32_t *begin, uint32_t *sorted)
+{
+	if (n == 0)
+		return;
+
+	/* two places further on: each step's own place is advanced as it fills */
+	for (uint32_t i = 0; i < n; i++)
+		begin[fine_step(ages[i]) + 2]++;
+	for (uint32_t f = 2; f < FINE_STEPS + 2; f++)
+		begin[f] += begin[f - 1];
+	for (uint32_t i = 0; i < n; i++)
+		sorted[begin[fine_step(ages[i]) + 1]++] = ages[i];
+}
+
+void
+ws_curve_take(WsCurve *curve, const WsSketch *const *sketches, int nsketches,
+			  uint32_t now, uint32_t oldest)
 {
 	const WsSketch *sk = sketches[0];
 	uint32_t	m = ws_sketch_m(sk);
 	uint32_t	first = ws_load(&sk->floor);
+	uint32_t   *packed = curve->ages + ((size_t) sk->levels << sk->log2m);
 
 	if (nsketches > 1 && ws_load(&sketches[1]->floor) > first)
 		first = ws_load(&sketches[1]->floor);
 	if (first < now && now - first > oldest)
 		first = now - oldest;
 
-	memset(ws->hist, 0, (size_t) sk->levels * ws->nfine * sizeof(uint32_t));
+	curve->log2m = sk->log2m;
+	curve->levels = sk->levels;
+	curve->solved = 0;
+	curve->before[0] = (WsEstimate) {0, 0, false};
+	memset(curve->begin, 0, sk->levels * sizeof(curve->begin[0]));
 
 	for (uint32_t k = 0; k < sk->levels; k++)
 	{
-		const uint32_t *row = sk->cells + ((size_t) k << sk->log2m);
-		const uint32_t *other = nsketches > 1 ?
-			sketches[1]->cells + ((size_t) k << sk->log2m) : NULL;
-		uint32_t   *hist = ws->hist + (size_t) k * ws->nfine;
+		size_t		row = (size_t) k << sk->log2m;
+		uint32_t	n;
 
-		for (uint32_t j = 0; j < m; j += GROUP)
-		{
-			uint32_t	ages[GROUP];
-			uint32_t	n = 0;
-
-			for (uint32_t i = j; i < j + GROUP; i++)
-			{
-				uint32_t	tick = ws_load(&row[i]);
-
-				if (other)
-				{
-					uint32_t	t2 = ws_load(&other[i]);
-
-					tick = t2 > tick ? t2 : tick;
-				}
-				ages[n] = tick > now ? 0 : now - tick;
-				n += tick >= first;
-			}
-			for (uint32_t i = 0; i < n; i++)
-			{
-				if (ages[i] < ws->table_size)
-					hist[ws->table[ages[i]]]++;
-				else
-					hist[search_fine(ws, ages[i])]++;
-			}
-		}
+		if (nsketches > 1)
+			n = pack_ages(sk->cells + row, sketches[1]->cells + row, m, now, first, packed);
+		else
+			n = pack_ages(sk->cells + row, NULL, m, now, first, packed);
+		sort_ages(packed, n, curve->begin[k], curve->ages + row);
 	}
 }
 
@@ -323,64 +278,56 @@ add(WsEstimate base, Increment inc)
 	return base;
 }
 
+/*
+ * The estimate at the end of a part of a step of the grid: its first ages, up
+ * to this one.
+ */
+static WsEstimate
+solve_up_to(const WsCurve *curve, uint32_t step, uint32_t age)
+{
+	uint32_t	m = UINT32_C(1) << curve->log2m;
+	uint32_t	first = fine_step(grid_begin(step));
+	uint32_t	last = fine_step(age);
+	uint32_t	s[WS_LEVELS_MAX];	/* cells turned on since the last grid point */
+	uint32_t	z[WS_LEVELS_MAX];	/* cells still off */
+
+	for (uint32_t k = 0; k < curve->levels; k++)
+	{
+		const uint32_t *ages = curve->ages + ((size_t) k << curve->log2m);
+		const uint32_t *begin = curve->begin[k];
+		uint32_t	on = begin[last];
+
+		for (uint32_t i = begin[last]; i < begin[last + 1]; i++)
+			on += ages[i] <= age;
+		s[k] = on - begin[first];
+		z[k] = m - on;
+	}
+	return add(curve->before[step], solve_step(s, z, (int) curve->levels, m));
+}
+
+WsEstimate
+ws_curve_window(WsCurve *curve, uint32_t age)
+{
+	uint32_t	step = grid_step(age);
+
+	for (uint32_t g = curve->solved; g < step; g++)
+	{
+		curve->before[g + 1] = solve_up_to(curve, g, grid_begin(g + 1) - 1);
+		curve->solved = g + 1;
+	}
+	return solve_up_to(curve, step, age);
+}
+
 void
 ws_curve_estimate(const WsSketch *const *sketches, int nsketches,
 				  uint32_t now, const uint32_t *ages, int n,
-				  WsEstimate *out, void *workspace)
+				  WsEstimate *out, WsCurve *workspace)
 {
-	int			K = (int) sketches[0]->levels;
-	double		m = ws_sketch_m(sketches[0]);
-	uint32_t	s[WS_LEVELS_MAX];	/* cells turned on since the last grid point */
-	uint32_t	z[WS_LEVELS_MAX];	/* cells still off */
-	WsEstimate	base = {0, 0, false};	/* the estimate at the last grid point */
-	Increment	inc = {0, 0, false};	/* the growth since then */
-	bool		inc_known = true;	/* has it been solved for s? */
-	Workspace	ws;
-
 	if (n <= 0)
 		return;
-
-	lay_out(&ws, workspace, n);
-	cut_ages(&ws, ages, n);
-	count_cells(&ws, sketches, nsketches, now, ages[n - 1]);
-
-	for (int k = 0; k < K; k++)
-	{
-		s[k] = 0;
-		z[k] = (uint32_t) m;
-	}
-
-	for (int f = 0; f < ws.nfine; f++)
-	{
-		for (int k = 0; k < K; k++)
-		{
-			uint32_t	on = ws.hist[(size_t) k * ws.nfine + f];
-
-			if (on > 0)
-			{
-				s[k] += on;
-				z[k] -= on;
-				inc_known = false;
-			}
-		}
-
-		if (ws.fine[f].window < 0 && !ws.fine[f].ends_grid)
-			continue;
-
-		if (!inc_known)
-		{
-			inc = solve_step(s, z, K, m);
-			inc_known = true;
-		}
-		if (ws.fine[f].window >= 0)
-			out[ws.fine[f].window] = add(base, inc);
-		if (ws.fine[f].ends_grid)
-		{
-			base = add(base, inc);
-			memset(s, 0, sizeof(s));
-			inc = (Increment) {0, 0, false};
-		}
-	}
+	ws_curve_take(workspace, sketches, nsketches, now, ages[n - 1]);
+	for (int i = 0; i < n; i++)
+		out[i] = ws_curve_window(workspace, ages[i]);
 }
 
 void

@@ -57,22 +57,39 @@ typedef struct WsEstimate
 } WsEstimate;
 
 /*
- * Bytes of workspace that ws_curve_estimate() needs for n windows.
+ * The curve of one instant: what it takes to answer for any window that ends
+ * then.  Later calls do not look at the sketch again, so all answers agree and
+ * rise with the window, whatever has been used meanwhile.
  */
-extern size_t ws_curve_workspace_size(int n);
+typedef struct WsCurve WsCurve;
 
 /*
- * Estimate the distinct pages of n windows in one pass over the cells.
- *
- * ages are the windows in ticks before now, strictly ascending: a page counts
- * in a window of age a when it was last used at tick now - a or later.
- * sketches are one or two of the same geometry; of two, the union is
- * estimated.  Writers may go on meanwhile; a cell is read once.
- * workspace must be aligned to 8 bytes.
+ * Bytes of a curve of a sketch of m registers.  Its memory must be aligned to 8
+ * bytes.
+ */
+extern size_t ws_curve_size(uint32_t m);
+
+/*
+ * Take the curve of the instant "now", a tick, in one pass over the cells, for
+ * windows up to the oldest age.  sketches are one or two of the same geometry; of
+ * two, the union is estimated.  Writers may go on meanwhile; a cell is read
+ * once.
+ */
+extern void ws_curve_take(WsCurve *curve, const WsSketch *const *sketches, int nsketches,
+						  uint32_t now, uint32_t oldest);
+
+/*
+ * Estimate the distinct pages of a window of this age in ticks: a page counts
+ * when it was last used at tick now - age or later.
+ */
+extern WsEstimate ws_curve_window(WsCurve *curve, uint32_t age);
+
+/*
+ * Take a curve and estimate n windows, whose ages are strictly ascending.
  */
 extern void ws_curve_estimate(const WsSketch *const *sketches, int nsketches,
 							  uint32_t now, const uint32_t *ages, int n,
-							  WsEstimate *out, void *workspace);
+							  WsEstimate *out, WsCurve *workspace);
 
 /*
  * The 95 % bounds of an estimate, 1.96 standard errors either way, in whole

@@ -14,7 +14,7 @@ static void
 ask(const uint32 *ticks, int n, WsEstimate *estimates)
 {
 	const WsSketch *sketch = ws_shared->sketch[WS_CLIENT];
-	void	   *workspace = palloc(ws_curve_workspace_size(n));
+	void	   *workspace = palloc(ws_curve_size(ws_sketch_m(sketch)));
 
 	ws_curve_estimate(&sketch, 1, ws_shmem_advance(), ticks, n, estimates, workspace);
 	pfree(workspace);

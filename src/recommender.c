@@ -49,7 +49,7 @@ take_curve(WsEstimate *curve)
 
 	if (workspace == NULL)
 		workspace = MemoryContextAlloc(TopMemoryContext,
-									   ws_curve_workspace_size(WS_CURVE_WINDOWS));
+									   ws_curve_size(ws_sketch_m(sketch)));
 	for (int i = 0; i < WS_CURVE_WINDOWS; i++)
 		ages[i] = (i + 1) * WS_CURVE_STEP * WS_TICKS_PER_SECOND;
 	ws_curve_estimate(&sketch, 1, ws_shmem_advance(), ages, WS_CURVE_WINDOWS,

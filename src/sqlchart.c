@@ -13,8 +13,8 @@
 
 #include "chart.h"
 #include "compat.h"
-#include "curve.h"
 #include "guc.h"
+#include "instant.h"
 #include "shmem.h"
 #include "sqlfuncs.h"
 
@@ -56,21 +56,20 @@ get_bytes(HeapTupleHeader row, const char *column)
 }
 
 static void
-take_curve(WsChart *chart)
+take_curve(const FmgrInfo *function, WsChart *chart)
 {
-	const WsSketch *sketch = ws_shared->sketch[WS_CLIENT];
-	uint32		floor = ws_load(&sketch->floor);
-	uint32		now = ws_shmem_advance();
+	uint32		floor = ws_load(&ws_shared->sketch[WS_CLIENT]->floor);
+	uint32		now;
+	WsCurve    *curve = ws_instant_curve(function, WS_OF(WS_CLIENT), &now);
 	uint32		known = now > floor ? now - floor : 0;
 	uint32		ages[WS_CHART_WINDOWS];
 	WsEstimate	estimates[WS_CHART_WINDOWS];
 	int			n = ws_chart_windows(known, ages);
-	void	   *workspace = palloc(ws_curve_workspace_size(n));
 
 	StaticAssertStmt(WS_CHART_MINUTES == WS_CURVE_WINDOWS && WS_CURVE_STEP == 60,
 					 "the plateau's end is looked for in another curve");
-	ws_curve_estimate(&sketch, 1, now, ages, n, estimates, workspace);
-	pfree(workspace);
+	for (int i = 0; i < n; i++)
+		estimates[i] = ws_curve_window(curve, ages[i]);
 	ws_chart_take(chart, known, estimates, BLCKSZ, Max(ws_min_wait, ws_window_size),
 				  ws_window_size, ws_max_increase);
 }
@@ -94,7 +93,7 @@ ws_working_set_chart(PG_FUNCTION_ARGS)
 		chart.status = NULL;
 
 	if (ws_tracking())
-		take_curve(&chart);
+		take_curve(fcinfo->flinfo, &chart);
 	ws_chart_draw(&chart, text);
 	PG_RETURN_TEXT_P(cstring_to_text(text));
 }

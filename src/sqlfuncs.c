@@ -24,6 +24,7 @@
 #include "curve.h"
 #include "guc.h"
 #include "heuristic.h"
+#include "instant.h"
 #include "persist.h"
 #include "shmem.h"
 #include "sqlfuncs.h"
@@ -47,26 +48,16 @@ ws_require_preloaded(void)
 				 errhint("Add \"working_set\" to shared_preload_libraries in postgresql.conf and restart the server.")));
 }
 
+/* the window from the last reset, or from start */
+#define ALL_TICKS UINT32_MAX
+
 /* seconds to ticks; what is longer than all time is all time */
 static uint32
 seconds_to_ticks(double seconds)
 {
 	double		ticks = ceil(seconds * WS_TICKS_PER_SECOND);
 
-	return ticks < (double) (UINT32_MAX / 2) ? (uint32) ticks : UINT32_MAX / 2;
-}
-
-/* the window from the last reset, or from start */
-#define ALL_TICKS (UINT32_MAX / 2)
-
-static void
-estimate(const WsSketch *const *sketches, int nsketches,
-		 const uint32 *ages, int n, WsEstimate *out)
-{
-	void	   *workspace = palloc(ws_curve_workspace_size(n));
-
-	ws_curve_estimate(sketches, nsketches, ws_shmem_advance(), ages, n, out, workspace);
-	pfree(workspace);
+	return ticks < (double) ALL_TICKS ? (uint32) ticks : ALL_TICKS;
 }
 
 /*
@@ -74,15 +65,11 @@ estimate(const WsSketch *const *sketches, int nsketches,
  * page.
  */
 static double
-client_pages(uint32 ticks)
+client_pages(const FmgrInfo *function, uint32 ticks)
 {
-	const WsSketch *sketch = ws_shared->sketch[WS_CLIENT];
-	WsEstimate	e;
-
 	if (ticks == 0)
 		return 0;
-	estimate(&sketch, 1, &ticks, 1, &e);
-	return rint(e.pages);
+	return rint(ws_curve_window(ws_instant_curve(function, WS_OF(WS_CLIENT), NULL), ticks).pages);
 }
 
 int64
@@ -119,7 +106,7 @@ ws_approximate_working_set_size_seconds(PG_FUNCTION_ARGS)
 	}
 	if (!ws_tracking())
 		PG_RETURN_NULL();
-	PG_RETURN_INT64((int64) client_pages(ticks));
+	PG_RETURN_INT64((int64) client_pages(fcinfo->flinfo, ticks));
 }
 
 Oid
@@ -167,7 +154,7 @@ ws_approximate_working_set_size(PG_FUNCTION_ARGS)
 	if (!ws_tracking())
 		PG_RETURN_NULL();
 
-	pages = client_pages(ALL_TICKS);
+	pages = client_pages(fcinfo->flinfo, ALL_TICKS);
 	if (reset)
 		ws_persist_reset(false);
 	PG_RETURN_INT64((int64) pages);
@@ -200,7 +187,7 @@ ws_working_set_size(PG_FUNCTION_ARGS)
 		ticks = ws_period_to_ticks(PG_GETARG_INTERVAL_P(0));
 	if (!ws_tracking())
 		PG_RETURN_NULL();
-	PG_RETURN_INT64(ws_pages_to_bytes(client_pages(ticks)));
+	PG_RETURN_INT64(ws_pages_to_bytes(client_pages(fcinfo->flinfo, ticks)));
 }
 
 /*
@@ -253,27 +240,17 @@ get_periods(ArrayType *array, int *n)
 }
 
 /*
- * The sketches that a kind means.
+ * Whose lookups a kind means.
  */
 static int
-get_sketches(const char *kind, const WsSketch **sketches)
+get_whose(const char *kind)
 {
 	if (strcmp(kind, "client") == 0)
-	{
-		sketches[0] = ws_shared->sketch[WS_CLIENT];
-		return 1;
-	}
+		return WS_OF(WS_CLIENT);
 	if (strcmp(kind, "maintenance") == 0)
-	{
-		sketches[0] = ws_shared->sketch[WS_MAINTENANCE];
-		return 1;
-	}
+		return WS_OF(WS_MAINTENANCE);
 	if (strcmp(kind, "all") == 0)
-	{
-		sketches[0] = ws_shared->sketch[WS_CLIENT];
-		sketches[1] = ws_shared->sketch[WS_MAINTENANCE];
-		return 2;
-	}
+		return WS_OF_ALL;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unrecognized kind of lookups: \"%s\"", kind),
@@ -282,55 +259,29 @@ get_sketches(const char *kind, const WsSketch **sketches)
 	return 0;					/* keep compiler quiet */
 }
 
-static int
-compare_uint32(const void *a, const void *b)
-{
-	uint32		x = *(const uint32 *) a;
-	uint32		y = *(const uint32 *) b;
-
-	return (x > y) - (x < y);
-}
-
 Datum
 ws_working_set_curve(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	const WsSketch *sketches[WS_NKINDS];
-	int			nsketches;
+	WsCurve    *curve;
+	int			whose;
 	int			n;
-	int			nages = 0;
 	int32	   *seconds;
-	uint32	   *ages;
-	WsEstimate *estimates;
 	char	   *kind;
 
 	ws_require_preloaded();
 	seconds = get_periods(PG_ARGISNULL(0) ? NULL : PG_GETARG_ARRAYTYPE_P(0), &n);
 	kind = PG_ARGISNULL(1) ? "client" : text_to_cstring(PG_GETARG_TEXT_PP(1));
-	nsketches = get_sketches(kind, sketches);
+	whose = get_whose(kind);
 
 	InitMaterializedSRF(fcinfo, 0);
 	if (!ws_tracking())
 		return (Datum) 0;
 
-	/* each window once, in ascending order */
-	ages = palloc(n * sizeof(uint32));
-	for (int i = 0; i < n; i++)
-		ages[i] = seconds_to_ticks(seconds[i]);
-	qsort(ages, n, sizeof(uint32), compare_uint32);
-	for (int i = 0; i < n; i++)
-		if (nages == 0 || ages[i] != ages[nages - 1])
-			ages[nages++] = ages[i];
-
-	estimates = palloc(nages * sizeof(WsEstimate));
-	estimate(sketches, nsketches, ages, nages, estimates);
-
-	/* the answers in the order of the questions */
+	curve = ws_instant_curve(fcinfo->flinfo, whose, NULL);
 	for (int i = 0; i < n; i++)
 	{
-		uint32		age = seconds_to_ticks(seconds[i]);
-		uint32	   *found = bsearch(&age, ages, nages, sizeof(uint32), compare_uint32);
-		WsEstimate	e = estimates[found - ages];
+		WsEstimate	e = ws_curve_window(curve, seconds_to_ticks(seconds[i]));
 		double		low;
 		double		high;
 		Datum		values[5];
@@ -405,7 +356,6 @@ ws_working_set_plateau_end(PG_FUNCTION_ARGS)
 	Datum		values[2];
 	bool		nulls[2] = {false};
 
-	ws_require_preloaded();
 	series = get_series(PG_GETARG_ARRAYTYPE_P(0), &n);
 	min_offset = PG_GETARG_INT32(1);
 	window_size = PG_GETARG_INT32(2);

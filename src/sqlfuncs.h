@@ -3,7 +3,8 @@
  *		What the functions that SQL can call have in common.
  *
  * NULL, or no rows, means "not known", or not yet.  When the library was not
- * preloaded, every function raises object_not_in_prerequisite_state.
+ * preloaded, every function that asks the server raises
+ * object_not_in_prerequisite_state.
  */
 #ifndef WS_SQLFUNCS_H
 #define WS_SQLFUNCS_H

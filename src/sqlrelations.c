@@ -18,8 +18,8 @@
 #include "utils/tuplestore.h"
 
 #include "compat.h"
-#include "curve.h"
 #include "guc.h"
+#include "instant.h"
 #include "probe.h"
 #include "sampler.h"
 #include "shmem.h"
@@ -114,23 +114,21 @@ get_period(FunctionCallInfo fcinfo)
  * The sampled pages that clients used in a period, divided.
  */
 static void
-divide(uint32 ticks, Order order, Parts *parts)
+divide(const FmgrInfo *function, uint32 ticks, Order order, Parts *parts)
 {
 	WsSampler  *sampler = ws_shared->sampler;
-	const WsSketch *sketch = ws_shared->sketch[WS_CLIENT];
 	WsSample   *samples = palloc(sampler->capacity * sizeof(WsSample));
-	uint32		now = ws_shmem_advance();
-	uint32		floor = ws_load(&sketch->floor);
+	uint32		floor = ws_load(&ws_shared->sketch[WS_CLIENT]->floor);
+	uint32		now;
+	WsCurve    *curve = ws_instant_curve(function, WS_OF(WS_CLIENT), &now);
 	bool	   *resident;
-	void	   *workspace;
 
 	LWLockAcquire(ws_shared->sample_lock, LW_SHARED);
 	parts->shift = ws_sampler_mature_shift(sampler, now, ticks, floor);
 	parts->pages = ws_sampler_select(sampler, now, ticks, floor, parts->shift, samples);
 	LWLockRelease(ws_shared->sample_lock);
 
-	workspace = palloc(ws_curve_workspace_size(1));
-	ws_curve_estimate(&sketch, 1, now, &ticks, 1, &parts->set, workspace);
+	parts->set = ws_curve_window(curve, ticks);
 	resident = palloc(Max(parts->pages, 1) * sizeof(bool));
 	(void) ws_probe_resident(samples, parts->pages, resident);
 
@@ -175,7 +173,7 @@ answer(FunctionCallInfo fcinfo, Order order, Parts *parts)
 	InitMaterializedSRF(fcinfo, 0);
 	parts->n = 0;
 	if (ws_tracking() && ws_shared->sampler != NULL && ticks > 0)
-		divide(ticks, order, parts);
+		divide(fcinfo->flinfo, ticks, order, parts);
 }
 
 /*

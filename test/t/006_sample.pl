@@ -111,6 +111,58 @@ is($node->safe_psql('postgres', q{
 	 WHERE h.size_factor = 0.5 AND l.size_factor = 2.5}),
 	't|t|t|t', 'half of it would read more, and two and a half times, which hold the table, little');
 
+# --- one statement answers for one instant, whatever is used meanwhile
+
+my ($falls, $differences, $asked) = (0, 0, 0);
+my $beside = in_background(q{
+	SELECT count(*) FROM generate_series(1, 300000) g, LATERAL (SELECT filler FROM pages WHERE id = 1 + (g::bigint * 7919) % 4000 OFFSET 0) p});
+for (1 .. 15)
+{
+	my ($n, $down, $other) = split /\|/, $node->safe_psql('postgres', q{
+		WITH one AS MATERIALIZED (
+			SELECT x, approximate_working_set_size_seconds(x) AS pages, working_set_size(make_interval(secs => x)) AS bytes
+			  FROM (SELECT 0.1 * power(1.1, i) AS y FROM generate_series(1, 110) i) AS i, LATERAL ceil(y) AS c, CAST(c AS int) AS x),
+		compared AS (
+			SELECT one.pages < lag(one.pages) OVER (ORDER BY x) AS falls,
+			       one.pages <> c.pages OR one.bytes <> c.bytes AS differs
+			  FROM one, LATERAL working_set_curve(ARRAY[x]) AS c)
+		SELECT count(*), count(*) FILTER (WHERE falls), count(*) FILTER (WHERE differs) FROM compared});
+	$asked += $n;
+	$falls += $down;
+	$differences += $other;
+}
+$beside->finish;
+is($asked, 15 * 110, 'many windows were asked for beside a busy session');
+is($falls, 0, 'no window is smaller than a shorter one');
+is($differences, 0, 'and pages, bytes and the curve agree');
+is($node->safe_psql('postgres', q{
+	SELECT length(working_set_chart()) > 0, approximate_working_set_size(true) > 2 * approximate_working_set_size()}),
+	't|t', 'a reset ends the instant');
+
+# each statement has its own, also those of one message, and those of a function
+my ($out, $err);
+$node->psql('postgres', '', stdout => \$out, extra_params => [ '-c', q{
+	SELECT working_set_reset() IS NULL; SELECT approximate_working_set_size() >= 4000;
+	SELECT count(filler) = 0 FROM pages; SELECT approximate_working_set_size() >= 3800} ]);
+like($out, qr/^f\nf\nf\nt$/, 'a statement after another of the same message sees what that one used');
+$node->safe_psql('postgres', q{
+	CREATE FUNCTION grown(OUT seen bool, OUT in_time bool) LANGUAGE plpgsql AS $$
+	DECLARE
+		before bigint;
+	BEGIN
+		PERFORM working_set_reset();
+		before := approximate_working_set_size();
+		PERFORM count(filler) FROM pages;
+		EXECUTE 'SELECT approximate_working_set_size() > 3000' INTO seen;
+		/* an expression shares the instant of the one before, but not for long */
+		FOR i IN 1 .. 600 LOOP
+			in_time := approximate_working_set_size() > 3000;
+			EXIT WHEN in_time;
+			PERFORM pg_sleep(0.1);
+		END LOOP;
+	END $$});
+is($node->safe_psql('postgres', 'SELECT * FROM grown()'), 't|t', 'so do the statements of a function, and its expressions in time');
+
 # --- used more than once is five seconds apart; by relation, kind and database
 
 $node->safe_psql('postgres', 'CREATE DATABASE other');

@@ -35,7 +35,7 @@ estimate2(const WsSketch *a, const WsSketch *b, uint32_t now,
 		  const uint32_t *ages, int n, WsEstimate *out)
 {
 	const WsSketch *sketches[2] = {a, b};
-	void	   *workspace = malloc(ws_curve_workspace_size(n));
+	void	   *workspace = malloc(ws_curve_size(ws_sketch_m(a)));
 
 	if (!workspace)
 		abort();
@@ -349,6 +349,66 @@ test_small(void)
 	ok(fabs(e.pages - 1) < 0.001, "the longest window there can be");
 	e = estimate_one(sk, 10, 11);
 	ok(fabs(e.pages - 1) < 0.001, "a window that begins before tick 0");
+	free(sk);
+}
+
+/*
+ * The curve of one instant, while pages are used and forgotten.
+ */
+static void
+test_instant(void)
+{
+	enum
+	{
+		M = 1024, N = 300
+	};
+	WsSketch   *sk = new_sketch(M, START);
+	const WsSketch *sketch = sk;
+	WsCurve    *curve = malloc(ws_curve_size(M));
+	uint32_t	ages[N];
+	WsEstimate	before[N];
+	uint64_t	seed = 77;
+	bool		agree = true;
+	bool		rises = true;
+	bool		still = true;
+	uint32_t	now;
+
+	if (!curve)
+		abort();
+	for (int i = 0; i < 20000; i++)
+	{
+		ws_sketch_advance(sk, START + (uint32_t) i * 2);
+		ws_sketch_touch(sk, random32(&seed));
+	}
+	now = sk->tick;
+	for (int i = 0; i < N; i++)
+		ages[i] = (uint32_t) (i + 1) * 133;
+	ages[N - 1] = UINT32_MAX;
+	estimate(sk, now, ages, N, before);
+
+	/* in any order, and whatever is used between two questions */
+	ws_curve_take(curve, &sketch, 1, now, UINT32_MAX);
+	for (int i = 0; i < 3 * N; i++)
+	{
+		int			w = (int) (random_below(&seed, N));
+		WsEstimate	e = ws_curve_window(curve, ages[w]);
+
+		agree &= same(&e, &before[w]);
+		ws_sketch_advance(sk, now + (uint32_t) i);
+		ws_sketch_touch(sk, random32(&seed));
+		if (i == 2 * N)
+			ws_sketch_raise_floor(sk, sk->tick);
+	}
+	ok(agree, "questions about one instant get the answers of one call for all, in any order");
+	for (int i = 1; i < N; i++)
+	{
+		rises &= ws_curve_window(curve, ages[i]).pages >= ws_curve_window(curve, ages[i - 1]).pages;
+		still &= before[i].pages >= before[i - 1].pages;
+	}
+	ok(rises && still, "which rise with the window");
+	ok(estimate_one(sk, sk->tick, UINT32_MAX).pages < N + 50 &&
+	   ws_curve_window(curve, UINT32_MAX).pages > 19000, "though the sketch has moved on");
+	free(curve);
 	free(sk);
 }
 
@@ -924,8 +984,9 @@ test_reuse(void)
 int
 main(void)
 {
-	plan(132);
+	plan(135);
 	test_small();
+	test_instant();
 	test_saturation();
 	test_bounds();
 	test_union();
