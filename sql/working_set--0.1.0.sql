@@ -155,7 +155,7 @@ COMMENT ON COLUMN working_set_recommendation.live_bytes IS 'What the heuristic l
 COMMENT ON COLUMN working_set_recommendation.projected_bytes IS 'Where it will be at the next decision, a minute from now, if it grows as it did in the last two';
 COMMENT ON COLUMN working_set_recommendation.recommended_cache_bytes IS 'Recommended cache for the present workload: projected_bytes and working_set.headroom on top. For who can give and take cache at once; 0 where probably nothing will be used again soon. For shared_buffers see suggested_shared_buffers';
 COMMENT ON COLUMN working_set_recommendation.recommended_cache IS 'The same, for people';
-COMMENT ON COLUMN working_set_recommendation.peak_cache_bytes IS 'Largest recommended_cache_bytes in working_set.history, a week by default: the busiest time, which shared_buffers is sized for';
+COMMENT ON COLUMN working_set_recommendation.peak_cache_bytes IS 'Most that was needed in working_set.history, a week by default: the largest recommended_cache_bytes of working_set_history, without projections. So it can be less than recommended_cache_bytes while the set grows. shared_buffers is sized for it';
 COMMENT ON COLUMN working_set_recommendation.peak_at IS 'When that was: beginning of the minute, or of the quarter of an hour if it is more than a day ago';
 COMMENT ON COLUMN working_set_recommendation.shared_buffers_bytes IS 'The setting shared_buffers';
 COMMENT ON COLUMN working_set_recommendation.effective_cache_size_bytes IS 'The setting effective_cache_size';
@@ -327,7 +327,7 @@ COMMENT ON VIEW working_set_history IS
 'What was recommended when, youngest first: a row for each minute of the last day, and for each quarter of an hour of the 30 days before. Survives a restart; working_set_reset() empties it. A time without a row is one that nobody saw: the server was down, did not track, or had just begun.';
 COMMENT ON COLUMN working_set_history.at IS 'When the minute, or quarter of an hour, began';
 COMMENT ON COLUMN working_set_history.working_set_bytes IS 'working_set_bytes of working_set_recommendation, at the time of the largest recommendation in it';
-COMMENT ON COLUMN working_set_history.recommended_cache_bytes IS 'The largest recommended_cache_bytes in it';
+COMMENT ON COLUMN working_set_history.recommended_cache_bytes IS 'The most that was needed in it, and working_set.headroom on top: recommended_cache_bytes of working_set_recommendation, without the projection';
 COMMENT ON COLUMN working_set_history.plateau_end_bytes IS 'What plateau_end said at that time';
 COMMENT ON COLUMN working_set_history.live_bytes IS 'What live_set said at that time';
 COMMENT ON COLUMN working_set_history.lookups IS 'Lookups of pages by clients in it';

@@ -207,12 +207,6 @@ remember(const WsHistoryRow *row, int64 now, WsPublished *p)
 		p->peak = peak.row.recommended;
 		p->peak_at = Min(time_t_to_timestamptz(peak.end - peak.minutes * 60), p->computed_at);
 	}
-	p->most_needed = p->peak;
-	if (p->recommended > p->peak)
-	{
-		p->peak = p->recommended;
-		p->peak_at = p->computed_at;
-	}
 	p->history_minutes = ws_history_known(&ws_shared->history, now, period);
 }
 
@@ -268,7 +262,7 @@ size_up(const WsPublishedAdvice *a, double known_seconds, WsPublished *p)
 	static int64 steady_since;
 	WsSizingFacts facts = {0};
 
-	facts.needed = p->most_needed * BLCKSZ;
+	facts.needed = p->peak * BLCKSZ;
 	facts.shared_buffers = (double) NBuffers * BLCKSZ;
 	facts.memory = (double) p->memory.limit;
 	facts.connections = MaxConnections;

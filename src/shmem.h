@@ -109,8 +109,7 @@ typedef struct WsPublished
 	double		projected;		/* pages */
 	double		recommended;	/* pages */
 	double		needed;			/* pages: recommended without the projection */
-	double		most_needed;	/* pages: in the history, and now */
-	double		peak;			/* pages: the same, or recommended if that is more */
+	double		peak;			/* pages: most that was needed, in the history and now */
 	TimestampTz peak_at;
 	int			history_minutes;	/* that are known of the history */
 	int64		effective_cache_size;	/* pages */

@@ -175,7 +175,7 @@ sizing_reason(const WsPublished *p)
 	char		known[32];
 	char	   *words;
 
-	ws_format_bytes(p->most_needed * BLCKSZ, peak, sizeof(peak));
+	ws_format_bytes(p->peak * BLCKSZ, peak, sizeof(peak));
 	ws_format_bytes(s->useful, useful, sizeof(useful));
 	ws_format_bytes(s->cacheable, cacheable, sizeof(cacheable));
 	ws_format_bytes((double) p->memory.limit, memory, sizeof(memory));

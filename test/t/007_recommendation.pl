@@ -219,10 +219,30 @@ is($node->safe_psql('postgres', q{
 	SELECT count(*) FROM pg_file_settings WHERE sourcefile LIKE '%auto.conf'
 	   AND name IN ('shared_buffers', 'effective_cache_size')}), 2, 'and goes straight into ALTER SYSTEM');
 becomes($node, q{
-	SELECT verdict, peak_cache_bytes >= recommended_cache_bytes, peak_at <= clock_timestamp(),
+	SELECT verdict, peak_cache_bytes >= live_bytes, peak_at <= clock_timestamp(),
 	       reason ~ 'shared_buffers and the verdict are for the busiest time of the .* seen, which needed'
 	  FROM working_set_recommendation}, 'grow|t|t|t', 'the verdict is for the peak, and the reason says so');
 }
+
+# ---- the peak is what was needed, not what a projection foresaw
+# pages come in for the first time and again, until a projection is more than anything needed
+my ($projected, $beyond) = (0, 0);
+for (my $blocks = 300; $projected < 3 && $blocks <= 12000; $blocks += 150)
+{
+	my ($now, $most, $needed) = split /\n/, $node->safe_psql('postgres', qq{
+		SELECT count(filler) FROM cold WHERE ctid < '($blocks,1)' \\g /dev/null
+		SELECT recommended_cache_bytes AS now, peak_cache_bytes AS most FROM working_set_recommendation \\gset
+		\\echo :now
+		\\echo :most
+		SELECT max(recommended_cache_bytes) FROM working_set_history});
+	next if $now <= $needed;
+	$projected++;
+	$beyond++ if $most > $needed;
+}
+cmp_ok($projected, '>', 0, 'while the set grows, what is recommended exceeds all that was needed');
+is($beyond, 0, 'and the peak does not');
+wait_for($node, q{SELECT peak_cache_bytes = (SELECT max(recommended_cache_bytes) FROM working_set_history)
+	FROM working_set_recommendation}, 'the peak is not that of the history');
 
 # ---- history
 my $rows = history($node, 'count(*)');
