@@ -16,8 +16,7 @@ ws_books_begin(WsBooks *books, int64 now)
 	memset(books, 0, sizeof(WsBooks));
 	books->bucket_end = now + BUCKET_MS;
 	books->until = now;
-	books->since = ws_shmem_since();
-	(void) ws_shmem_read_counters(&books->counted, &removed);
+	books->since = ws_shmem_read_counters(&books->counted, &removed);
 }
 
 bool
@@ -33,8 +32,12 @@ ws_books_count(WsBooks *books, int64 now)
 	WsCounters	c;
 	int64		removed;
 
-	if (ws_books_closed(books))
+	/* a reset may come at any time, so what is compared with it is read with them */
+	if (ws_shmem_read_counters(&c, &removed) != books->since)
+	{
 		ws_books_begin(books, now);
+		return;
+	}
 
 	for (int i = 0; now >= books->bucket_end && i < WS_BOOKS_BUCKETS; i++)
 	{
@@ -45,7 +48,6 @@ ws_books_count(WsBooks *books, int64 now)
 	if (now >= books->bucket_end)
 		books->bucket_end = now + BUCKET_MS;
 
-	(void) ws_shmem_read_counters(&c, &removed);
 	tally = ws_books_present(books);
 	tally->seconds += Max(now - books->until, 0) / 1000.0;
 	tally->hits += (double) c.hits[WS_CLIENT] - books->counted.hits[WS_CLIENT];

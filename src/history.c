@@ -110,6 +110,31 @@ ws_history_add(WsHistory *history, int64_t time, const WsHistoryRow *row)
 	put_now(history->quarters, WS_HISTORY_QUARTERS, time / QUARTER, &in_range);
 }
 
+static uint64_t
+growth(uint64_t from, uint64_t to)
+{
+	return to > from ? to - from : 0;
+}
+
+void
+ws_history_count(WsHistoryRow *row, WsHistoryCount *last, const WsHistoryCount *now)
+{
+	row->lookups = row->hits = 0;
+	if (last->since == now->since)
+	{
+		row->lookups = growth(last->lookups, now->lookups);
+		row->hits = growth(last->hits, now->hits);
+	}
+	else if (last->since != 0)
+	{
+		row->lookups = now->lookups;
+		row->hits = now->hits;
+	}
+	if (row->hits > row->lookups)
+		row->hits = row->lookups;
+	*last = *now;
+}
+
 /*
  * All that move are taken out first: one may go where another was.  Among
  * themselves they keep their distances, so no two go to the same place.

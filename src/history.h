@@ -78,6 +78,26 @@ typedef struct WsHistoryEntry
 /* No more entries than this are read at once. */
 #define WS_HISTORY_ENTRIES	(WS_HISTORY_MINUTES + WS_HISTORY_QUARTERS)
 
+/*
+ * What had been counted, since a reset that is told by any number of its own,
+ * when that was last looked at.  All zeros: never.
+ */
+typedef struct WsHistoryCount
+{
+	int64_t		since;
+	uint64_t	lookups;
+	uint64_t	hits;
+} WsHistoryCount;
+
+/*
+ * Put into the row what was counted between the last look and this one, and
+ * remember this one.  The first look finds nothing: what was counted before is
+ * not known to be of this minute.  After a reset counters begin at 0, so all of
+ * it is new.  A counter that is below its last value without a reset has
+ * counted nothing.
+ */
+extern void ws_history_count(WsHistoryRow *row, WsHistoryCount *last, const WsHistoryCount *now);
+
 /* Make an empty history. */
 extern void ws_history_init(WsHistory *history);
 

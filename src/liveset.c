@@ -72,10 +72,13 @@ trusted(void)
 	uint32		written = ws_shared->stream ? ws_load(&ws_shared->stream->head) : 0;
 	WsCounters	c;
 	int64		removed;
+	uint64		lost;
 	bool		few;
 
 	(void) ws_shmem_read_counters(&c, &removed);
-	few = (c.dropped - state.dropped) * 100 <= written - state.written;
+	/* after a reset the count begins at 0 */
+	lost = c.dropped >= state.dropped ? c.dropped - state.dropped : c.dropped;
+	few = lost * 100 <= written - state.written;
 	state.written = written;
 	state.dropped = c.dropped;
 	return few || state.seen == 0;

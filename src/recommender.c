@@ -214,31 +214,18 @@ remember(const WsHistoryRow *row, int64 now, WsPublished *p)
  * Lookups since the last time, for the history.
  */
 static void
-count_lookups(WsHistoryRow *row, int64 since)
+count_lookups(WsHistoryRow *row)
 {
-	static int64 counted_since;
-	static uint64 lookups;
-	static uint64 hits;
+	static WsHistoryCount last;
+	WsHistoryCount now;
 	WsCounters	c;
 	int64		removed;
-	uint64		all;
 
-	(void) ws_shmem_read_counters(&c, &removed);
-	all = c.hits[WS_CLIENT] + c.reads[WS_CLIENT];
-	if (since == counted_since && all >= lookups && c.hits[WS_CLIENT] >= hits)
-	{
-		row->lookups = all - lookups;
-		row->hits = Min(c.hits[WS_CLIENT] - hits, row->lookups);
-	}
-	else
-	{
-		/* after a reset they begin at 0; before we began to look is not ours */
-		row->lookups = counted_since != 0 ? all : 0;
-		row->hits = counted_since != 0 ? c.hits[WS_CLIENT] : 0;
-	}
-	counted_since = since;
-	lookups = all;
-	hits = c.hits[WS_CLIENT];
+	/* the counters and the reset that they count from, as they belong together */
+	now.since = ws_shmem_read_counters(&c, &removed);
+	now.hits = c.hits[WS_CLIENT];
+	now.lookups = now.hits + c.reads[WS_CLIENT];
+	ws_history_count(row, &last, &now);
 }
 
 /*
@@ -299,11 +286,10 @@ ws_recommender_publish(void)
 	memset(&p, 0, sizeof(p));
 	p.since = ws_shmem_since();
 	p.tick = ws_shmem_advance();
-	known_seconds = (p.tick - ws_load(&ws_shared->sketch[WS_CLIENT]->floor)) /
-		(double) WS_TICKS_PER_SECOND;
+	known_seconds = ws_shmem_known(p.tick) / (double) WS_TICKS_PER_SECOND;
 	p.computed_at = GetCurrentTimestamp();
 	now = wall_clock(p.computed_at);
-	count_lookups(&row, p.since);
+	count_lookups(&row);
 	p.recommended = NAN;
 	if (known_seconds >= WS_COLLECTING_SECONDS)
 	{

@@ -224,6 +224,18 @@ ws_shmem_since(void)
 extern uint32 ws_shmem_advance(void);
 
 /*
+ * For how many ticks before this one the clients' lookups are known: none if
+ * there has been a reset since.
+ */
+static inline uint32
+ws_shmem_known(uint32 tick)
+{
+	uint32		floor = ws_load(&ws_shared->sketch[WS_CLIENT]->floor);
+
+	return tick > floor ? tick - floor : 0;
+}
+
+/*
  * Who reads the clock?  With a worker that ticks, nobody else has to.
  * Without, every recorded lookup does, and watched pages make sure that there
  * are recorded lookups.  In both cases the clock is read when a page enters

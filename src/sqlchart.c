@@ -58,10 +58,9 @@ get_bytes(HeapTupleHeader row, const char *column)
 static void
 take_curve(const FmgrInfo *function, WsChart *chart)
 {
-	uint32		floor = ws_load(&ws_shared->sketch[WS_CLIENT]->floor);
 	uint32		now;
 	WsCurve    *curve = ws_instant_curve(function, WS_OF(WS_CLIENT), &now);
-	uint32		known = now > floor ? now - floor : 0;
+	uint32		known = ws_shmem_known(now);
 	uint32		ages[WS_CHART_WINDOWS];
 	WsEstimate	estimates[WS_CHART_WINDOWS];
 	int			n = ws_chart_windows(known, ages);

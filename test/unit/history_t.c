@@ -154,6 +154,34 @@ test_empty(void)
 	   "it has the size that its description gives");
 }
 
+static bool
+counted(WsHistoryCount *last, int64_t since, uint64_t lookups, uint64_t hits,
+		uint64_t new_lookups, uint64_t new_hits)
+{
+	WsHistoryRow row = {.lookups = 99, .hits = 99};
+	WsHistoryCount now = {since, lookups, hits};
+
+	ws_history_count(&row, last, &now);
+	return row.lookups == new_lookups && row.hits == new_hits &&
+		last->since == since && last->lookups == lookups && last->hits == hits;
+}
+
+static void
+test_count(void)
+{
+	WsHistoryCount last = {0};
+
+	ok(counted(&last, 7, 1000, 900, 0, 0), "what was counted before the first look is of no minute");
+	ok(counted(&last, 7, 1010, 905, 10, 5), "then what is new counts");
+	ok(counted(&last, 7, 1010, 905, 0, 0), "or nothing");
+	ok(counted(&last, 8, 3, 2, 3, 2), "after a reset all that there is");
+	ok(counted(&last, 9, 500, 400, 500, 400), "also if that is more than before");
+	ok(counted(&last, 9, 400, 410, 0, 0), "less without a reset is nothing, not nearly all numbers");
+	ok(counted(&last, 9, 401, 440, 1, 1), "and hits are lookups");
+	ok(counted(&last, 10, UINT64_MAX, 1, UINT64_MAX, 1) && counted(&last, 10, 5, 1, 0, 0),
+	   "at the end of numbers, too");
+}
+
 static void
 test_add(void)
 {
@@ -1396,9 +1424,10 @@ test_model(void)
 int
 main(void)
 {
-	plan(589);
+	plan(597);
 
 	test_empty();
+	test_count();
 	test_add();
 	test_times();
 	test_places();
