@@ -261,12 +261,17 @@ read_events(WsEvent *events)
 {
 	int			lost = 0;
 	int			n = ws_stream_take(ws_shared->stream, &advisor.wait, events, BATCH, &lost);
+	uint32		now = ws_shmem_advance();
 	int			good = 0;
 
-	/* what its check byte did not betray */
+	/* what its check byte did not betray; the clock may have been restarted since */
 	for (int i = 0; i < n; i++)
 		if (events[i].page.fork >= 0 && events[i].page.fork <= MAX_FORKNUM)
-			events[good++] = events[i];
+		{
+			events[good] = events[i];
+			events[good].tick = Min(events[good].tick, now);
+			good++;
+		}
 	lost += n - good;
 	if (lost > 0)
 		__atomic_fetch_add(&ws_shared->shards[0].counters.dropped, lost, __ATOMIC_RELAXED);

@@ -226,11 +226,10 @@ uint32
 ws_shmem_advance(void)
 {
 	WsShared   *shared = ws_shared;
-	uint32		tick;
-
-	tick = WS_TICK_ORIGIN +
-		(uint32) ((ws_shmem_clock_ms() - shared->clock_origin) / WS_TICK_MS) +
+	int64		origin = __atomic_load_n(&shared->clock_origin, __ATOMIC_RELAXED);
+	int64		passed = (ws_shmem_clock_ms() - origin) / WS_TICK_MS +
 		__atomic_load_n(&shared->clock_ahead, __ATOMIC_ACQUIRE);
+	uint32		tick = WS_TICK_ORIGIN + (uint32) Min(passed, WS_TICK_LAST - WS_TICK_ORIGIN);
 
 	ws_sketch_advance(shared->sketch[WS_MAINTENANCE], tick);
 	return ws_sketch_advance(shared->sketch[WS_CLIENT], tick);
@@ -341,6 +340,18 @@ ws_shmem_reset(bool history)
 
 	ws_shmem_wake_worker();
 	return now;
+}
+
+void
+ws_shmem_restart_clock(void)
+{
+	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
+	__atomic_store_n(&ws_shared->clock_origin, ws_shmem_clock_ms(), __ATOMIC_RELAXED);
+	ws_store(&ws_shared->clock_ahead, 0);
+	for (int kind = 0; kind < WS_NKINDS; kind++)
+		ws_sketch_restart(ws_shared->sketch[kind], WS_TICK_ORIGIN);
+	LWLockRelease(ws_shared->lock);
+	(void) ws_shmem_reset(false);
 }
 
 void

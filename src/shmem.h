@@ -139,7 +139,6 @@ typedef struct WsShared
 	LWLock	   *sample_lock;
 	LWLock	   *file_lock;
 	size_t		memory;			/* bytes of shared memory, all included */
-	int64		clock_origin;	/* monotonic ms of the tick WS_TICK_ORIGIN */
 	WsSketch   *sketch[WS_NKINDS];
 	uint32		log2m;			/* of both */
 	uint32		damper_shift;	/* 32 - log2 of the number of its slots */
@@ -150,6 +149,7 @@ typedef struct WsShared
 	char		refusal[256];	/* if not, why */
 
 	/* atomic */
+	int64		clock_origin;	/* monotonic ms of the tick WS_TICK_ORIGIN */
 	uint32		clock_ahead;	/* ticks by which resets moved the clock on */
 	uint32		active_tick;	/* when a lookup was last recorded, roughly */
 	uint32		sample_shift;	/* one page in 2^this is sampled */
@@ -220,7 +220,10 @@ ws_shmem_since(void)
 	return __atomic_load_n(&ws_shared->since, __ATOMIC_ACQUIRE);
 }
 
-/* Let the present catch up with the coarse clock; returns it. */
+/*
+ * Let the present catch up with the coarse clock; returns it.  At WS_TICK_LAST
+ * it stops.
+ */
 extern uint32 ws_shmem_advance(void);
 
 /*
@@ -275,6 +278,12 @@ ws_shmem_damp(WsDamping damping)
  * time from which on all is counted.
  */
 extern TimestampTz ws_shmem_reset(bool history);
+
+/*
+ * Ticks have come to their end.  Let them begin anew: forget everything but the
+ * history.  The worker only.
+ */
+extern void ws_shmem_restart_clock(void);
 
 /*
  * The sketches have been told of times before the start, all from this tick

@@ -119,6 +119,20 @@ ws_sketch_lower_floor(WsSketch *sk, uint32_t tick)
 		ws_store(&sk->floor, tick);
 }
 
+void
+ws_sketch_restart(WsSketch *sk, uint32_t tick)
+{
+	size_t		ncells = ws_sketch_ncells(sk);
+
+	/* until all are wiped, no cell counts */
+	ws_store(&sk->floor, UINT32_MAX);
+	ws_store(&sk->tick, tick);
+	for (size_t i = 0; i < ncells; i++)
+		ws_store(&sk->cells[i], 0);
+	wipe_marks(sk);
+	ws_store(&sk->floor, tick);
+}
+
 bool
 ws_sketch_merge(WsSketch *dst, const WsSketch *src)
 {

@@ -69,6 +69,12 @@
  */
 #define WS_TICK_ORIGIN			((uint32_t) 1 << 26)
 
+/*
+ * The clock stops at this tick, after 13.2 years.  77 days remain above it, so
+ * that a tick and a period can be added.
+ */
+#define WS_TICK_LAST			(UINT32_MAX - WS_TICK_ORIGIN)
+
 typedef struct WsSketch
 {
 	/* atomic */
@@ -126,6 +132,13 @@ extern void ws_sketch_raise_floor(WsSketch *sk, uint32_t tick);
  */
 extern void ws_sketch_recall(WsSketch *sk, size_t cell, uint32_t tick);
 extern void ws_sketch_lower_floor(WsSketch *sk, uint32_t tick);
+
+/*
+ * Empty the sketch and set the clock back to the tick, while others write.  A
+ * writer that is slow may leave a cell ahead of the present, as if its page
+ * were used all the time, until it is used again.
+ */
+extern void ws_sketch_restart(WsSketch *sk, uint32_t tick);
 
 /*
  * Let every cell of dst be the younger of dst's and src's: the sketch of the

@@ -98,6 +98,23 @@ reload(void)
 }
 
 /*
+ * Ticks are numbers of 32 bits.  After 13 years they come to their end; ticks
+ * from before and after cannot be compared.  A process that advances the clock
+ * at that moment may bring it to the end once more.
+ */
+static void
+restart_clock(void)
+{
+	if (ws_shmem_advance() < WS_TICK_LAST)
+		return;
+	ws_shmem_restart_clock();
+	ws_advisor_begin_anew();
+	ereport(LOG,
+			(errmsg("working_set: the working set is counted anew, since the clock has come to its end"),
+			 errdetail("That happens after 13 years. The history is kept.")));
+}
+
+/*
  * Advance the clock.  Returns how many milliseconds it may be left alone.
  */
 static long
@@ -144,6 +161,7 @@ ws_worker_main(Datum main_arg)
 		if (ConfigReloadPending)
 			reload();
 
+		restart_clock();
 		delay = tick();
 		ws_advisor_tick();
 		if (ws_tracking())

@@ -91,9 +91,9 @@ my $rc = PostgreSQL::Test::Utils::tempdir() . '/clock';
 
 sub set_clock
 {
-	my ($offset) = @_;
+	my ($wall, $monotonic) = @_;
 	open my $fh, '>', "$rc.new" or die $!;
-	print $fh $offset;
+	print $fh $wall, ' ', $monotonic || '+0';
 	close $fh;
 	rename "$rc.new", $rc or die $!;
 	return;
@@ -292,7 +292,7 @@ $node->stop;
 # ---- the clock is set
 SKIP:
 {
-	skip 'no library could be made', 8 unless $clocked;
+	skip 'no library could be made', 13 unless $clocked;
 	ok_status($clocked);
 	# without a sample the cells of the sketch stand for pages; of 3,000 and some
 	# hundred of catalogs one in eight at most falls together with another
@@ -323,6 +323,26 @@ SKIP:
 		't', 'so that it is not the peak of the week');
 	becomes($clocked, q{SELECT count(*) FROM working_set_cache_advice WHERE note ~ 'has not reported'},
 		0, 'and the advice goes on, too');
+
+	# thirteen years ahead, where ticks of 32 bits end, with the worker stopped and then with it
+	my $pid = $clocked->safe_psql('postgres', 'SELECT worker_pid FROM working_set_info');
+	my $kept = history($clocked, 'count(*)');
+	kill 'STOP', $pid;
+	set_clock('+864000', '+423000000000');
+	$clocked->safe_psql('postgres', $hot);
+	is($clocked->safe_psql('postgres', 'SELECT approximate_working_set_size_seconds(3600) BETWEEN 2800 AND 4200'),
+		't', 'thirteen years later without a worker: what is used is counted');
+	kill 'CONT', $pid;
+	wait_for($clocked, "SELECT approximate_working_set_size() < 2000", 'nothing was forgotten');
+	$clocked->safe_psql('postgres', $hot);
+	is($clocked->safe_psql('postgres', 'SELECT approximate_working_set_size() BETWEEN 2800 AND 4200'),
+		't', 'with one, the working set is counted anew');
+	wait_for($clocked, 'SELECT approximate_working_set_size_seconds(1) < 1000', 'time stands still');
+	like(slurp_file($clocked->logfile), qr/LOG:  working_set: the working set is counted anew, since the clock has come to its end/,
+		'which the log says');
+	is(history($clocked, "count(*) >= $kept"), 't', 'and the history is kept');
+	is($clocked->safe_psql('postgres', q{SELECT status IN ('collecting', 'ok') FROM working_set_recommendation}),
+		't', 'and the worker is on time');
 	$clocked->stop;
 }
 

@@ -234,6 +234,22 @@ test_time(void)
 
 	ws_sketch_advance(sk, UINT32_MAX);
 	is_int(ws_sketch_advance(sk, 0), UINT32_MAX, "time does not wrap");
+
+	/* at the end of ticks, from where a restart goes back */
+	ws_sketch_advance(sk, WS_TICK_LAST);
+	for (uint32_t h = 0; h < 5000; h++)
+	{
+		ws_sketch_touch(sk, h * UINT32_C(0x9E3779B1));
+		ws_mark(ws_sketch_marks(sk), ws_sketch_cell(sk, h * UINT32_C(0x9E3779B1)));
+	}
+	ws_sketch_restart(sk, WS_TICK_ORIGIN);
+	ok(sk->tick == WS_TICK_ORIGIN && sk->floor == WS_TICK_ORIGIN, "a restart sets tick and floor back");
+	others = 0;
+	for (size_t i = 0; i < ws_sketch_ncells(sk); i++)
+		others += sk->cells[i] != 0 || ws_marked(ws_sketch_marks(sk), i);
+	is_int(others, 0, "and leaves neither times nor marks");
+	ok(ws_sketch_check(sk) == NULL, "so that the sketch is sound");
+	is_int(ws_sketch_advance(sk, WS_TICK_ORIGIN + 1), WS_TICK_ORIGIN + 1, "and time passes again");
 	free(sk);
 }
 
@@ -743,7 +759,7 @@ test_hammer_marks(void)
 int
 main(void)
 {
-	plan(137);
+	plan(141);
 	test_registers_valid();
 	test_geometry();
 	test_addressing();
