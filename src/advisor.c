@@ -318,15 +318,19 @@ make_room(void)
 }
 
 /*
- * Forget what has been kept for long enough, and let more last if there is
- * room.
+ * Forget what has been kept for long enough, or what a reset has made useless,
+ * and let more last if there is room.
  */
 static void
 keep_up(int64 now)
 {
+	uint32		tick = ws_shmem_advance();
+	uint32		floor = ws_load(&ws_shared->sketch[WS_CLIENT]->floor);
+
 	LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
-	(void) ws_sampler_expire(ws_shared->sampler, ws_shmem_advance(), forgotten, NULL);
-	if (now >= advisor.relax_at && ws_sampler_relax(ws_shared->sampler, ws_shmem_advance()))
+	(void) ws_sampler_expire(ws_shared->sampler, tick, forgotten, NULL);
+	(void) ws_sampler_forget_before(ws_shared->sampler, floor, tick, forgotten, NULL);
+	if (now >= advisor.relax_at && ws_sampler_relax(ws_shared->sampler, tick))
 		advisor.relax_at = now + RELAX_SECONDS * 1000;
 	LWLockRelease(ws_shared->sample_lock);
 }

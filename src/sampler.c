@@ -233,6 +233,31 @@ ws_sampler_expire(WsSampler *sampler, uint32_t tick, WsForgotten told, void *arg
 	return before - sampler->count;
 }
 
+uint32_t
+ws_sampler_forget_before(WsSampler *sampler, uint32_t floor, uint32_t tick,
+						 WsForgotten told, void *arg)
+{
+	uint32_t	before = sampler->count;
+	double		room = FILLED_LOW * sampler->capacity;
+	uint32_t	used = 0;
+
+	if (sampler->count < room || tick < floor ||
+		tick - floor < FALL_SECONDS * WS_TICKS_PER_SECOND)
+		return 0;
+	for (uint32_t i = 0; i < sampler->capacity; i++)
+		used += sampler->samples[i].touched >= floor;
+	if (used >= room)
+		return 0;
+	for (uint32_t i = 0; i < sampler->capacity; i++)
+	{
+		const WsSample *sample = &sampler->samples[i];
+
+		if (sample->touched != 0 && sample->touched < floor && !sample->resident)
+			forget_and_tell(sampler, i, told, arg);
+	}
+	return before - sampler->count;
+}
+
 void
 ws_sampler_set_brief(WsSampler *sampler, uint32_t ticks, uint32_t tick)
 {

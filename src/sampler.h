@@ -143,6 +143,14 @@ extern void ws_sampler_forget(WsSampler *sampler, uint32_t entry);
 extern uint32_t ws_sampler_expire(WsSampler *sampler, uint32_t tick, WsForgotten told, void *arg);
 
 /*
+ * After a reset at this tick, pages of before are of use to the simulated
+ * caches only.  Where they alone keep the shift from falling, a minute later,
+ * forget those that are not in shared buffers; returns how many.
+ */
+extern uint32_t ws_sampler_forget_before(WsSampler *sampler, uint32_t floor, uint32_t tick,
+										 WsForgotten told, void *arg);
+
+/*
  * Keep strata that do not last for so many ticks, at most an hour; 20 minutes
  * at first.
  */

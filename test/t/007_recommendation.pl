@@ -292,7 +292,7 @@ $node->stop;
 # ---- the clock is set
 SKIP:
 {
-	skip 'no library could be made', 13 unless $clocked;
+	skip 'no library could be made', 14 unless $clocked;
 	ok_status($clocked);
 	# without a sample the cells of the sketch stand for pages; of 3,000 and some
 	# hundred of catalogs one in eight at most falls together with another
@@ -343,6 +343,34 @@ SKIP:
 	is(history($clocked, "count(*) >= $kept"), 't', 'and the history is kept');
 	is($clocked->safe_psql('postgres', q{SELECT status IN ('collecting', 'ok') FROM working_set_recommendation}),
 		't', 'and the worker is on time');
+
+	# ---- the rate of sampling after a reset
+	# a large table fills the sample; after a reset few pages are used, and the time that
+	# the sample keeps a page is not over
+	$clocked->append_conf('postgresql.conf', 'working_set.sample_pages = 1024');
+	{
+		local $ENV{LD_PRELOAD} = $library;
+		local $ENV{WS_TEST_CLOCK} = $rc;
+		$clocked->restart;
+	}
+	$clocked->safe_psql('postgres', q{
+		CREATE TABLE cold (id int, filler text);
+		ALTER TABLE cold ALTER filler SET STORAGE PLAIN;
+		INSERT INTO cold SELECT g, repeat('x', 7000) FROM generate_series(1, 12000) g;
+		VACUUM (FREEZE, ANALYZE) cold;
+		SELECT count(filler) FROM cold \\g /dev/null
+	});
+	wait_for($clocked, 'SELECT sample_rate BETWEEN 0.001 AND 0.1 AND sampled_pages > 512 FROM working_set_info', 'the sample is not full');
+	my $rate = $clocked->safe_psql('postgres', 'SELECT approximate_working_set_size(true) \g /dev/null' . "\n" .
+		'SELECT sample_rate FROM working_set_info');
+	my $risen = $rate;
+	for (my $passed = 0; $risen <= $rate && $passed < 900; $passed += 15)
+	{
+		set_clock('+864000', '+' . (423000100 + $passed));
+		$clocked->safe_psql('postgres', 'SELECT count(filler) FROM hot WHERE ctid < \'(1000,1)\' \g /dev/null');
+		$risen = $clocked->safe_psql('postgres', 'SELECT pg_sleep(0.5) \g /dev/null' . "\n" . 'SELECT sample_rate FROM working_set_info');
+	}
+	cmp_ok($risen, '>', $rate, 'after a reset pages of before do not keep the rate of sampling low');
 	$clocked->stop;
 }
 

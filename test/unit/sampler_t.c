@@ -1246,6 +1246,40 @@ test_expire(void)
 }
 
 static void
+test_forget_before(void)
+{
+	const uint32_t floor = 1000000;
+	const uint32_t now = floor + 600;
+	WsSampler  *s = new_sampler(80, 10, 5, 1000);
+	WsSampleLoad idle = {0, 0, 0, LONG_AGO, 0};
+	Told		told = {{0}, 0};
+
+	enter_pages(s, 5, 40, floor - 1);
+	enter_pages(s, 5, 3, floor);
+	enter_pages(s, 5, 4, now);
+	is_int(ws_sampler_next_shift(s, &idle), 5, "reset: pages of before keep the shift up");
+	is_int(ws_sampler_forget_before(s, floor, now - 1, tell, &told), 0, "reset: for a minute");
+	is_int(ws_sampler_forget_before(s, now + 1, now, tell, &told), 0, "reset: also at one that comes this moment");
+	is_int(ws_sampler_forget_before(s, 100, now, tell, &told), 0, "reset: pages of after it stay");
+	for (uint32_t i = 0; i < 10; i++)
+		s->samples[i].resident = s->samples[i].touched != 0;
+	is_int(ws_sampler_resident(s, 0), 10, "reset: ten are in shared buffers");
+	ok(ws_sampler_forget_before(s, floor, now, tell, &told) == 30 && told.total == 30 &&
+	   s->count == 17 && ws_sampler_resident(s, 0) == 10 && ws_sampler_check(s) == NULL,
+	   "reset: what was used before and is not in shared buffers goes, and nothing else");
+	is_int(ws_sampler_next_shift(s, &idle), 4, "reset: so that the shift falls");
+
+	ws_sampler_init(s, 80, 10, 5, 1000);
+	enter_pages(s, 5, 40, floor - 1);
+	enter_pages(s, 5, 32, floor);
+	is_int(ws_sampler_forget_before(s, floor, now, NULL, NULL), 0, "reset: not if it could not fall anyway");
+	ws_sampler_init(s, 80, 10, 5, 1000);
+	enter_pages(s, 5, 31, floor - 1);
+	is_int(ws_sampler_forget_before(s, floor, now, NULL, NULL), 0, "reset: nor if it can");
+	free(s);
+}
+
+static void
 test_make_room(void)
 {
 	/* 80 pages, so ten are an eighth; brief for 20 minutes */
@@ -1838,7 +1872,7 @@ test_noise(void)
 int
 main(void)
 {
-	plan(283);
+	plan(292);
 	test_stratum();
 	test_bound();
 	compare_with_list(400, false, 71, "small table");
@@ -1855,6 +1889,7 @@ main(void)
 	test_error();
 	test_relations();
 	test_expire();
+	test_forget_before();
 	test_make_room();
 	test_relax();
 	test_shift_lasts();
