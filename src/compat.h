@@ -36,7 +36,8 @@
 #endif
 
 /*
- * What makes the compiler inline a function has had a shorter name since 19.
+ * What makes the compiler inline a function has a shorter name alone since 20;
+ * first minor releases of the others do not know it.
  */
 #ifndef pg_always_inline
 #define pg_always_inline pg_attribute_always_inline
