@@ -188,13 +188,12 @@ take_over(const WsEvent *event, uint32 hash, bool *known)
 	if (event->act == WS_ACT_REMOVE)
 	{
 		WsSample   *sample = &sampler->samples[entry];
-		bool		resident = false;
+		bool		resident;
 
 		/* soon after a use it may be no removal (lookup.c), so look for the page */
-		if (*known && sample->touched + 1 >= event->tick)
-			(void) ws_probe_resident(sample, 1, &resident);
 		if (*known)
-			sample->resident = resident;
+			sample->resident = sample->touched + 1 >= event->tick &&
+				ws_probe_resident(sample, 1, &resident) > 0;
 		return WS_NO_SAMPLE;
 	}
 	if (!*known)
@@ -266,12 +265,11 @@ read_events(WsEvent *events)
 
 	/* what its check byte did not betray; the clock may have been restarted since */
 	for (int i = 0; i < n; i++)
+	{
+		events[i].tick = Min(events[i].tick, now);
 		if (events[i].page.fork >= 0 && events[i].page.fork <= MAX_FORKNUM)
-		{
-			events[good] = events[i];
-			events[good].tick = Min(events[good].tick, now);
-			good++;
-		}
+			events[good++] = events[i];
+	}
 	lost += n - good;
 	if (lost > 0)
 		__atomic_fetch_add(&ws_shared->shards[0].counters.dropped, lost, __ATOMIC_RELAXED);

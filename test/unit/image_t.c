@@ -683,7 +683,7 @@ unreadable(const World *w, uint32_t tick, int64_t now)
 		!(peak.row.recommended >= 0 && peak.row.recommended * 32768 < 0x1p63))
 		return "the peak does not fit";
 
-	if (!workspace && !(workspace = malloc(ws_curve_workspace_size(3))))
+	if (!workspace && !(workspace = malloc(ws_curve_size(WS_REGISTERS_MAX))))
 		abort();
 	ws_curve_estimate((const WsSketch *const *) w->sketches, WS_IMAGE_SKETCHES, tick, ages, 3, e, workspace);
 	for (int i = 0; i < 3; i++)
