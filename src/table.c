@@ -314,7 +314,7 @@ search_words(Search *search, uintptr_t at, uintptr_t end)
 }
 
 /*
- * The main program is the one that the loader tells of first.
+ * The loader reports the main program first.
  */
 static int
 search_program(struct dl_phdr_info *info, size_t size, void *data)

@@ -203,14 +203,20 @@ create_other_maps(void)
 	return file;
 }
 
-/* no line of it is one of a list of memory */
+/*
+ * No line of it is one of a list of memory.  The first one is so long that its
+ * second kilobyte looks like such a line.
+ */
 static void
 garble_maps(void)
 {
 	FILE	   *file = create_other_maps();
 
 	for (int i = 0; i < 5000; i++)
-		fputc('a' + i % 26, file);
+		fputc('g' + i % 20, file);
+	fseek(file, 1023, SEEK_SET);
+	fputs("1000-2000 rw-p 0 0 0 ", file);
+	fseek(file, 0, SEEK_END);
 	fputs("\n\n-\nrw-p\n1-2\n1000-2000 r\n3000-4000 r-xp 0 0 0\nzz-zz rw-p\n", file);
 	fwrite("\0\0\n\377\376 rw-p\n", 1, 11, file);
 	fclose(file);
