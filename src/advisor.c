@@ -417,10 +417,10 @@ ws_advisor_begin(void)
 void
 ws_advisor_begin_anew(void)
 {
-	if (ws_shared->sampler)
-	{
-		WsSampler  *sampler = ws_shared->sampler;
+	WsSampler  *sampler = ws_shared->sampler;
 
+	if (sampler)
+	{
 		LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
 		ws_sampler_init(sampler, sampler->capacity, sampler->log2m, sampler->shift,
 						ws_load(&ws_shared->sketch[WS_CLIENT]->floor));
@@ -477,9 +477,7 @@ admit_mature(void)
 	}
 }
 
-/*
- * Without a sample: follow the curve, at random instants.
- */
+/* Without a sample: follow the curve, at random instants. */
 static void
 follow_curve(int64 now)
 {
