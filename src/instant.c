@@ -51,7 +51,7 @@ lasts(const Instant *instant)
 	int64		age = ws_shmem_clock_ms() - instant->taken;
 
 	return instant->statement == GetCurrentStatementStartTimestamp() &&
-		instant->since == __atomic_load_n(&ws_shared->since, __ATOMIC_RELAXED) &&
+		instant->since == ws_shmem_since() &&
 		age >= 0 && age < LASTS;
 }
 
@@ -65,7 +65,7 @@ begin_instant(MemoryContext execution)
 	instant->execution = execution;
 	instant->context = context;
 	instant->statement = GetCurrentStatementStartTimestamp();
-	instant->since = __atomic_load_n(&ws_shared->since, __ATOMIC_RELAXED);
+	instant->since = ws_shmem_since();
 	instant->taken = ws_shmem_clock_ms();
 	instant->now = ws_shmem_advance();
 	instant->next = instants;
