@@ -1031,7 +1031,7 @@ watch_descriptor(void)
 		die("fork");
 	if (child == 0)
 	{
-		time_t		end = time(NULL) + 20;
+		time_t		end = time(NULL) + 600;
 		int			times = 0;
 		int			without = 0;
 

@@ -574,8 +574,14 @@ write_many(void *arg)
 			w->nwritten++;
 		else
 		{
-			w->nrefused++;
-			sched_yield();
+			/*
+			 * Wait a little for the reader.  On a busy machine each yield costs
+			 * the time slices of all others, so that there are few of them.
+			 */
+			if (w->nrefused++ % 256 == 0)
+				sched_yield();
+			for (volatile int spin = 0; spin < 1000; spin++)
+				;
 		}
 	}
 	__atomic_fetch_sub(w->running, 1, __ATOMIC_SEQ_CST);
