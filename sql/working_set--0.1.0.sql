@@ -236,7 +236,7 @@ AS 'MODULE_PATHNAME', 'ws_working_set_relations'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 100;
 
 COMMENT ON FUNCTION working_set_relations(interval) IS
-'The clients'' working set of the last "period" by relation and fork, largest first: estimated from a sample of the pages and the size of the whole set. Range of period: 0 to 1 hour; NULL: 1 hour. A relation of which no page is sampled has no row. No rows: not tracking, or working_set.sample_pages is 0. Errors: 22023 if period is negative or longer than an hour, 55000 if the library is not preloaded. Source: spatial sampling, Waldspurger et al., SHARDS 2015.';
+'The clients'' working set of the last "period" by relation and fork, largest first: estimated from a sample of the pages and the size of the whole set. Range of period: 0 to 1 hour; NULL: 1 hour. A relation of which no page is sampled has no row. A sampled page stands for several, so the estimate is limited to the size of the file where that can be found out without waiting for a lock; for other databases standard_error_bytes says how far off it may be. So rows may add up to less than the set; working_set_databases has all of it. No rows: not tracking, or working_set.sample_pages is 0. Errors: 22023 if period is negative or longer than an hour, 55000 if the library is not preloaded. Source: spatial sampling, Waldspurger et al., SHARDS 2015.';
 
 REVOKE ALL ON FUNCTION working_set_relations(interval) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION working_set_relations(interval) TO pg_monitor;
@@ -251,9 +251,9 @@ COMMENT ON COLUMN working_set_relations.relation IS 'Relation; NULL if it is of 
 COMMENT ON COLUMN working_set_relations.relkind IS 'Its kind, as in pg_class: r table, i index, t TOAST table, m materialized view, S sequence';
 COMMENT ON COLUMN working_set_relations.relfilenode IS 'Number of its file';
 COMMENT ON COLUMN working_set_relations.fork IS 'Fork: main, fsm, vm or init';
-COMMENT ON COLUMN working_set_relations.pages IS 'Distinct pages used in the period';
+COMMENT ON COLUMN working_set_relations.pages IS 'Distinct pages used in the period; not more than the file has now, if it is of this database';
 COMMENT ON COLUMN working_set_relations.bytes IS 'The same in bytes';
-COMMENT ON COLUMN working_set_relations.share IS 'Share of the set, 0 to 1';
+COMMENT ON COLUMN working_set_relations.share IS 'Share of the set, 0 to 1, as in the sample: not limited by the size of the file';
 COMMENT ON COLUMN working_set_relations.standard_error_bytes IS 'Standard error of bytes';
 COMMENT ON COLUMN working_set_relations.resident_bytes IS 'How much of bytes is in shared buffers now';
 COMMENT ON COLUMN working_set_relations.reused_bytes IS 'How much of bytes was used more than once in the period, at least five seconds apart: what is used once gains nothing from a cache';
@@ -377,7 +377,7 @@ COMMENT ON COLUMN working_set_info.since IS 'The counters here count from this t
 COMMENT ON COLUMN working_set_info.registers IS 'Registers of the sketch; the standard error is 0.589 / sqrt(registers)';
 COMMENT ON COLUMN working_set_info.sample_rate IS 'Share of pages that are sampled now: one in a power of two, fewer as the set or the load grows; 0: none';
 COMMENT ON COLUMN working_set_info.sampled_pages IS 'Pages in the sample, of which there is room for working_set.sample_pages';
-COMMENT ON COLUMN working_set_info.lookups IS 'Lookups of pages by clients since then; a running process may be a tick behind';
+COMMENT ON COLUMN working_set_info.lookups IS 'Lookups of pages by clients since then; a running process may be a tick behind. pg_stat_database counts those of VACUUM and autovacuum as well, so its hit ratio can be another; README shows how to compare';
 COMMENT ON COLUMN working_set_info.hits IS 'Those of them that found the page in shared buffers';
 COMMENT ON COLUMN working_set_info.evictions IS 'Pages that left shared buffers since then, evicted or dropped, whoever made them';
 COMMENT ON COLUMN working_set_info.dropped_samples IS 'Events of sampled pages that were lost since then, because the stream to the background worker was full';

@@ -115,19 +115,19 @@ ws_worker_has_place(const char *name)
 }
 
 /*
- * The path of a relation's main fork is a string in a struct since 18, and one
+ * The path of a relation's fork is a string in a struct since 18, and one
  * that was allocated before.
  */
 static inline void
-ws_relation_path(Oid tablespace, Oid database, uint32 relation, char *path, size_t size)
+ws_relation_path(Oid tablespace, Oid database, uint32 relation, int fork, char *path, size_t size)
 {
 #if PG_VERSION_NUM < 180000
-	char	   *allocated = GetRelationPath(database, tablespace, relation, -1, MAIN_FORKNUM);
+	char	   *allocated = GetRelationPath(database, tablespace, relation, -1, (ForkNumber) fork);
 
 	strlcpy(path, allocated, size);
 	pfree(allocated);
 #else
-	strlcpy(path, GetRelationPath(database, tablespace, relation, INVALID_PROC_NUMBER, MAIN_FORKNUM).str, size);
+	strlcpy(path, GetRelationPath(database, tablespace, relation, INVALID_PROC_NUMBER, (ForkNumber) fork).str, size);
 #endif
 }
 

@@ -33,6 +33,6 @@ ws_relation_blocks(const WsPageId *page)
 {
 	char		path[MAXPGPATH];
 
-	ws_relation_path(page->tablespace, page->database, page->relation, path, sizeof(path));
+	ws_relation_path(page->tablespace, page->database, page->relation, page->fork, path, sizeof(path));
 	return ws_segments_blocks(segment_blocks, path, RELSEG_SIZE, page->block / RELSEG_SIZE);
 }

@@ -4,6 +4,9 @@
  *
  * The sample says which share of the set is whose, and the sketch how large
  * the set is; together they are better than the sample alone.
+ *
+ * Of a small relation a sampled page stands for more pages than there are.  So
+ * the size of its file is the limit.
  */
 #include "postgres.h"
 
@@ -21,6 +24,7 @@
 #include "guc.h"
 #include "instant.h"
 #include "probe.h"
+#include "relsize.h"
 #include "sampler.h"
 #include "shmem.h"
 #include "sqlfuncs.h"
@@ -37,6 +41,8 @@ typedef struct Part
 	int			pages;
 	int			reused;
 	int			resident;
+	Oid			relation;		/* found by find_relation() */
+	int64		limit;			/* pages that it has at most */
 } Part;
 
 typedef struct Parts
@@ -140,6 +146,8 @@ divide(const FmgrInfo *function, uint32 ticks, Order order, Parts *parts)
 		parts->part[i].pages = 1;
 		parts->part[i].reused = ws_sample_reused(&samples[i], now, ticks, floor);
 		parts->part[i].resident = resident[i];
+		parts->part[i].relation = InvalidOid;
+		parts->part[i].limit = PG_INT64_MAX;
 	}
 	qsort(parts->part, parts->pages, sizeof(Part), order);
 	parts->n = 0;
@@ -177,12 +185,26 @@ answer(FunctionCallInfo fcinfo, Order order, Parts *parts)
 }
 
 /*
- * Sampled pages as pages of the set.
+ * Sampled pages of a part as pages of the set.
  */
 static int64
-to_pages(const Parts *parts, int pages)
+to_pages(const Parts *parts, const Part *part, int pages)
 {
-	return (int64) rint(parts->set.pages * pages / parts->pages);
+	return Min((int64) rint(parts->set.pages * pages / parts->pages), part->limit);
+}
+
+/*
+ * Largest first, in pages of the set.
+ */
+static int
+by_size(const void *a, const void *b, void *arg)
+{
+	const Part *x = a;
+	const Part *y = b;
+	int64		pages_x = to_pages(arg, x, x->pages);
+	int64		pages_y = to_pages(arg, y, y->pages);
+
+	return pages_x != pages_y ? (pages_x < pages_y) - (pages_x > pages_y) : by_pages(a, b);
 }
 
 /*
@@ -195,12 +217,13 @@ put_sizes(const Parts *parts, const Part *part, Datum *values)
 	double		error = ws_sample_error(parts->set.pages * share, parts->set.pages,
 										parts->set.variance, parts->shift);
 
-	values[0] = Int64GetDatum(to_pages(parts, part->pages));
-	values[1] = Int64GetDatum(ws_pages_to_bytes(to_pages(parts, part->pages)));
+	error = Min(error, (double) part->limit);
+	values[0] = Int64GetDatum(to_pages(parts, part, part->pages));
+	values[1] = Int64GetDatum(ws_pages_to_bytes(to_pages(parts, part, part->pages)));
 	values[2] = Float8GetDatum(share);
 	values[3] = Int64GetDatum((int64) rint(error * BLCKSZ));
-	values[4] = Int64GetDatum(ws_pages_to_bytes(to_pages(parts, part->resident)));
-	values[5] = Int64GetDatum(ws_pages_to_bytes(to_pages(parts, part->reused)));
+	values[4] = Int64GetDatum(ws_pages_to_bytes(to_pages(parts, part, part->resident)));
+	values[5] = Int64GetDatum(ws_pages_to_bytes(to_pages(parts, part, part->reused)));
 }
 
 /*
@@ -228,6 +251,19 @@ find_relation(const WsPageId *whose)
 	return RelidByRelfilenumber(whose->tablespace, whose->relation);
 }
 
+/*
+ * Pages that a fork of a relation has at most.  A file that is gone, or was
+ * dropped and is empty until the next checkpoint, sets no limit to what was used
+ * of it.
+ */
+static int64
+most_pages(Oid relation, const WsPageId *whose)
+{
+	uint32		blocks = ws_relation_blocks(whose);
+
+	return blocks > 0 || OidIsValid(relation) ? blocks : PG_INT64_MAX;
+}
+
 Datum
 ws_working_set_relations(PG_FUNCTION_ARGS)
 {
@@ -237,12 +273,25 @@ ws_working_set_relations(PG_FUNCTION_ARGS)
 	answer(fcinfo, by_relation, &parts);
 	for (int i = 0; i < parts.n; i++)
 	{
+		Part	   *part = &parts.part[i];
+
+		part->relation = find_relation(&part->whose);
+		part->limit = most_pages(part->relation, &part->whose);
+	}
+	if (parts.n > 0)
+		qsort_arg(parts.part, parts.n, sizeof(Part), by_size, &parts);
+
+	for (int i = 0; i < parts.n; i++)
+	{
 		const WsPageId *whose = &parts.part[i].whose;
-		Oid			relation = find_relation(whose);
+		Oid			relation = parts.part[i].relation;
 		char		kind = OidIsValid(relation) ? get_rel_relkind(relation) : '\0';
 		Datum		values[11];
 		bool		nulls[11] = {false};
 
+		/* all that was used of it has been cut off, or was never much */
+		if (to_pages(&parts, &parts.part[i], parts.part[i].pages) == 0)
+			continue;
 		put_database(whose->database, &values[0], &nulls[0]);
 		nulls[1] = kind == '\0';
 		values[1] = ObjectIdGetDatum(relation);

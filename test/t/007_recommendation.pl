@@ -177,10 +177,30 @@ for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
 like($seen, qr/^\d+\|t\|/, 'one scan of a large table does not make it live');
 like($seen, qr/\|of the .* used in the last 30 seconds, .* will probably be used again soon/, 'and the reason says so');
 
+# ---- the peak is what was needed, not what a projection foresaw
+# pages come in for the first time and again, until a projection is more than anything needed
+my ($projected, $beyond) = (0, 0);
+for (my $blocks = 300; $projected < 2 && $blocks <= 12000; $blocks += 60)
+{
+	my ($now, $most, $needed) = split /\n/, $node->safe_psql('postgres', qq{
+		SELECT count(filler), pg_sleep(0.2) FROM cold WHERE ctid < '($blocks,1)' \\g /dev/null
+		SELECT recommended_cache_bytes AS now, peak_cache_bytes AS most FROM working_set_recommendation \\gset
+		\\echo :now
+		\\echo :most
+		SELECT max(recommended_cache_bytes) FROM working_set_history});
+	next if $now <= $needed;
+	$projected++;
+	$beyond++ if $most > $needed;
+}
+cmp_ok($projected, '>', 0, 'while the set grows, what is recommended exceeds all that was needed');
+is($beyond, 0, 'and the peak does not');
+wait_for($node, q{SELECT peak_cache_bytes = (SELECT max(recommended_cache_bytes) FROM working_set_history)
+	FROM working_set_recommendation}, 'the peak is not that of the history');
+
 # ---- the method follows a reload, and both values stay
 $node->append_conf('postgresql.conf', 'working_set.method = plateau_end');
 $node->reload;
-wait_for($node, "SELECT method = 'plateau_end' FROM working_set_recommendation", 'method');
+wait_for($node, "SELECT method = 'plateau_end' AND live_bytes < plateau_end_bytes / 2 FROM working_set_recommendation", 'method');
 becomes($node, q{
 	SELECT plateau_end_bytes = working_set_bytes, live_bytes < plateau_end_bytes / 2,
 	       recommended_cache_bytes >= plateau_end_bytes, reason ~ '^the .* seen so far need'
@@ -223,26 +243,6 @@ becomes($node, q{
 	       reason ~ 'shared_buffers and the verdict are for the busiest time of the .* seen, which needed'
 	  FROM working_set_recommendation}, 'grow|t|t|t', 'the verdict is for the peak, and the reason says so');
 }
-
-# ---- the peak is what was needed, not what a projection foresaw
-# pages come in for the first time and again, until a projection is more than anything needed
-my ($projected, $beyond) = (0, 0);
-for (my $blocks = 300; $projected < 3 && $blocks <= 12000; $blocks += 150)
-{
-	my ($now, $most, $needed) = split /\n/, $node->safe_psql('postgres', qq{
-		SELECT count(filler) FROM cold WHERE ctid < '($blocks,1)' \\g /dev/null
-		SELECT recommended_cache_bytes AS now, peak_cache_bytes AS most FROM working_set_recommendation \\gset
-		\\echo :now
-		\\echo :most
-		SELECT max(recommended_cache_bytes) FROM working_set_history});
-	next if $now <= $needed;
-	$projected++;
-	$beyond++ if $most > $needed;
-}
-cmp_ok($projected, '>', 0, 'while the set grows, what is recommended exceeds all that was needed');
-is($beyond, 0, 'and the peak does not');
-wait_for($node, q{SELECT peak_cache_bytes = (SELECT max(recommended_cache_bytes) FROM working_set_history)
-	FROM working_set_recommendation}, 'the peak is not that of the history');
 
 # ---- history
 my $rows = history($node, 'count(*)');
