@@ -366,7 +366,7 @@ SKIP:
 	my $risen = $rate;
 	for (my $passed = 0; $risen <= $rate && $passed < 900; $passed += 15)
 	{
-		set_clock('+864000', '+' . (423000100 + $passed));
+		set_clock('+864000', '+' . (423000100 + $passed) . '000');
 		$clocked->safe_psql('postgres', 'SELECT count(filler) FROM hot WHERE ctid < \'(1000,1)\' \g /dev/null');
 		$risen = $clocked->safe_psql('postgres', 'SELECT pg_sleep(0.5) \g /dev/null' . "\n" . 'SELECT sample_rate FROM working_set_info');
 	}
