@@ -22,7 +22,6 @@
 
 #include "access/xlog.h"
 #include "common/relpath.h"
-#include "port/pg_crc32c.h"
 #include "storage/block.h"
 #include "storage/fd.h"
 #include "storage/lwlock.h"
@@ -56,15 +55,28 @@ typedef struct Complaints
 	bool		made;
 } Complaints;
 
-/* CRC-32C, piece by piece; that of nothing is 0 */
+/*
+ * CRC-32C, piece by piece; that of nothing is 0.  The server has a function for
+ * it, but its name differs between servers of one version: it depends on the
+ * compiler that built the server.
+ */
 static uint32
 checksum(uint32 so_far, const void *bytes, size_t size)
 {
-	pg_crc32c	crc = so_far ^ 0xFFFFFFFF;
+	static uint32 table[256];
+	const uint8 *p = bytes;
+	uint32		crc = ~so_far;
 
-	COMP_CRC32C(crc, bytes, size);
-	FIN_CRC32C(crc);
-	return crc;
+	if (table[1] == 0)
+		for (uint32 i = 0; i < lengthof(table); i++)
+		{
+			table[i] = i;
+			for (int bit = 0; bit < 8; bit++)
+				table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0x82F63B78 : 0);
+		}
+	while (size-- > 0)
+		crc = table[(crc ^ *p++) & 255] ^ crc >> 8;
+	return ~crc;
 }
 
 /* ms since 1970 */
