@@ -4,7 +4,7 @@
 
 -- twenty sizes, from a tenth to four times shared_buffers, ascending
 SELECT size_factor FROM working_set_cache_advice;
-SELECT count(*) FILTER (WHERE cache_bytes = round(pg_size_bytes(current_setting('shared_buffers')) * size_factor::numeric / 8192) * 8192) AS bytes,
+SELECT count(*) FILTER (WHERE cache_bytes = round(pg_size_bytes(current_setting('shared_buffers')) * size_factor::numeric / current_setting('block_size')::int) * current_setting('block_size')::int) AS bytes,
        count(*) FILTER (WHERE cache = pg_size_pretty(cache_bytes)) AS pretty
   FROM working_set_cache_advice;
 

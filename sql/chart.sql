@@ -2,7 +2,7 @@
 
 -- what is seen: some lookups of a table, and so a second or more of knowledge
 CREATE TABLE charted AS
-  SELECT g AS id, repeat('x', 1000) AS filler FROM generate_series(1, 7000) g;
+  SELECT g AS id, repeat('x', current_setting('block_size')::int / 8 - 24) AS filler FROM generate_series(1, 7000) g;
 VACUUM (FREEZE, ANALYZE) charted;
 SELECT working_set_reset() IS NOT NULL AS reset;
 SELECT count(filler) FROM charted;
@@ -32,7 +32,7 @@ SELECT regexp_replace(string_agg(line, ' ' ORDER BY n), 'since .*; the', 'since 
   FROM drawn WHERE n > (SELECT n FROM drawn WHERE line ~ '^ {20}0 ');
 
 -- a row says what the curve says: nobody else uses pages, but this does
-SELECT pg_size_bytes(trim(substr(line, 12, 8))) / 8192.0 BETWEEN pages_low * 0.9 AND pages_high * 1.1 AS agrees
+SELECT pg_size_bytes(trim(substr(line, 12, 8))) / current_setting('block_size')::numeric BETWEEN pages_low * 0.9 AND pages_high * 1.1 AS agrees
   FROM drawn, working_set_curve('{3600}') WHERE line LIKE 'p%';
 
 -- while nothing is tracked, which takes effect between two commands

@@ -9,7 +9,7 @@
 -- four of the sketch's size (0.5 % each).
 CREATE TABLE thousand (id int, filler text);
 ALTER TABLE thousand ALTER filler SET STORAGE PLAIN;
-INSERT INTO thousand SELECT g, repeat('x', 7000) FROM generate_series(1, 1000) g;
+INSERT INTO thousand SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(1, 1000) g;
 VACUUM (FREEZE, ANALYZE) thousand;
 CREATE FUNCTION wait_for(condition text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
@@ -26,11 +26,11 @@ BEGIN
 END $$;
 SELECT working_set_reset() IS NOT NULL AS reset;
 SELECT count(filler) FROM thousand;
-SELECT wait_for('(SELECT abs(pages - 1000) <= 20 + 4 * standard_error_bytes / 8192.0 AND abs(resident_bytes - bytes) <= 8192 FROM working_set_relations WHERE relation = ''thousand''::regclass AND fork = ''main'')') AS seen;
+SELECT wait_for('(SELECT abs(pages - 1000) <= 20 + 4 * standard_error_bytes / current_setting(''block_size'')::float8 AND abs(resident_bytes - bytes) <= current_setting(''block_size'')::int FROM working_set_relations WHERE relation = ''thousand''::regclass AND fork = ''main'')') AS seen;
 
 SELECT datname = current_database() AS datname, relkind, fork,
        relfilenode = pg_relation_filenode('thousand') AS relfilenode,
-       bytes = pages * 8192 AS bytes, share > 0.5 AND share < 1 AS share, reused_bytes
+       bytes = pages * current_setting('block_size')::int AS bytes, share > 0.5 AND share < 1 AS share, reused_bytes
   FROM working_set_relations WHERE relation = 'thousand'::regclass AND fork = 'main';
 -- all of it, by relation and by database
 SELECT abs(sum(share) - 1) < 1e-9 AS shares, abs(sum(pages) - min(s.size)) <= 4 + count(*) AS pages

@@ -40,12 +40,12 @@ SELECT working_set_size('-1 second');
 
 -- reset forgets what was before, and says since when all is known
 CREATE TABLE pages AS
-  SELECT g AS id, repeat('x', 1000) AS filler FROM generate_series(1, 7000) g;
+  SELECT g AS id, repeat('x', current_setting('block_size')::int / 8 - 24) AS filler FROM generate_series(1, 7000) g;
 VACUUM (FREEZE, ANALYZE) pages;
 CREATE TEMP TABLE moment AS SELECT working_set_reset() AS at;
 SELECT at <= clock_timestamp() AS past, at = since AS told
   FROM moment, working_set_info;
-SELECT sum(length(filler)) FROM pages;
+SELECT count(length(filler)) FROM pages;
 -- 1000 pages, and those of a few catalogs; the bound is more than ten standard errors
 -- (some servers extend a table by several pages at once)
 SELECT relpages BETWEEN 1000 AND 1032 AS pages FROM pg_class WHERE relname = 'pages';

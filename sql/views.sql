@@ -36,7 +36,7 @@ SELECT reason LIKE 'counting since %; the first recommendation comes after a min
 
 -- lookups are the server's own: a scan of 100 cached pages is 100 hits
 CREATE TABLE hundred AS
-  SELECT g AS id, repeat('x', 1000) AS filler FROM generate_series(1, 700) g;
+  SELECT g AS id, repeat('x', current_setting('block_size')::int / 8 - 24) AS filler FROM generate_series(1, 700) g;
 VACUUM (FREEZE, ANALYZE) hundred;
 SELECT relpages FROM pg_class WHERE relname = 'hundred';
 SELECT count(filler) FROM hundred;

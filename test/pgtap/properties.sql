@@ -27,7 +27,7 @@ CREATE PROCEDURE pg_temp.make_table(name text, pages int) LANGUAGE plpgsql AS $$
 BEGIN
   EXECUTE format('CREATE TABLE %I (id int, filler text)', name);
   EXECUTE format('ALTER TABLE %I ALTER filler SET STORAGE PLAIN', name);
-  EXECUTE format('INSERT INTO %I SELECT g, repeat(''x'', 7000) FROM generate_series(1, %s) g', name, pages);
+  EXECUTE format('INSERT INTO %I SELECT g, repeat(''x'', current_setting(''block_size'')::int - 1192) FROM generate_series(1, %s) g', name, pages);
 END $$;
 
 -- Scan a table and say what that was: estimate since a reset.
