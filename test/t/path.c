@@ -1,6 +1,6 @@
 /*
  * path.c
- *		For 020_path.pl: counts what working_set calls while the server is in one
+ *		For 022_path.pl: counts what working_set calls while the server is in one
  *		of the two functions that it put into the buffer lookup table.
  *
  * Preloaded after working_set, it puts functions of its own around these two, and
