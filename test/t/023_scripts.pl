@@ -328,20 +328,22 @@ for my $file (sort keys %queries)
 
 # ---------------------------------------------------------------- the examples
 
-# As printed, in psql, one after the other; what creates the extension has a new database.
+# As printed, in psql, one after the other; what creates the extension has a database of its own.
 my $databases = 0;
 my $previous = '';
+my $created = 0;
 my $in;
 for my $name (sort keys %example)
 {
 	my ($file) = $name =~ /^(.*):/;
-	if ($file ne $previous || $example{$name} =~ /CREATE EXTENSION/)
+	if ($file ne $previous || $created || $example{$name} =~ /CREATE EXTENSION/)
 	{
 		$in = 'example_' . ++$databases;
 		$node->safe_psql('postgres', "CREATE DATABASE $in");
 		$node->safe_psql($in, 'CREATE EXTENSION working_set') if $example{$name} !~ /CREATE EXTENSION/;
 	}
 	$previous = $file;
+	$created = $example{$name} =~ /CREATE EXTENSION/;
 	my ($ok, $out) = run($in, { input => $example{$name} });
 	ok($ok, "$name works as printed") or diag($out);
 
