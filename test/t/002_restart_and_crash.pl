@@ -14,7 +14,7 @@ $node->append_conf(
 shared_preload_libraries = 'working_set'
 restart_after_crash = on
 autovacuum = off
-shared_buffers = '64MB'
+shared_buffers = 8192
 });
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION working_set');
@@ -23,7 +23,7 @@ $node->safe_psql('postgres', 'CREATE EXTENSION working_set');
 $node->safe_psql('postgres', q{
 	CREATE TABLE pages (id int, filler text);
 	ALTER TABLE pages ALTER filler SET STORAGE PLAIN;
-	INSERT INTO pages SELECT g, repeat('x', 7000) FROM generate_series(1, 5000) g;
+	INSERT INTO pages SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(1, 5000) g;
 	VACUUM (FREEZE, ANALYZE) pages;
 });
 is($node->safe_psql('postgres', "SELECT relpages FROM pg_class WHERE relname = 'pages'"),

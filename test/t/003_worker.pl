@@ -20,7 +20,7 @@ $node->append_conf(
 shared_preload_libraries = 'working_set'
 working_set.interval = 1
 working_set.method = plateau_end
-shared_buffers = '64MB'
+shared_buffers = 8192
 autovacuum = off
 });
 $clock->lend(sub { $node->start });
@@ -28,7 +28,7 @@ $node->safe_psql('postgres', 'CREATE EXTENSION working_set');
 $node->safe_psql('postgres', q{
 	CREATE TABLE pages (id int, filler text);
 	ALTER TABLE pages ALTER filler SET STORAGE PLAIN;
-	INSERT INTO pages SELECT g, repeat('x', 7000) FROM generate_series(1, 2000) g;
+	INSERT INTO pages SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(1, 2000) g;
 	VACUUM (FREEZE, ANALYZE) pages;
 });
 
@@ -164,10 +164,10 @@ $node->poll_query_until('postgres', "SELECT status = 'ok' FROM working_set_recom
 $node->safe_psql('postgres', $scan);
 recommended();
 is( recommendation(q{
-	method, working_set_bytes BETWEEN (2000 - 46) * 8192 AND (2000 + 46 + 600) * 8192,
+	method, working_set_bytes BETWEEN (2000 - 46) * current_setting('block_size')::int AND (2000 + 46 + 600) * current_setting('block_size')::int,
 	low_bytes <= working_set_bytes AND working_set_bytes <= high_bytes,
 	plateau_end_bytes = working_set_bytes, projected_bytes >= plateau_end_bytes,
-	abs(recommended_cache_bytes - 1.1 * projected_bytes) <= 8192,
+	abs(recommended_cache_bytes - 1.1 * projected_bytes) <= current_setting('block_size')::int,
 	recommended_cache = pg_size_pretty(recommended_cache_bytes),
 	window_seconds BETWEEN 60 AND 3599, reason ~ '^the .* seen so far need '}),
 	'plateau_end|t|t|t|t|t|t|t|t', 'the recommendation is what was read');
@@ -176,10 +176,10 @@ $node->append_conf('postgresql.conf', 'working_set.headroom = 1');
 $node->reload;
 for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
 {
-	last if recommendation('abs(recommended_cache_bytes - 2 * projected_bytes) <= 8192') eq 't';
+	last if recommendation(q{abs(recommended_cache_bytes - 2 * projected_bytes) <= current_setting('block_size')::int}) eq 't';
 	recommended();
 }
-is(recommendation('abs(recommended_cache_bytes - 2 * projected_bytes) <= 8192'), 't', 'headroom follows a reload');
+is(recommendation(q{abs(recommended_cache_bytes - 2 * projected_bytes) <= current_setting('block_size')::int}), 't', 'headroom follows a reload');
 
 # the worker hangs: its last word is shown, as stale
 kill 'STOP', $worker;

@@ -12,7 +12,7 @@ $primary->init(allows_streaming => 1);
 $primary->append_conf(
 	'postgresql.conf', q{
 shared_preload_libraries = 'working_set'
-shared_buffers = '64MB'
+shared_buffers = 8192
 autovacuum = off
 });
 $primary->start;
@@ -33,7 +33,7 @@ $standby->safe_psql('postgres', 'SELECT working_set_reset()');
 $primary->safe_psql('postgres', q{
 	CREATE TABLE pages (id int, filler text);
 	ALTER TABLE pages ALTER filler SET STORAGE PLAIN;
-	INSERT INTO pages SELECT g, repeat('x', 7000) FROM generate_series(1, 2000) g;
+	INSERT INTO pages SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(1, 2000) g;
 });
 $primary->wait_for_catchup($standby);
 # 5 standard errors of 0.46 % are 46

@@ -135,7 +135,7 @@ sub tracks
 	# (the window is as long as anything can last, and the server was started just now)
 	is($node->safe_psql('postgres', q{
 		SELECT approximate_working_set_size_seconds(3600) > 50, approximate_working_set_size() > 50,
-		       working_set_size() > 50 * 8192, (SELECT count(*) FROM working_set_curve),
+		       working_set_size() > 50 * current_setting('block_size')::int, (SELECT count(*) FROM working_set_curve),
 		       (SELECT count(*) FROM working_set_cache_advice),
 		       (SELECT status FROM working_set_recommendation) IN ('ok', 'collecting')}),
 		't|t|t|60|20|t', "$name: and sizes are known");
@@ -182,7 +182,7 @@ sub refuses
 }
 
 # at first far more than a run uses by itself, which would be all that is known after a loss
-tracks('none', 'none', q{CREATE TABLE once AS SELECT g FROM generate_series(1, 600000) g; DROP TABLE once});
+tracks('none', 'none', q{CREATE TABLE once AS SELECT g FROM generate_series(1, 73 * current_setting('block_size')::int) g; DROP TABLE once});
 cmp_ok($known, '>', 2000, 'much is known');
 
 # nothing of the server's is touched yet

@@ -13,7 +13,7 @@ $node->append_conf(
 	'postgresql.conf', q{
 shared_preload_libraries = 'working_set'
 working_set.interval = 1
-shared_buffers = '16MB'
+shared_buffers = 2048
 autovacuum = off
 fsync = off
 log_min_messages = debug1
@@ -25,7 +25,7 @@ $node->safe_psql('postgres', 'CREATE EXTENSION working_set');
 $node->safe_psql('postgres', q{
 	CREATE TABLE pages (id int, filler text);
 	ALTER TABLE pages ALTER filler SET STORAGE PLAIN;
-	INSERT INTO pages SELECT g, repeat('x', 7000) FROM generate_series(1, 4000) g;
+	INSERT INTO pages SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(1, 4000) g;
 	CREATE INDEX ON pages (id);
 	VACUUM (FREEZE, ANALYZE) pages;
 });
@@ -170,7 +170,7 @@ $node->safe_psql('other', q{
 	CREATE EXTENSION working_set;
 	CREATE TABLE elsewhere (id int, filler text);
 	ALTER TABLE elsewhere ALTER filler SET STORAGE PLAIN;
-	INSERT INTO elsewhere SELECT g, repeat('x', 7000) FROM generate_series(1, 300) g;
+	INSERT INTO elsewhere SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(1, 300) g;
 	VACUUM (FREEZE, ANALYZE) elsewhere;
 });
 my $file = $node->safe_psql('other', q{SELECT pg_relation_filenode('elsewhere')});
@@ -182,7 +182,7 @@ wait_until(qq{reused_bytes > 0 FROM working_set_relations WHERE relfilenode = $f
 	'pages that were used twice are told');
 becomes('postgres', qq{
 	SELECT datname, relation IS NULL, relkind IS NULL,
-	       abs(pages - 300) <= 10 + 4 * standard_error_bytes / 8192.0,
+	       abs(pages - 300) <= 10 + 4 * standard_error_bytes / current_setting('block_size')::float8,
 	       reused_bytes >= bytes * 0.98, resident_bytes >= bytes * 0.98
 	  FROM working_set_relations WHERE relfilenode = $file AND fork = 'main'},
 	'other|t|t|t|t|t', 'a table of another database, by its name and number');

@@ -22,7 +22,7 @@ working_set.interval = 1
 working_set.break_even = 30
 working_set.hold = 5
 working_set.save = 2
-shared_buffers = '16MB'
+shared_buffers = 2048
 autovacuum = off
 timezone = 'UTC'
 } . ($settings || ''));
@@ -110,7 +110,7 @@ if (system("$cc -shared -fPIC -O2 -o $library test/t/clock.c") == 0)
 	$clocked->safe_psql('postgres', q{
 		CREATE TABLE hot (id int, filler text);
 		ALTER TABLE hot ALTER filler SET STORAGE PLAIN;
-		INSERT INTO hot SELECT g, repeat('x', 7000) FROM generate_series(1, 3000) g;
+		INSERT INTO hot SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(1, 3000) g;
 		VACUUM (FREEZE, ANALYZE) hot;
 	});
 }
@@ -130,8 +130,8 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE cold (id int, filler text);
 	ALTER TABLE hot ALTER filler SET STORAGE PLAIN;
 	ALTER TABLE cold ALTER filler SET STORAGE PLAIN;
-	INSERT INTO hot SELECT g, repeat('x', 7000) FROM generate_series(1, 3000) g;
-	INSERT INTO cold SELECT g, repeat('x', 7000) FROM generate_series(1, 12000) g;
+	INSERT INTO hot SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(1, 3000) g;
+	INSERT INTO cold SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(1, 12000) g;
 	VACUUM (FREEZE, ANALYZE) hot, cold;
 });
 # the break-even time after the loading, it is not part of anything any more
@@ -146,15 +146,15 @@ ok_status($node);
 # 3,000 pages and some hundred of catalogs; the standard error of all of them is
 # 0.46 % (registers), 5 of these are 75 pages; sampling adds nothing here, for
 # everything counts
-my $live = q{(live_bytes / 8192) BETWEEN 3000 - 75 AND 3000 + 75 + 700};
+my $live = q{(live_bytes / current_setting('block_size')::int) BETWEEN 3000 - 75 AND 3000 + 75 + 700};
 becomes($node, qq{
 	SELECT method, $live, working_set_bytes >= live_bytes, low_bytes <= working_set_bytes,
 	       high_bytes >= working_set_bytes, window_seconds,
-	       projected_bytes >= live_bytes, abs(recommended_cache_bytes - 1.1 * projected_bytes) <= 8192,
-	       plateau_end_bytes > 12000 * 8192::bigint
+	       projected_bytes >= live_bytes, abs(recommended_cache_bytes - 1.1 * projected_bytes) <= current_setting('block_size')::int,
+	       plateau_end_bytes > 12000::bigint * current_setting('block_size')::int
 	  FROM working_set_recommendation}, 'live_set|t|t|t|t|30|t|t|t',
 	'live_set counts what comes back; plateau_end what was loaded, too', $hot)
-  or diag($node->safe_psql('postgres', 'SELECT live_bytes / 8192, working_set_bytes / 8192 FROM working_set_recommendation'));
+  or diag($node->safe_psql('postgres', q{SELECT live_bytes / current_setting('block_size')::int, working_set_bytes / current_setting('block_size')::int FROM working_set_recommendation}));
 # in the first break-even time all that was loaded counts for nothing but its
 # first use; a scan now is the same
 # (what is said two seconds later; once more if the worker has not reported while it was in
@@ -168,9 +168,9 @@ for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
 	$node->safe_psql('postgres', $hot);
 	select(undef, undef, undef, 0.1);
 	$seen = $node->safe_psql('postgres', q{
-		SELECT live_bytes / 8192, live_bytes / 8192 BETWEEN 2500 AND 6000, reason
+		SELECT live_bytes / current_setting('block_size')::int, live_bytes / current_setting('block_size')::int BETWEEN 2500 AND 6000, reason
 		  FROM working_set_recommendation
-		 WHERE working_set_bytes / 8192 > 14000 AND status = 'ok'
+		 WHERE working_set_bytes / current_setting('block_size')::int > 14000 AND status = 'ok'
 		   AND computed_at > '} . $scanned . q{'::timestamptz + interval '2 s'});
 	last if $seen ne '';
 }
@@ -269,7 +269,7 @@ is(history($node, 'max(recommended_cache_bytes)'), $before, 'the history survive
 SKIP: {
 	skip 'nothing was suggested', 1 unless $memory_known;
 	is($node->safe_psql('postgres', q{
-		SELECT setting::bigint * 8192 BETWEEN 128 * 1048576 AND 500 * 1048576 FROM pg_settings WHERE name = 'shared_buffers'}),
+		SELECT setting::bigint * current_setting('block_size')::int BETWEEN 128 * 1048576 AND 64000 * current_setting('block_size')::bigint FROM pg_settings WHERE name = 'shared_buffers'}),
 		't', 'and shared_buffers is what was suggested');
 }
 
@@ -296,7 +296,7 @@ SKIP:
 	ok_status($clocked);
 	# without a sample the cells of the sketch stand for pages; of 3,000 and some
 	# hundred of catalogs one in eight at most falls together with another
-	becomes($clocked, q{SELECT method, live_bytes / 8192 BETWEEN 2600 AND 4200 FROM working_set_recommendation},
+	becomes($clocked, q{SELECT method, live_bytes / current_setting('block_size')::int BETWEEN 2600 AND 4200 FROM working_set_recommendation},
 		'live_set|t', 'live_set needs no sample', $hot);
 	wait_for($clocked, 'SELECT count(*) > 0 FROM working_set_history', 'no history');
 	my $known = $clocked->safe_psql('postgres', 'SELECT max(recommended_cache_bytes) FROM working_set_history');
@@ -356,7 +356,7 @@ SKIP:
 	$clocked->safe_psql('postgres', q{
 		CREATE TABLE cold (id int, filler text);
 		ALTER TABLE cold ALTER filler SET STORAGE PLAIN;
-		INSERT INTO cold SELECT g, repeat('x', 7000) FROM generate_series(1, 12000) g;
+		INSERT INTO cold SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(1, 12000) g;
 		VACUUM (FREEZE, ANALYZE) cold;
 		SELECT count(filler) FROM cold \\g /dev/null
 	});

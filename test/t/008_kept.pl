@@ -20,7 +20,7 @@ $node->append_conf(
 shared_preload_libraries = 'working_set'
 working_set.interval = 1
 working_set.save = 1
-shared_buffers = '64MB'
+shared_buffers = 8192
 autovacuum = off
 timezone = 'UTC'
 });
@@ -29,7 +29,7 @@ $node->safe_psql('postgres', q{
 	CREATE EXTENSION working_set;
 	CREATE TABLE pages (id int, filler text);
 	ALTER TABLE pages ALTER filler SET STORAGE PLAIN;
-	INSERT INTO pages SELECT g, repeat('x', 7000) FROM generate_series(1, 4000) g;
+	INSERT INTO pages SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(1, 4000) g;
 	CHECKPOINT;
 });
 my $path = $node->data_dir . "/$file";

@@ -21,7 +21,7 @@ sub new_node
 	$n->append_conf(
 		'postgresql.conf', q{
 shared_preload_libraries = 'working_set'
-shared_buffers = '64MB'
+shared_buffers = 8192
 max_connections = 20
 autovacuum = off
 jit = off
@@ -50,7 +50,7 @@ sub make_table
 	$n->safe_psql($database, qq{
 		CREATE TABLE $name (id int, filler text);
 		ALTER TABLE $name ALTER filler SET STORAGE PLAIN;
-		INSERT INTO $name SELECT g, repeat('x', 7000) FROM generate_series(1, $pages) g;
+		INSERT INTO $name SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(1, $pages) g;
 		VACUUM (FREEZE, ANALYZE) $name;
 	});
 	is($n->safe_psql($database, "SELECT relpages FROM pg_class WHERE relname = '$name'"),
@@ -902,7 +902,7 @@ my $definition = q{
 };
 $_->safe_psql('postgres', $definition) for $publisher, $subscriber;
 $publisher->safe_psql('postgres', q{
-	INSERT INTO pages SELECT g, repeat('x', 7000) FROM generate_series(1, 3000) g;
+	INSERT INTO pages SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(1, 3000) g;
 	CREATE PUBLICATION pub FOR TABLE pages;
 });
 
@@ -944,7 +944,7 @@ sub applied
 }
 
 ($size, $maintenance) =
-  applied(q{INSERT INTO pages SELECT g, repeat('x', 7000) FROM generate_series(5001, 9000) g}, 4000);
+  applied(q{INSERT INTO pages SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(5001, 9000) g}, 4000);
 about($size, 4000, 400, 'rows applied: the pages they came to');
 cmp_ok($maintenance, '<', 100, 'rows applied: as a client');
 is($subscriber->safe_psql('postgres', 'SELECT count(*) FROM pages WHERE id BETWEEN 5001 AND 9000'), '4000',

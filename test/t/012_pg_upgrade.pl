@@ -89,7 +89,7 @@ with_old(sub { system_or_bail("$old_bin/initdb", '-A', 'trust', '-N', '-D', $old
 append_to_file("$old_data/postgresql.conf", q{
 shared_preload_libraries = 'working_set'
 working_set.save = 1
-shared_buffers = '64MB'
+shared_buffers = 8192
 autovacuum = off
 fsync = off
 });
@@ -97,7 +97,7 @@ old_runs(1);
 my $table = q{
 	CREATE TABLE pages (id int PRIMARY KEY, filler text);
 	ALTER TABLE pages ALTER filler SET STORAGE PLAIN;
-	INSERT INTO pages SELECT g, repeat('x', 7000) FROM generate_series(1, 2000) g;
+	INSERT INTO pages SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(1, 2000) g;
 	VACUUM (FREEZE, ANALYZE) pages;
 };
 old_psql('postgres', q{CREATE ROLE resetter; CREATE DATABASE app});
@@ -137,7 +137,7 @@ $new->append_conf(
 	'postgresql.conf', q{
 shared_preload_libraries = 'working_set'
 working_set.interval = 1
-shared_buffers = '64MB'
+shared_buffers = 8192
 autovacuum = off
 });
 my $new_data = $new->data_dir;
