@@ -248,7 +248,7 @@ $node->safe_psql('postgres', q{
 $node->safe_psql('postgres', q{
 	CREATE TABLE cut (id int, filler text);
 	ALTER TABLE cut ALTER filler SET STORAGE PLAIN;
-	INSERT INTO cut SELECT g, repeat('x', 7000) FROM generate_series(1, 1000) g;
+	INSERT INTO cut SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(1, 1000) g;
 });
 my $cut = $node->safe_psql('postgres', q{SELECT pg_relation_filenode('cut')});
 wait_until(q{count(*) = 1 FROM working_set_relations WHERE relation = 'cut'::regclass AND fork = 'main'},

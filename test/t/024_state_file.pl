@@ -27,7 +27,7 @@ working_set.interval = 1
 working_set.save = 1
 working_set.registers = 1024
 working_set.sample_pages = 1024
-shared_buffers = '16MB'
+shared_buffers = 2048
 autovacuum = off
 fsync = off
 timezone = 'UTC'
@@ -37,7 +37,7 @@ $node->safe_psql('postgres', q{
 	CREATE EXTENSION working_set;
 	CREATE TABLE pages (id int, filler text);
 	ALTER TABLE pages ALTER filler SET STORAGE PLAIN;
-	INSERT INTO pages SELECT g, repeat('x', 7000) FROM generate_series(1, 1500) g;
+	INSERT INTO pages SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(1, 1500) g;
 	CHECKPOINT;
 	SELECT count(filler) FROM pages;
 });

@@ -53,7 +53,7 @@ $a->append_conf(
 shared_preload_libraries = 'working_set'
 working_set.registers = 1024
 working_set.sample_pages = 1024
-shared_buffers = '16MB'
+shared_buffers = 2048
 wal_log_hints = on
 wal_keep_size = '128MB'
 autovacuum = off
@@ -64,7 +64,7 @@ $a->safe_psql('postgres', q{
 	CREATE EXTENSION working_set;
 	CREATE TABLE pages (id int, filler text);
 	ALTER TABLE pages ALTER filler SET STORAGE PLAIN;
-	INSERT INTO pages SELECT g, repeat('x', 7000) FROM generate_series(1, 1500) g;
+	INSERT INTO pages SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(1, 1500) g;
 	CHECKPOINT;
 });
 $a->backup('backup');
