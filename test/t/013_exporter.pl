@@ -45,6 +45,13 @@ sub grant
 	my ($n, @options) = @_;
 	$n->command_ok([ 'psql', '-X', '-q', '-d', $n->connstr('postgres'), @options, '-f', monitoring('grants.sql') ],
 		'grants.sql on ' . $n->name);
+	# five seconds are not much on a busy machine
+	$n->safe_psql('postgres', q{
+		DO $$ DECLARE r name; BEGIN
+			FOR r IN SELECT rolname FROM pg_roles WHERE 'statement_timeout=5s' = ANY (rolconfig) LOOP
+				EXECUTE format('ALTER ROLE %I SET statement_timeout = ''10min''', r);
+			END LOOP;
+		END $$});
 	return;
 }
 

@@ -257,6 +257,8 @@ fsync = off
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION working_set');
 $node->command_ok([ 'psql', '-X', '-q', '-d', $node->connstr('postgres'), '-f', monitoring('grants.sql') ], 'grants.sql');
+# five seconds are not much on a busy machine
+$node->safe_psql('postgres', q{ALTER ROLE working_set_scrape SET statement_timeout = '10min'});
 $node->command_ok([ 'pgbench', '-i', '-q', '-s', '3', '-p', $node->port, '-h', $node->host, 'postgres' ], 'tables');
 
 my @running;
