@@ -4,8 +4,9 @@
  *
  * A single-user backend has no worker, so its lookups look after the clock
  * themselves.  To count what a lookup costs beside a worker, this module,
- * preloaded after working_set, tells it that a worker ticks; there is none,
- * so the tick moves only when SQL asks for it.  If ws_bench_still.sample is
+ * preloaded after working_set, tells it that a worker ticks.  Lookups read the
+ * clock now and then all the same; still_clock.c shows them one that stands still.
+ * So the tick moves only when SQL asks for it.  If ws_bench_still.sample is
  * on, all pages are sampled, else none.
  */
 #include "postgres.h"
@@ -47,7 +48,8 @@ hold_still(void)
 	for (int kind = 0; kind < WS_NKINDS; kind++)
 	{
 		ws_store(&shared->sketch[kind]->unattended, 0);
-		ws_store(&shared->sketch[kind]->watched, all ? UINT32_MAX : 0);
+		if (all)
+			ws_store(&shared->sketch[kind]->watched, UINT32_MAX);
 	}
 	ws_store(&shared->sample_shift, all ? 0 : WS_SAMPLE_OFF);
 }
