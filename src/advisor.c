@@ -529,7 +529,7 @@ ws_advisor_tick(void)
 	if (now - advisor.minded_at >= 1000)
 	{
 		advisor.minded_at = now;
-		ws_scans_age(advisor.scans);
+		ws_scans_age(advisor.scans, ws_next_oid());
 		if (advisor.checked != advisor.books.bucket || advisor.dropped != advisor.books.counted.dropped)
 			check_resident();
 		if (advisor.checked != advisor.books.bucket)

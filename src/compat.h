@@ -10,6 +10,7 @@
 
 #include "postgres.h"
 
+#include "access/transam.h"
 #include "catalog/pg_proc.h"
 #include "common/relpath.h"
 #include "fmgr.h"
@@ -112,6 +113,21 @@ ws_worker_has_place(const char *name)
 		if (ws_is_worker(i.cur, name))
 			return true;
 	return false;
+}
+
+/*
+ * The next number that an object, or the file of a relation, is given.  Read
+ * without the lock: it may be a little old.  Its variable has had another name
+ * since 17.
+ */
+static inline Oid
+ws_next_oid(void)
+{
+#if PG_VERSION_NUM < 170000
+	return ShmemVariableCache->nextOid;
+#else
+	return TransamVariables->nextOid;
+#endif
 }
 
 /*

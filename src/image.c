@@ -283,6 +283,7 @@ static bool
 page_possible(const WsPageId *page)
 {
 	return page->tablespace != 0 && page->relation != 0 &&
+		(page->tablespace != WS_IMAGE_GLOBAL_TABLESPACE || page->database == 0) &&
 		page->fork >= 0 && page->fork < WS_IMAGE_FORKS && page->block != WS_IMAGE_NO_BLOCK;
 }
 

@@ -57,6 +57,9 @@
 /* Pages are of forks from 0 to below this. */
 #define WS_IMAGE_FORKS 4
 
+/* The tablespace of pages that belong to no database, and of these only. */
+#define WS_IMAGE_GLOBAL_TABLESPACE 1664
+
 /* The block number that no page has. */
 #define WS_IMAGE_NO_BLOCK UINT32_C(0xFFFFFFFF)
 

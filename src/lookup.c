@@ -43,8 +43,8 @@
  */
 #define CLOCK_EVERY 16
 
-/* At the end of a transaction fewer hits than this stay uncounted. */
-#define FEW_HITS 64
+/* At the end of a transaction fewer lookups than this stay uncounted. */
+#define FEW_LOOKUPS 64
 
 /* What marks a process as one that cleans up, not one that uses. */
 #define MAINTENANCE_FLAGS (PROC_IN_VACUUM | PROC_IS_AUTOVACUUM)
@@ -446,11 +446,17 @@ ws_lookup_resume(void)
 void
 ws_lookup_pause(void)
 {
+	uint32		now;
+
 	if (here.pid != MyProcPid)
 		return;
-	if (pgBufferUsage.shared_blks_hit - here.hits >= FEW_HITS)
+	if (pgBufferUsage.shared_blks_hit - here.hits +
+		pgBufferUsage.shared_blks_read - here.reads >= FEW_LOOKUPS)
 		flush_counters();
-	ws_shmem_advance();
-	if (ws_load(&here.sketch->unattended))
+
+	/* transactions that look nothing up do not keep the worker from its rest */
+	now = ws_shmem_advance();
+	if (ws_load(&here.sketch->unattended) &&
+		(int32) (now - ws_load(&ws_shared->active_tick)) < WS_IDLE_TICKS)
 		ws_shmem_wake_worker();
 }

@@ -43,8 +43,9 @@ extern void ws_lookup_end(void);
 extern void ws_lookup_resume(void);
 
 /*
- * A transaction has ended, and no lock is held: count its hits if there are
- * more than a few, let time pass, and wake the worker if it rests.
+ * A transaction has ended, and no lightweight lock is held: count its lookups if
+ * there are more than a few, let time pass, and wake the worker if it rests
+ * while pages are looked up.
  */
 extern void ws_lookup_pause(void);
 

@@ -13,6 +13,10 @@
  * looks at the file under this lock.  The file holds what was there before the
  * reset, and the reset corrects it, or the worker has saved since, and there
  * is nothing to do.
+ *
+ * Messages.  A client may not read what it is sent, and whoever holds
+ * file_lock must not wait for it.  So what is found wrong under the lock goes to
+ * the server's log only; the client of a reset is warned afterwards.
  */
 #include "postgres.h"
 
@@ -21,10 +25,12 @@
 #include <unistd.h>
 
 #include "access/xlog.h"
+#include "catalog/pg_tablespace_d.h"
 #include "common/relpath.h"
 #include "storage/block.h"
 #include "storage/fd.h"
 #include "storage/lwlock.h"
+#include "tcop/tcopprot.h"
 #include "utils/timestamp.h"
 
 #include "guc.h"
@@ -40,20 +46,11 @@
 	((POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * (int64) SECS_PER_DAY * 1000)
 
 StaticAssertDecl(WS_NKINDS == WS_IMAGE_SKETCHES, "all sketches are kept");
-StaticAssertDecl(WS_IMAGE_FORKS == MAX_FORKNUM + 1 && WS_IMAGE_NO_BLOCK == InvalidBlockNumber,
+StaticAssertDecl(WS_IMAGE_FORKS == MAX_FORKNUM + 1 && WS_IMAGE_NO_BLOCK == InvalidBlockNumber &&
+				 WS_IMAGE_GLOBAL_TABLESPACE == GLOBALTABLESPACE_OID,
 				 "pages of a file are pages of the server");
 StaticAssertDecl((WS_IMAGE_TIME_MAX_MS - EPOCH_MS) * 1000 < END_TIMESTAMP,
 				 "times of a file are timestamps");
-
-/*
- * What a process says when it cannot write, and whether it has said so: once,
- * until it can again.
- */
-typedef struct Complaints
-{
-	const char *consequence;
-	bool		made;
-} Complaints;
 
 /*
  * CRC-32C, piece by piece; that of nothing is 0.  The server has a function for
@@ -249,7 +246,7 @@ load(void)
 	if (!why)
 		why = ws_image_distrust(image, size, &me, checksum);
 	if (why)
-		(void) put_aside(why, LOG);
+		(void) put_aside(why, LOG_SERVER_ONLY);
 	else
 	{
 		take_history(image, now);
@@ -257,7 +254,7 @@ load(void)
 		{
 			why = ws_image_distrust_sketches(image, ws_sketch_m(ws_shared->sketch[WS_CLIENT]), now);
 			if (why)
-				ereport(LOG,
+				ereport(LOG_SERVER_ONLY,
 						(errmsg("working_set: of what was saved in file \"%s\" only the history is used: %s",
 								WS_SAVE_FILE, why)));
 			else
@@ -278,18 +275,25 @@ ws_persist_load(void)
 	LWLockRelease(ws_shared->file_lock);
 }
 
+/* the level of messages, under file_lock, that the server's log should have */
+static int
+level(void)
+{
+	return whereToSendOutput == DestRemote ? LOG_SERVER_ONLY : WARNING;
+}
+
 /*
  * Complain, but not each time anew.
  */
 static void
-complain(const char *what, const char *name, Complaints *complaints)
+complain(const char *what, const char *name, bool *complained)
 {
-	if (!complaints->made)
-		ereport(WARNING,
+	if (!*complained)
+		ereport(level(),
 				(errcode_for_file_access(),
 				 errmsg("working_set: could not %s file \"%s\": %m", what, name),
-				 errdetail("%s", complaints->consequence)));
-	complaints->made = true;
+				 errdetail("All is kept in memory, and saving is tried again.")));
+	*complained = true;
 }
 
 static bool
@@ -316,55 +320,57 @@ create_aside(void)
 }
 
 static bool
-write_file(const WsImageParts *parts, int64 now, Complaints *complaints)
+write_file(const WsImageParts *parts, int64 now, bool *complained)
 {
 	const char *why = irregular(WS_SAVE_FILE);
 	WsImageOwner me = owner();
 	int			fd;
 
 	/* only a file can take the place of what is there */
-	if (why && !put_aside(why, complaints->made ? DEBUG1 : LOG))
+	if (why && !put_aside(why, *complained ? DEBUG1 : LOG_SERVER_ONLY))
 	{
-		complaints->made = true;
+		*complained = true;
 		return false;
 	}
 	fd = create_aside();
 	if (fd < 0)
 	{
-		complain("create", ASIDE, complaints);
+		complain("create", ASIDE, complained);
 		return false;
 	}
 	if (!ws_image_write(parts, &me, now, checksum, put, &fd))
 	{
-		complain("write", ASIDE, complaints);
+		complain("write", ASIDE, complained);
 		CloseTransientFile(fd);
 		unlink(ASIDE);
 		return false;
 	}
 	if (CloseTransientFile(fd) != 0)
 	{
-		complain("close", ASIDE, complaints);
+		complain("close", ASIDE, complained);
 		unlink(ASIDE);
 		return false;
 	}
 
-	if (complaints->made)
+	if (*complained)
 		return durable_rename(ASIDE, WS_SAVE_FILE, DEBUG1) == 0;
-	if (durable_rename(ASIDE, WS_SAVE_FILE, WARNING) == 0)
+	if (durable_rename(ASIDE, WS_SAVE_FILE, level()) == 0)
 		return true;
-	complaints->made = true;
+	*complained = true;
 	return false;
 }
 
 /*
- * Save all, or the history alone.  The caller holds file_lock.
+ * Save all, or the history alone; false if that failed.  The caller holds
+ * file_lock.
  */
-static void
-save(bool all, Complaints *complaints)
+static bool
+save(bool all, bool *complained)
 {
 	WsImageParts parts = {0};
 	int64		since;
 	int64		now;
+	bool		saved;
 
 	/* what is saved from here on is true, or a reset has come meanwhile */
 	if (all)
@@ -385,68 +391,79 @@ save(bool all, Complaints *complaints)
 	}
 
 	now = wall_ms();
-	if (write_file(&parts, now, complaints))
+	saved = write_file(&parts, now, complained);
+	if (saved)
 	{
-		complaints->made = false;
+		*complained = false;
 		ws_shared->saved_since = since;
 		LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
 		ws_shared->last_saved = timestamp_of(now);
 		LWLockRelease(ws_shared->lock);
 	}
 	pfree(parts.history);
+	return saved;
 }
 
 void
 ws_persist_save(void)
 {
-	static Complaints complaints = {"All is kept in memory, and saving is tried again."};
+	static bool complained = false;
 
 	/* nothing was counted, so nothing is to be kept that was not before */
 	if (!ws_shared->attached)
 		return;
 	LWLockAcquire(ws_shared->file_lock, LW_EXCLUSIVE);
-	save(true, &complaints);
+	(void) save(true, &complained);
 	LWLockRelease(ws_shared->file_lock);
 }
 
 /*
- * Remove the file.  What is not a file would not be used anyway.
+ * Remove the file; false if that failed.  What is not a file would not be used
+ * anyway.
  */
-static void
+static bool
 remove_file(int64 since)
 {
 	struct stat st;
 
 	if (lstat(WS_SAVE_FILE, &st) == 0 ? S_ISREG(st.st_mode) : errno != ENOENT)
 	{
-		if (durable_unlink(WS_SAVE_FILE, WARNING) != 0)
-			return;
+		if (durable_unlink(WS_SAVE_FILE, level()) != 0)
+			return false;
 		LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
 		ws_shared->last_saved = 0;
 		LWLockRelease(ws_shared->lock);
 	}
 	ws_shared->saved_since = since;
+	return true;
 }
 
 TimestampTz
 ws_persist_reset(bool history)
 {
-	Complaints	complaints = {"What was forgotten comes back if the server is restarted before it is saved again."};
 	TimestampTz since = ws_shmem_reset(history);
+	bool		complained = false;
+	bool		durable = true;
 
 	LWLockAcquire(ws_shared->file_lock, LW_EXCLUSIVE);
 	if (ws_shared->saved_since < since)
 	{
 		if (history)
-			remove_file(since);
+			durable = remove_file(since);
 		else
 		{
 			/* the worker may never have run */
 			load();
-			save(false, &complaints);
+			durable = save(false, &complained);
 		}
 	}
 	LWLockRelease(ws_shared->file_lock);
+
+	if (!durable)
+		ereport(WARNING,
+				(errmsg("working_set: could not correct file \"%s\"", WS_SAVE_FILE),
+				 errdetail("What was forgotten comes back if the server is restarted before it is saved again."),
+				 errhint("See the server log.")));
 	return since;
 }
 

@@ -39,8 +39,8 @@ typedef struct Relation
 	uint32_t	database;
 	uint32_t	relation;
 	uint32_t	blocks;			/* as looked up, or highest one seen, and one on */
-	uint32_t	before;			/* what that was at the last turn of a second;
-								 * UINT32_MAX if not looked up by then */
+	uint32_t	before;			/* what that was at the last turn of a second; 0:
+								 * it did not exist; UINT32_MAX: not known */
 	bool		sized;			/* was it ever looked up, */
 	bool		exact;			/* and no block seen beyond? */
 	uint8_t		good;			/* for so many seconds; 0: look again */
@@ -67,6 +67,8 @@ typedef struct Walker
 struct WsScans
 {
 	double		nbuffers;
+	uint32_t	next;			/* relations from this number on are new; 0: not
+								 * known */
 	Relation	relations[RELATIONS];
 	Walker		walkers[PROCESSES];
 };
@@ -107,7 +109,7 @@ find_relation(WsScans *scans, const WsPageId *page)
 		r->tablespace = page->tablespace;
 		r->database = page->database;
 		r->relation = page->relation;
-		r->before = UINT32_MAX;
+		r->before = scans->next != 0 && page->relation >= scans->next ? 0 : UINT32_MAX;
 	}
 	return r;
 }
@@ -250,10 +252,11 @@ ws_scans_judge(WsScans *scans, const WsEvent *event, uint32_t shift, WsAccess *a
 }
 
 void
-ws_scans_age(WsScans *scans)
+ws_scans_age(WsScans *scans, uint32_t next)
 {
 	float		keep = (float) exp2(-1.0 / MEMORY_SECONDS);
 
+	scans->next = next;
 	for (int i = 0; i < RELATIONS; i++)
 	{
 		Relation   *r = &scans->relations[i];
@@ -262,7 +265,7 @@ ws_scans_age(WsScans *scans)
 		r->ringed *= keep;
 		r->runs *= keep;
 		r->alone *= keep;
-		if (r->sized)
+		if (r->sized || r->before == 0)
 			r->before = r->blocks;
 		if (r->good > 0)
 			r->good--;

@@ -22,8 +22,10 @@
  * block.
  *
  * Sizes also tell a page that is read from a page by which its relation has grown.
- * The process that lets the page in has only a guess.  But a block that lies at or
- * beyond the end that its relation had a moment ago must have been made since.
+ * The process that lets the page in does not know.  But a block that lies at or
+ * beyond the end that its relation had a moment ago must have been made since, and
+ * so must all blocks of a relation that did not exist a moment ago.  Numbers of
+ * relations are given in ascending order.
  *
  * One process has all to itself.  This room knows nothing of PostgreSQL.
  */
@@ -74,7 +76,10 @@ extern WsAct ws_scans_act(WsScans *scans, const WsEvent *event);
 extern WsClass ws_scans_judge(WsScans *scans, const WsEvent *event, uint32_t shift,
 							  WsAccess *access);
 
-/* Let evidence and sizes age; once a second. */
-extern void ws_scans_age(WsScans *scans);
+/*
+ * Let evidence and sizes age; once a second.  Relations from the number next on
+ * do not exist yet; 0: not known.
+ */
+extern void ws_scans_age(WsScans *scans, uint32_t next);
 
 #endif							/* WS_SCANS_H */

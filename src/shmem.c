@@ -23,7 +23,8 @@
 /*
  * One register in 64 is watched at least, so that somebody reads the clock where
  * no worker ticks: enough that a busy server meets a page of theirs many times a
- * second, few enough to add less than an instruction to the mean hit.
+ * second, few enough to add an instruction to the mean hit.  A long query over few
+ * pages may have none of these; then time passes with other transactions.
  */
 #define WATCHED_SHARE 64
 

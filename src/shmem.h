@@ -50,6 +50,9 @@ typedef enum WsKind
 #define WS_CURVE_WINDOWS	60
 #define WS_CURVE_STEP		60	/* seconds */
 
+/* Without a lookup for so long, the worker rests. */
+#define WS_IDLE_TICKS (10 * WS_TICKS_PER_SECOND)
+
 /* A recommendation needs to have seen this much. */
 #define WS_COLLECTING_SECONDS	60
 
@@ -150,7 +153,8 @@ typedef struct WsShared
 
 	/* atomic */
 	int64		clock_origin;	/* monotonic ms of the tick WS_TICK_ORIGIN */
-	uint32		clock_ahead;	/* ticks by which resets moved the clock on */
+	uint32		clock_ahead;	/* ticks by which resets, and a worker that went to
+								 * rest, moved the clock on */
 	uint32		active_tick;	/* when a lookup was last recorded, roughly */
 	uint32		sample_shift;	/* one page in 2^this is sampled */
 	uint32		damping;		/* of hits: a WsDamping, uses << 8 | shift */

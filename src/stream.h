@@ -45,7 +45,7 @@ typedef enum WsAct
 {
 	WS_ACT_HIT,					/* found in shared buffers */
 	WS_ACT_READ,				/* not found, and let in: read, or made */
-	WS_ACT_EXTEND,				/* made, as far as the process can tell */
+	WS_ACT_EXTEND,				/* made: the reader of the stream finds that out */
 	WS_ACT_REMOVE				/* left shared buffers: no use of the page */
 } WsAct;
 

@@ -42,12 +42,13 @@
 #define RUN_BROKEN		3
 
 /*
- * A process makes pages of a relation, rather than read them, once so many more
- * came in than the server counted as read.  The server counts a read after it
- * has let in all of its pages, up to 128.
+ * A process seems to make pages of a relation, rather than read them, once so
+ * many more came in than the server counted as read.  The server counts a read
+ * after it has let in all of its pages; where it reads ahead these are hundreds.
+ * A ring for bulk writes goes round later than that.
  */
-#define MADE			128
-#define MADE_MAX		256
+#define MADE			1024
+#define MADE_MAX		2048
 
 /* Bits of a slot of the damper that count hits, and what they can hold. */
 #define COUNT_BITS		10
@@ -141,7 +142,7 @@ follow(const WsPageId *page, uint32 shift)
 	return run;
 }
 
-/* Does the process make pages of this relation, rather than read them? */
+/* Does the process seem to make pages of this relation, rather than read them? */
 static bool
 extending(const Run *run)
 {
@@ -149,10 +150,10 @@ extending(const Run *run)
 }
 
 /*
- * Tell pages that are made from pages that are read.  No argument of the
- * callback says which, but the server counts those that are read, a little
- * later: what it counted since the page before was that page's, or those' that
- * came in with it.
+ * Which ring would the process use?  That depends on whether it reads or makes
+ * pages.  No argument of the callback says which, but the server counts those
+ * that are read, a little later: what it counted since the page before was that
+ * page's, or those' that came in with it.
  */
 static void
 count_made(Run *run)
@@ -301,7 +302,6 @@ void
 ws_watch_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 {
 	uint32		shift = ws_load(&ws_shared->sample_shift);
-	bool		made;
 	bool		scanning;
 	Run		   *run;
 
@@ -309,17 +309,15 @@ ws_watch_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 		return;
 	run = follow(page, shift);
 	count_made(run);
-	made = run && extending(run);
 	scanning = run && run->length >= WS_RUN_SCAN;
 	watch.nreads++;
 	watch.reads[hash % READS].hash = hash;
 	watch.reads[hash % READS].number = watch.nreads;
 
-	if (scanning && !made && kind == WS_CLIENT)
+	if (scanning && !extending(run) && kind == WS_CLIENT)
 		watch.scan_reads++;
 	if (sampled(hash, shift))
-		tell(page, tick, kind, made ? WS_ACT_EXTEND : WS_ACT_READ, run,
-			 scanning && in_ring(run));
+		tell(page, tick, kind, WS_ACT_READ, run, scanning && in_ring(run));
 }
 
 void

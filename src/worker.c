@@ -40,10 +40,7 @@
 /* seconds until the postmaster starts a worker that has ended anew */
 #define RESTART_SECONDS 5
 
-/* without a lookup for so long, the worker stops ticking */
-#define IDLE_TICKS (10 * WS_TICKS_PER_SECOND)
-
-/* and then looks again after so many ms, if nobody wakes it */
+/* a worker that rests looks again after so many ms, if nobody wakes it */
 #define REST_MS 10000
 
 PGDLLEXPORT void ws_worker_main(Datum main_arg);
@@ -121,7 +118,8 @@ static long
 tick(void)
 {
 	uint32		now = ws_shmem_advance();
-	bool		busy = now - ws_load(&ws_shared->active_tick) < IDLE_TICKS;
+	/* others may be a tick ahead */
+	bool		busy = (int32) (now - ws_load(&ws_shared->active_tick)) < WS_IDLE_TICKS;
 
 	ws_shmem_worker_ticks(busy);
 	return busy ? WS_TICK_MS : REST_MS;

@@ -48,6 +48,14 @@ sub worker_pid
 	return $node->safe_psql('postgres', 'SELECT worker_pid FROM working_set_info');
 }
 
+# How often it has gone to sleep.
+sub naps
+{
+	my ($pid) = @_;
+	my ($switches) = slurp_file("/proc/$pid/status") =~ /^voluntary_ctxt_switches:\s+(\d+)$/m;
+	return $switches;
+}
+
 # It waits for longer than a tick of 100 ms: in three seconds nothing has woken it.  A process
 # that only does not get its turn is ready to run, and not asleep.
 sub wait_until_asleep
@@ -148,6 +156,11 @@ my $sleeper = $node->background_psql('postgres');
 $sleeper->query_safe($scan);
 $clock->pass(11);
 wait_until_asleep($worker);
+# (transactions that look nothing up, as those of a pooler, leave it alone; by itself it wakes
+# every ten seconds)
+my $naps = naps($worker);
+$sleeper->query_safe('SELECT 1') for 1 .. 100;
+cmp_ok(naps($worker) - $naps, '<', 20, 'transactions that look up no page do not wake it');
 $clock->pass(8);
 $sleeper->query_safe($scan);
 $sleeper->quit;

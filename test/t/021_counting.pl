@@ -91,8 +91,19 @@ $idle->query_safe($scan);
 # it is there, and has nothing to do: at most 63 of its hits are not counted
 cmp_ok(info('hits') - $before, '>=', 1000 - 63, 'hits of a process that went idle count');
 
+# nor do reads stay uncounted: a table that is not in shared buffers
+$node->safe_psql('postgres', 'CREATE TABLE cold (LIKE pages INCLUDING STORAGE); INSERT INTO cold SELECT * FROM pages; VACUUM (FREEZE) cold');
+$idle->quit;
+$clock->lend(sub { $node->restart });
+$idle = $node->background_psql('postgres');
+$idle->query_safe('SELECT 1');
+$before = info('lookups');
+$idle->query_safe('SELECT count(filler) FROM cold \g /dev/null');
+cmp_ok(info('lookups') - $before, '>=', 1000 - 63, 'and so do its reads');
+
 # ---- a worker that hangs
 
+$node->poll_query_until('postgres', 'SELECT worker_pid > 0 FROM working_set_info') or die 'no worker';
 my $worker = info('worker_pid');
 kill 'STOP', $worker;
 for my $round (1 .. 3)

@@ -908,7 +908,7 @@ advisor_second(Advisor *a, double entries, double follow)
 	for (int i = 0; i < SIZES; i++)
 		rings[i] = ring_size(w->buffers * ws_sweep_factors[i]) * a->rate;
 	ws_sweep_set_rings(a->sweep, WS_RING_READ, rings);
-	ws_scans_age(a->scans);
+	ws_scans_age(a->scans, 0);
 
 	a->damp = ws_sweep_damping(ws_sweep_turns(a->sweep) / 10);
 }

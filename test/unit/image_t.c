@@ -543,6 +543,7 @@ test_distrust(void)
 	expect32(&b, pages + 12, WS_IMAGE_FORKS - 1, "believed", "the last fork");
 	expect32(&b, pages + 12, 0, "believed", "the first fork");
 	expect32(&b, pages, 0, no_page, "no tablespace");
+	expect32(&b, pages, WS_IMAGE_GLOBAL_TABLESPACE, no_page, "the tablespace of no database");
 	expect32(&b, pages + 4, 0, "believed", "a page that all databases share");
 	expect32(&b, pages + 8, 0, no_page, "no relation");
 	expect32(&b, pages + 8, UINT32_MAX, "believed", "the last relation");
@@ -853,7 +854,7 @@ main(void)
 {
 	const char *mutants = getenv("MUTANTS");
 
-	plan(140);
+	plan(141);
 	test_ages(0, "at once");
 	test_ages(60000, "a minute later");
 	test_ages(INT64_C(86400000) * 3 + 12345, "three days later");

@@ -424,8 +424,8 @@ test_extend(void)
 }
 
 /*
- * The process that lets a page in has only a guess whether it is new.  Sizes
- * tell: a second is let pass by ws_scans_age().
+ * The process that lets a page in does not know whether it is new.  Sizes tell: a
+ * second is let pass by ws_scans_age().
  */
 static void
 test_grown(void)
@@ -435,10 +435,7 @@ test_grown(void)
 	long		wrong = 0;
 
 	ok(ws_scans_wants_size(scans, &e), "the size of a relation that is read is wanted");
-	wrong += ws_scans_act(scans, &e) != WS_ACT_READ;
-	e.act = WS_ACT_EXTEND;
-	wrong += ws_scans_act(scans, &e) != WS_ACT_EXTEND;
-	is_int(wrong, 0, "where it is not known, the guess of the process counts");
+	ok(ws_scans_act(scans, &e) == WS_ACT_READ, "where it is not known, a page is taken to be read");
 
 	/* the size already holds what came in this second */
 	ws_scans_set_size(scans, &e.page, 1000);
@@ -447,7 +444,7 @@ test_grown(void)
 	wrong += ws_scans_act(scans, &e) != WS_ACT_READ;
 	is_int(wrong, 0, "nor used for the second that it was looked up in");
 
-	ws_scans_age(scans);
+	ws_scans_age(scans, 0);
 	for (uint32_t block = 990; block < 1100; block++)
 	{
 		WsAccess	a;
@@ -460,7 +457,7 @@ test_grown(void)
 		wrong += ws_scans_act(scans, &e) != WS_ACT_HIT;
 	}
 	is_int(wrong, 0, "blocks beyond the end are new ones, and a hit is a hit");
-	ws_scans_age(scans);
+	ws_scans_age(scans, 0);
 	e = event_of(10, 1099, WS_ACT_READ, false, false);
 	wrong += ws_scans_act(scans, &e) != WS_ACT_READ;
 	e.page.block = 1100;
@@ -481,8 +478,24 @@ test_grown(void)
 	wrong += ws_scans_act(scans, &e) != WS_ACT_READ || ws_scans_wants_size(scans, &e);
 	e.maintenance = false;
 	for (int second = 0; second < 60 && !ws_scans_wants_size(scans, &e); second++)
-		ws_scans_age(scans);
+		ws_scans_age(scans, 0);
 	ok(wrong == 0 && ws_scans_wants_size(scans, &e), "only of main forks and clients; after a while it is looked up again");
+
+	/* a relation that did not exist a second ago has nothing to read */
+	ws_scans_age(scans, 20);
+	for (uint32_t relation = 18; relation < 22; relation++)
+	{
+		e = event_of(relation, 0, WS_ACT_READ, false, false);
+		wrong += ws_scans_act(scans, &e) != (relation < 20 ? WS_ACT_READ : WS_ACT_EXTEND);
+		ws_scans_set_size(scans, &e.page, 100);
+		wrong += ws_scans_act(scans, &e) != (relation < 20 ? WS_ACT_READ : WS_ACT_EXTEND);
+	}
+	ws_scans_age(scans, 22);
+	e = event_of(21, 99, WS_ACT_READ, false, false);
+	wrong += ws_scans_act(scans, &e) != WS_ACT_READ;
+	e.page.block = 100;
+	wrong += ws_scans_act(scans, &e) != WS_ACT_EXTEND;
+	is_int(wrong, 0, "all pages of a new relation are made, for a second");
 
 	/* random look-ups need no size, unless they read */
 	e = event_of(11, 7, WS_ACT_HIT, false, false);
@@ -491,7 +504,7 @@ test_grown(void)
 	wrong += !ws_scans_wants_size(scans, &e);
 	ws_scans_set_size(scans, &e.page, 0);
 	wrong += ws_scans_wants_size(scans, &e);
-	ws_scans_age(scans);
+	ws_scans_age(scans, 0);
 	e = event_of(11, 7, WS_ACT_READ, false, false);
 	wrong += ws_scans_act(scans, &e) != WS_ACT_READ;
 	is_int(wrong, 0, "scans do; a file that is not there tells nothing, and is not asked for all the time");
@@ -581,7 +594,7 @@ reads_to_convince(int seconds)
 	ws_scans_judge(scans, &e, 0, &a);
 	walk(scans, 10, 10, WS_ACT_READ, true, 3, NULL);
 	for (int i = 0; i < seconds; i++)
-		ws_scans_age(scans);
+		ws_scans_age(scans, 0);
 	for (;;)
 	{
 		e = event_of(10, 5000 + (uint32_t) reads++, WS_ACT_READ, true, false);
@@ -610,7 +623,7 @@ test_ageing(void)
 	/* what is known of who goes to and fro, too: 500 then, and 60 now */
 	index_scan(scans, 10, 11, 500, 3, &seed, &late);
 	for (int i = 0; i < 60 * 4; i++)
-		ws_scans_age(scans);
+		ws_scans_age(scans, 0);
 	walk(scans, 10, 60, WS_ACT_READ, false, 4, NULL);
 	is_int(walk(scans, 10, 60, WS_ACT_READ, false, 4, NULL), 60,
 		   "to and fro of minutes ago does not outweigh a scan");
@@ -619,7 +632,7 @@ test_ageing(void)
 	{
 		wrong += 20 - walk(scans, 20, 20, WS_ACT_READ, false, 4, NULL);
 		for (int k = 0; k < 60; k++)
-			ws_scans_age(scans);
+			ws_scans_age(scans, 0);
 	}
 	is_int(wrong, 0, "and ageing by itself changes no judgement");
 	free(scans);
@@ -697,7 +710,7 @@ test_sampled(void)
 int
 main(void)
 {
-	plan(86);
+	plan(87);
 	test_plain();
 	test_maintenance();
 	test_small_table();
