@@ -630,9 +630,9 @@ SKIP:
 my $crowded = new_node('crowded', 'max_worker_processes = 1');
 $crowded->start;
 $crowded->safe_psql('postgres', 'CREATE EXTENSION working_set');
-is($crowded->safe_psql('postgres', q{
-	SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'logical replication launcher'}),
-	'1', 'another worker has the only place');
+ok($crowded->poll_query_until('postgres', q{
+	SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'logical replication launcher'}),
+	'another worker has the only place');
 like(slurp_file($crowded->logfile),
 	qr/LOG:  too many background workers\n.*DETAIL:  Up to 1 background worker can be registered with the current settings\.\n.*HINT:  .*max_worker_processes/,
 	'and the log says so');
