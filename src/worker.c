@@ -107,7 +107,7 @@ restart_clock(void)
 	ws_shmem_restart_clock();
 	ws_advisor_begin_anew();
 	ereport(LOG,
-			(errmsg("working_set: the working set is counted anew, since the clock has come to its end"),
+			(errmsg("working_set: the working set starts over, since the clock has come to its end"),
 			 errdetail("That happens after 13 years. The history is kept.")));
 }
 

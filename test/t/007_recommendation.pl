@@ -336,9 +336,9 @@ SKIP:
 	wait_for($clocked, "SELECT approximate_working_set_size() < 2000", 'nothing was forgotten');
 	$clocked->safe_psql('postgres', $hot);
 	is($clocked->safe_psql('postgres', 'SELECT approximate_working_set_size() BETWEEN 2800 AND 4200'),
-		't', 'with one, the working set is counted anew');
+		't', 'with one, the working set starts over');
 	wait_for($clocked, 'SELECT approximate_working_set_size_seconds(1) < 1000', 'time stands still');
-	like(slurp_file($clocked->logfile), qr/LOG:  working_set: the working set is counted anew, since the clock has come to its end/,
+	like(slurp_file($clocked->logfile), qr/LOG:  working_set: the working set starts over, since the clock has come to its end/,
 		'which the log says');
 	is(history($clocked, "count(*) >= $kept"), 't', 'and the history is kept');
 	is($clocked->safe_psql('postgres', q{SELECT status IN ('collecting', 'ok') FROM working_set_recommendation}),
