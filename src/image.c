@@ -273,7 +273,9 @@ header_possible(const Header *h)
 {
 	if (h->registers != 0 && !ws_registers_valid((long) h->registers))
 		return false;
-	if (h->sampled > (h->registers != 0) || h->pages > (h->sampled ? WS_SAMPLE_PAGES_MAX : 0))
+	if (h->sampled > 1 || (h->sampled && h->registers == 0))
+		return false;
+	if (h->pages > (h->sampled ? WS_SAMPLE_PAGES_MAX : 0))
 		return false;
 	return h->saved_at >= 0 && h->saved_at <= WS_IMAGE_TIME_MAX_MS && h->reserved <= 1;
 }

@@ -105,7 +105,8 @@ ws_instant_curve(const FmgrInfo *function, int whose, uint32 *now)
 		for (int kind = 0; kind < WS_NKINDS; kind++)
 			if (whose & WS_OF(kind))
 				sketches[n++] = ws_shared->sketch[kind];
-		curve = MemoryContextAlloc(instant->context, ws_curve_size(ws_sketch_m(sketches[0])));
+		curve = MemoryContextAlloc(instant->context,
+								   ws_curve_size(UINT32_C(1) << ws_shared->log2m));
 		ws_curve_take(curve, sketches, n, instant->now, UINT32_MAX);
 		instant->curves[whose] = curve;
 	}

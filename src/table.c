@@ -159,6 +159,7 @@ free_memory_list(Memory *memory)
 static bool
 list_memory(Memory *memory)
 {
+	memory->n = 0;
 	for (memory->capacity = RANGES;; memory->capacity *= 2)
 	{
 		memory->range = palloc(memory->capacity * sizeof(Range));
