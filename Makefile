@@ -9,20 +9,22 @@ OBJS = \
 	src/module.o \
 	src/guc.o \
 	src/guard.o \
-	src/shmem.o \
+	src/setup.o \
+	src/shared.o \
+	src/counters.o \
+	src/published.o \
 	src/probe.o \
 	src/lookup.o \
-	src/table.o \
-	src/watch.o \
+	src/buftable.o \
+	src/sample_events.o \
 	src/worker.o \
-	src/advisor.o \
-	src/books.o \
-	src/liveset.o \
+	src/cache_advice.o \
+	src/recent.o \
+	src/live_set.o \
 	src/recommender.o \
 	src/persist.o \
 	src/relsize.o \
-	src/gauge.o \
-	src/instant.o \
+	src/estimate.o \
 	src/sqlfuncs.o \
 	src/sqlviews.o \
 	src/sqladvice.o \
@@ -42,13 +44,13 @@ OBJS = \
 	src/sweep.o \
 	src/reuse.o \
 	src/advice.o \
-	src/image.o \
+	src/statefile.o \
 	src/chart.o
 
 # Plain C: these see no PostgreSQL header, so that the unit tests can link them alone.
 PURE = src/sketch.o src/curve.o src/life.o src/heuristic.o src/history.o src/memory.o \
 	src/sizing.o src/stream.o src/sampler.o src/scans.o src/sweep.o src/reuse.o src/advice.o \
-	src/image.o src/chart.o
+	src/statefile.o src/chart.o
 
 EXTENSION = working_set
 EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" working_set.control)

@@ -105,29 +105,27 @@ REVOKE ALL ON FUNCTION working_set_plateau_end(double precision[], integer, inte
 GRANT EXECUTE ON FUNCTION working_set_plateau_end(double precision[], integer, integer, double precision) TO pg_monitor;
 
 CREATE FUNCTION working_set_recommendation(
-	OUT computed_at timestamp with time zone,
 	OUT status text,
-	OUT method text,
+	OUT verdict text,
+	OUT recommended_cache text,
+	OUT suggested_shared_buffers text,
+	OUT suggested_effective_cache_size text,
+	OUT reason text,
+	OUT recommended_cache_bytes bigint,
 	OUT working_set_bytes bigint,
 	OUT low_bytes bigint,
 	OUT high_bytes bigint,
 	OUT window_seconds integer,
-	OUT plateau_end_bytes bigint,
 	OUT live_bytes bigint,
-	OUT projected_bytes bigint,
-	OUT recommended_cache_bytes bigint,
-	OUT recommended_cache text,
+	OUT plateau_end_bytes bigint,
 	OUT peak_cache_bytes bigint,
 	OUT peak_at timestamp with time zone,
 	OUT shared_buffers_bytes bigint,
-	OUT effective_cache_size_bytes bigint,
 	OUT memory_limit_bytes bigint,
 	OUT current_hit_ratio double precision,
 	OUT expected_hit_ratio double precision,
-	OUT suggested_shared_buffers text,
-	OUT suggested_effective_cache_size text,
-	OUT verdict text,
-	OUT reason text)
+	OUT method text,
+	OUT computed_at timestamp with time zone)
 RETURNS record
 AS 'MODULE_PATHNAME', 'ws_working_set_recommendation'
 LANGUAGE C VOLATILE PARALLEL SAFE;
@@ -143,29 +141,27 @@ CREATE VIEW working_set_recommendation AS
 
 COMMENT ON VIEW working_set_recommendation IS
 'How much cache to give, and why: one row, made by the background worker every working_set.interval. NULL means not known (yet).';
-COMMENT ON COLUMN working_set_recommendation.computed_at IS 'When the recommendation was made';
 COMMENT ON COLUMN working_set_recommendation.status IS 'ok; collecting: less than a minute is known; stale: the worker is late; not tracking: see reason';
-COMMENT ON COLUMN working_set_recommendation.method IS 'Heuristic that was used: that of working_set.method, or plateau_end where live_set cannot say (yet)';
+COMMENT ON COLUMN working_set_recommendation.verdict IS 'What to do about shared_buffers, for the busiest time: grow, shrink, keep, or exceeds memory: it cannot hold all. Changes only if the difference is clear and lasts for working_set.hold; shrink is not said in the first hour (four times working_set.break_even)';
+COMMENT ON COLUMN working_set_recommendation.recommended_cache IS 'recommended_cache_bytes, for people';
+COMMENT ON COLUMN working_set_recommendation.suggested_shared_buffers IS 'For ALTER SYSTEM SET shared_buffers: peak_cache_bytes, at least 128 MB, at most three quarters of what memory leaves to caches; if all of it does not fit, the smallest that is as good as the largest possible. NULL: memory is not known';
+COMMENT ON COLUMN working_set_recommendation.suggested_effective_cache_size IS 'For ALTER SYSTEM SET effective_cache_size: memory less 2 MB and one work_mem for each of max_connections and what autovacuum may take, half of it at least. NULL: memory is not known';
+COMMENT ON COLUMN working_set_recommendation.reason IS 'Why this much, or why nothing can be said, in a sentence';
+COMMENT ON COLUMN working_set_recommendation.recommended_cache_bytes IS 'Recommended cache for the present workload: projected_bytes and working_set.headroom on top. For who can give and take cache at once; 0 where probably nothing will be used again soon. For shared_buffers see suggested_shared_buffers';
 COMMENT ON COLUMN working_set_recommendation.working_set_bytes IS 'Size of the working set of window_seconds';
 COMMENT ON COLUMN working_set_recommendation.low_bytes IS 'Lower 95 % bound of working_set_bytes';
 COMMENT ON COLUMN working_set_recommendation.high_bytes IS 'Upper 95 % bound of working_set_bytes';
 COMMENT ON COLUMN working_set_recommendation.window_seconds IS 'Length of the window that the heuristic chose, or of what is known if that is less';
-COMMENT ON COLUMN working_set_recommendation.plateau_end_bytes IS 'What the heuristic plateau_end says';
 COMMENT ON COLUMN working_set_recommendation.live_bytes IS 'What the heuristic live_set says: pages used within working_set.break_even that will probably be used again within it';
-COMMENT ON COLUMN working_set_recommendation.projected_bytes IS 'Where it will be at the next decision, a minute from now, if it grows as it did in the last two';
-COMMENT ON COLUMN working_set_recommendation.recommended_cache_bytes IS 'Recommended cache for the present workload: projected_bytes and working_set.headroom on top. For who can give and take cache at once; 0 where probably nothing will be used again soon. For shared_buffers see suggested_shared_buffers';
-COMMENT ON COLUMN working_set_recommendation.recommended_cache IS 'The same, for people';
+COMMENT ON COLUMN working_set_recommendation.plateau_end_bytes IS 'What the heuristic plateau_end says';
 COMMENT ON COLUMN working_set_recommendation.peak_cache_bytes IS 'Most that was needed in working_set.history, a week by default: the largest recommended_cache_bytes of working_set_history, without projections. So it can be less than recommended_cache_bytes while the set grows. shared_buffers is sized for it';
 COMMENT ON COLUMN working_set_recommendation.peak_at IS 'When that was: beginning of the minute, or of the quarter of an hour if it is more than a day ago';
 COMMENT ON COLUMN working_set_recommendation.shared_buffers_bytes IS 'The setting shared_buffers';
-COMMENT ON COLUMN working_set_recommendation.effective_cache_size_bytes IS 'The setting effective_cache_size';
 COMMENT ON COLUMN working_set_recommendation.memory_limit_bytes IS 'Memory that the server may use: the least of the host''s and its control groups'' limits; NULL: not known, see reason';
 COMMENT ON COLUMN working_set_recommendation.current_hit_ratio IS 'Share of the clients'' lookups that found the page in shared buffers, over the last five minutes; NULL if there were none';
 COMMENT ON COLUMN working_set_recommendation.expected_hit_ratio IS 'The same if shared_buffers were recommended_cache_bytes, from working_set_cache_advice; NULL if that is not sure';
-COMMENT ON COLUMN working_set_recommendation.suggested_shared_buffers IS 'For ALTER SYSTEM SET shared_buffers: peak_cache_bytes, at least 128 MB, at most three quarters of what memory leaves to caches; if all of it does not fit, the smallest that is as good as the largest possible. NULL: memory is not known';
-COMMENT ON COLUMN working_set_recommendation.suggested_effective_cache_size IS 'For ALTER SYSTEM SET effective_cache_size: memory less 2 MB and one work_mem for each of max_connections and what autovacuum may take, half of it at least. NULL: memory is not known';
-COMMENT ON COLUMN working_set_recommendation.verdict IS 'What to do about shared_buffers, for the busiest time: grow, shrink, keep, or exceeds memory: it cannot hold all. Changes only if the difference is clear and lasts for working_set.hold; shrink is not said in the first hour (four times working_set.break_even)';
-COMMENT ON COLUMN working_set_recommendation.reason IS 'Why this much, or why nothing can be said, in a sentence';
+COMMENT ON COLUMN working_set_recommendation.method IS 'Heuristic that was used: that of working_set.method, or plateau_end where live_set cannot say (yet)';
+COMMENT ON COLUMN working_set_recommendation.computed_at IS 'When the recommendation was made';
 
 REVOKE ALL ON working_set_recommendation FROM PUBLIC;
 GRANT SELECT ON working_set_recommendation TO pg_monitor;

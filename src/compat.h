@@ -45,18 +45,6 @@
 #endif
 
 /*
- * DatumGetHeapTupleHeader() is a macro in the first minor releases and a
- * function in later ones.  A library that calls the function cannot be loaded
- * into a server without it.  This is the macro, for a row that a function has
- * just made.  test/binaries compares all symbols with those of old servers.
- */
-static inline struct HeapTupleHeaderData *
-ws_row_of_datum(Datum row)
-{
-	return (struct HeapTupleHeaderData *) PG_DETOAST_DATUM(row);
-}
-
-/*
  * Extensions can name their wait events since 17.
  */
 #if PG_VERSION_NUM < 170000

@@ -11,7 +11,6 @@
 
 #include "guc.h"
 #include "heuristic.h"
-#include "probe.h"
 #include "sampler.h"
 #include "sketch.h"
 
@@ -142,12 +141,6 @@ check_sample_pages(int *newval, void **extra, GucSource source)
 	return false;
 }
 
-static void
-assign_enabled(bool newval, void *extra)
-{
-	ws_probe_switch(newval);
-}
-
 const char *
 ws_guc_method_name(int method)
 {
@@ -158,7 +151,7 @@ ws_guc_method_name(int method)
 }
 
 void
-ws_guc_define(void)
+ws_guc_define(void (*assign_enabled) (bool newval, void *extra))
 {
 	DefineCustomBoolVariable("working_set.enabled",
 							 "Counts lookups of shared buffers.",

@@ -25,8 +25,11 @@ extern int	ws_window_size;		/* minutes */
 extern double ws_max_increase;
 extern double ws_headroom;
 
-/* Define all settings, then reserve the prefix.  Once, from _PG_init. */
-extern void ws_guc_define(void);
+/*
+ * Define all settings, then reserve the prefix.  Once, from _PG_init.
+ * assign_enabled is called when working_set.enabled is set.
+ */
+extern void ws_guc_define(void (*assign_enabled) (bool newval, void *extra));
 
 /* The name of a method, as it is written in the setting. */
 extern const char *ws_guc_method_name(int method);

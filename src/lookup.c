@@ -13,7 +13,7 @@
  * page at the same time.  The later one then finds the entry of the other, under
  * the lock in exclusive mode, and match() takes that for a removal.  Such a
  * removal comes within a tick or two of a use of the page, so the worker looks
- * for the page before it believes it (advisor.c).
+ * for the page before it believes it (cache_advice.c).
  *
  * Both find the hash value of the page in the entry, right before the key.
  *
@@ -33,9 +33,10 @@
 #include "storage/proc.h"
 
 #include "compat.h"
+#include "counters.h"
 #include "lookup.h"
-#include "shmem.h"
-#include "watch.h"
+#include "shared.h"
+#include "sample_events.h"
 
 /*
  * The worker may hang, so the clock is also read for one in so many hits on pages
@@ -153,7 +154,7 @@ partition_lock(uint32 hash)
 static void
 flush_counters(void)
 {
-	WsCounters *c = &ws_shared->shards[here.pid % WS_COUNTER_SHARDS].counters;
+	WsCounters *c = ws_counters_of(here.pid);
 	int64		hits = pgBufferUsage.shared_blks_hit;
 	int64		reads = pgBufferUsage.shared_blks_read;
 
@@ -166,7 +167,7 @@ flush_counters(void)
 	}
 	here.hits = hits;
 	here.reads = reads;
-	ws_watch_flush(c);
+	ws_events_flush(c);
 }
 
 static WsKind
@@ -190,7 +191,7 @@ begin_process(int64 hits, int64 reads)
 	else
 		here.status_flags = MyProc ? &MyProc->statusFlags : &no_flags;
 	here.kind = present_kind();
-	ws_watch_begin();
+	ws_events_begin();
 }
 
 /*
@@ -207,7 +208,7 @@ settle(void)
 	if (here.pid != MyProcPid)
 	{
 		begin_process(0, 0);
-		ws_shmem_advance();
+		ws_shared_advance();
 	}
 
 	flush_counters();
@@ -219,11 +220,11 @@ settle(void)
 	/* where no worker ticks, nothing is ever settled: the clock is read each time */
 	now = ws_sketch_present(here.sketch, &unattended);
 	if (unattended)
-		now = ws_shmem_advance();
+		now = ws_shared_advance();
 	if (ws_load(&ws_shared->active_tick) != now)
 		ws_store(&ws_shared->active_tick, now);
 	here.settled_tick = unattended ? 0 : now;
-	ws_watch_damper(&here.damper, now, here.kind);
+	ws_events_damper(&here.damper, now, here.kind);
 }
 
 /*
@@ -239,7 +240,7 @@ match_recorded(const void *page, uint32 hash)
 	if (hash >= ws_load(&sketch->watched))
 		ws_mark(here.marks, ws_sketch_cell(sketch, hash));
 	else
-		ws_watch_hit(page, hash, ws_load(&here.sketch->tick), here.kind);
+		ws_events_hit(page, hash, ws_load(&here.sketch->tick), here.kind);
 	return 0;
 }
 
@@ -254,7 +255,7 @@ match_settle(const void *page, uint32 hash)
 static RARE int
 match_clock(const void *page, uint32 hash)
 {
-	if (ws_shmem_advance() != here.settled_tick)
+	if (ws_shared_advance() != here.settled_tick)
 		settle();
 	return match_recorded(page, hash);
 }
@@ -269,7 +270,7 @@ match_watched(const void *page, uint32 hash, uint32 *marks, uint64 cell)
 	if (unlikely(++here.watched_hits % CLOCK_EVERY == 0))
 		return match_clock(page, hash);
 	if (likely(ws_peek(&here.sketch->cells[cell]) == here.settled_tick &&
-			   ws_watch_damped(&here.damper, hash)))
+			   ws_events_damped(&here.damper, hash)))
 		return 0;
 	return match_recorded(page, hash);
 }
@@ -285,7 +286,7 @@ match_removal(const void *page, uint32 hash)
 		!LWLockHeldByMeInMode(partition_lock(hash), LW_EXCLUSIVE))
 		return match_settle(page, hash);
 	if (here.pid == MyProcPid)
-		ws_watch_remove(page, hash, ws_load(&here.sketch->tick), here.kind);
+		ws_events_remove(page, hash, ws_load(&here.sketch->tick), here.kind);
 	return 0;
 }
 
@@ -378,13 +379,12 @@ insert(void *entry_key, const void *key, Size keysize)
 
 	memcpy(entry_key, key, sizeof(BufferTag));
 
-	if (ws_shmem_advance() != here.settled_tick ||
+	if (ws_shared_advance() != here.settled_tick ||
 		*here.status_flags != here.settled_flags)
 		settle();
 	ws_sketch_touch(here.sketch, hash);
-	ws_watch_insert(entry_key, hash, ws_load(&here.sketch->tick), here.kind);
-	__atomic_fetch_add(&ws_shared->shards[here.pid % WS_COUNTER_SHARDS].counters.inserts,
-					   1, __ATOMIC_RELAXED);
+	ws_events_insert(entry_key, hash, ws_load(&here.sketch->tick), here.kind);
+	__atomic_fetch_add(&ws_counters_of(here.pid)->inserts, 1, __ATOMIC_RELAXED);
 	return entry_key;
 }
 
@@ -455,8 +455,8 @@ ws_lookup_pause(void)
 		flush_counters();
 
 	/* transactions that look nothing up do not keep the worker from its rest */
-	now = ws_shmem_advance();
+	now = ws_shared_advance();
 	if (ws_load(&here.sketch->unattended) &&
 		(int32) (now - ws_load(&ws_shared->active_tick)) < WS_IDLE_TICKS)
-		ws_shmem_wake_worker();
+		ws_shared_wake_worker();
 }

@@ -15,7 +15,8 @@
 #include "compat.h"
 #include "guc.h"
 #include "probe.h"
-#include "shmem.h"
+#include "setup.h"
+#include "shared.h"
 #include "worker.h"
 
 WS_MODULE_MAGIC;
@@ -30,7 +31,7 @@ request(void)
 {
 	if (prev_shmem_request_hook)
 		prev_shmem_request_hook();
-	ws_shmem_request();
+	ws_setup_request();
 }
 
 /*
@@ -55,11 +56,17 @@ transaction_ends(XactEvent event, void *arg)
 }
 
 static void
+assign_enabled(bool newval, void *extra)
+{
+	ws_probe_switch(newval);
+}
+
+static void
 startup(void)
 {
 	if (prev_shmem_startup_hook)
 		prev_shmem_startup_hook();
-	ws_shmem_startup();
+	ws_setup_startup();
 	if (ws_shared != NULL)
 		ws_probe_attach();
 }
@@ -70,8 +77,8 @@ _PG_init(void)
 	if (!process_shared_preload_libraries_in_progress)
 		return;
 
-	ws_guc_define();
-	ws_shmem_expect();
+	ws_guc_define(assign_enabled);
+	ws_setup_expect();
 
 	prev_shmem_request_hook = shmem_request_hook;
 	shmem_request_hook = request;

@@ -2,7 +2,7 @@
  * persist.c
  *		Saving and loading what is to be kept over a restart; see persist.h.
  *
- * What is in the file, and what is believed of it, is image.c's business.
+ * What is in the file, and what is believed of it, is statefile.c's business.
  *
  * Whatever else is found under one of the names, nobody waits for it: only
  * regular files are opened, and only files that are made here are written.
@@ -34,9 +34,11 @@
 #include "utils/timestamp.h"
 
 #include "guc.h"
-#include "image.h"
+#include "statefile.h"
 #include "persist.h"
-#include "shmem.h"
+#include "published.h"
+#include "setup.h"
+#include "shared.h"
 
 #define ASIDE			WS_SAVE_FILE ".tmp"
 #define REFUSED			WS_SAVE_FILE ".bad"
@@ -45,11 +47,11 @@
 #define EPOCH_MS \
 	((POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * (int64) SECS_PER_DAY * 1000)
 
-StaticAssertDecl(WS_NKINDS == WS_IMAGE_SKETCHES, "all sketches are kept");
-StaticAssertDecl(WS_IMAGE_FORKS == MAX_FORKNUM + 1 && WS_IMAGE_NO_BLOCK == InvalidBlockNumber &&
-				 WS_IMAGE_GLOBAL_TABLESPACE == GLOBALTABLESPACE_OID,
+StaticAssertDecl(WS_NKINDS == WS_STATEFILE_SKETCHES, "all sketches are kept");
+StaticAssertDecl(WS_STATEFILE_FORKS == MAX_FORKNUM + 1 && WS_STATEFILE_NO_BLOCK == InvalidBlockNumber &&
+				 WS_STATEFILE_GLOBAL_TABLESPACE == GLOBALTABLESPACE_OID,
 				 "pages of a file are pages of the server");
-StaticAssertDecl((WS_IMAGE_TIME_MAX_MS - EPOCH_MS) * 1000 < END_TIMESTAMP,
+StaticAssertDecl((WS_STATEFILE_TIME_MAX_MS - EPOCH_MS) * 1000 < END_TIMESTAMP,
 				 "times of a file are timestamps");
 
 /*
@@ -107,10 +109,10 @@ place(void)
 	return sum;
 }
 
-static WsImageOwner
+static WsStateFileOwner
 owner(void)
 {
-	return (WsImageOwner)
+	return (WsStateFileOwner)
 	{
 		.system = GetSystemIdentifier(),
 		.place = place(),
@@ -165,7 +167,7 @@ static ssize_t
 read_file(void **image, const char **why)
 {
 	int			fd;
-	size_t		most = ws_image_size_max() + 1;
+	size_t		most = ws_statefile_size_max() + 1;
 	size_t		size = 0;
 	ssize_t		n = 0;
 	struct stat st;
@@ -200,10 +202,10 @@ static void
 take_history(const void *image, int64 now)
 {
 	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
-	if (!(ws_load(&ws_shared->memory_state) & WS_MEMORY_NO_HISTORY))
-		ws_image_take_history(image, &ws_shared->history, now);
-	if (ws_shared->last_saved == 0)
-		ws_shared->last_saved = timestamp_of(ws_image_saved_at(image));
+	if (!(ws_load(&ws_shared->file_state) & WS_FILE_NO_HISTORY))
+		ws_statefile_take_history(image, &ws_published->history, now);
+	if (ws_published->last_saved == 0)
+		ws_published->last_saved = timestamp_of(ws_statefile_saved_at(image));
 	LWLockRelease(ws_shared->lock);
 }
 
@@ -213,13 +215,13 @@ take_history(const void *image, int64 now)
 static void
 take_set(const void *image, int64 now)
 {
-	uint32		tick = ws_shmem_advance();
+	uint32		tick = ws_shared_advance();
 
-	ws_shmem_recall(ws_image_take_sketches(image, ws_shared->sketch, now));
+	ws_setup_recall(ws_statefile_take_sketches(image, ws_shared->sketch, now));
 	if (ws_shared->sampler)
 	{
 		LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
-		(void) ws_image_take_sample(image, ws_shared->sampler, tick, now);
+		(void) ws_statefile_take_sample(image, ws_shared->sampler, tick, now);
 		LWLockRelease(ws_shared->sample_lock);
 	}
 }
@@ -233,26 +235,26 @@ load(void)
 	void	   *image;
 	ssize_t		size;
 	int64		now = wall_ms();
-	WsImageOwner me = owner();
+	WsStateFileOwner me = owner();
 	const char *why;
 
 	/* once, and not again if that is what ended the last worker */
-	if (__atomic_fetch_or(&ws_shared->memory_state, WS_MEMORY_LOADED, __ATOMIC_RELAXED) & WS_MEMORY_LOADED)
+	if (__atomic_fetch_or(&ws_shared->file_state, WS_FILE_LOADED, __ATOMIC_RELAXED) & WS_FILE_LOADED)
 		return;
 
 	size = read_file(&image, &why);
 	if (size < 0)
 		return;
 	if (!why)
-		why = ws_image_distrust(image, size, &me, checksum);
+		why = ws_statefile_distrust(image, size, &me, checksum);
 	if (why)
 		(void) put_aside(why, LOG_SERVER_ONLY);
 	else
 	{
 		take_history(image, now);
-		if (ws_image_has_sketches(image) && !(ws_load(&ws_shared->memory_state) & WS_MEMORY_NO_SET))
+		if (ws_statefile_has_sketches(image) && !(ws_load(&ws_shared->file_state) & WS_FILE_NO_SET))
 		{
-			why = ws_image_distrust_sketches(image, ws_sketch_m(ws_shared->sketch[WS_CLIENT]), now);
+			why = ws_statefile_distrust_sketches(image, ws_sketch_m(ws_shared->sketch[WS_CLIENT]), now);
 			if (why)
 				ereport(LOG_SERVER_ONLY,
 						(errmsg("working_set: of what was saved in file \"%s\" only the history is used: %s",
@@ -320,10 +322,10 @@ create_aside(void)
 }
 
 static bool
-write_file(const WsImageParts *parts, int64 now, bool *complained)
+write_file(const WsStateFileParts *parts, int64 now, bool *complained)
 {
 	const char *why = irregular(WS_SAVE_FILE);
-	WsImageOwner me = owner();
+	WsStateFileOwner me = owner();
 	int			fd;
 
 	/* only a file can take the place of what is there */
@@ -338,7 +340,7 @@ write_file(const WsImageParts *parts, int64 now, bool *complained)
 		complain("create", ASIDE, complained);
 		return false;
 	}
-	if (!ws_image_write(parts, &me, now, checksum, put, &fd))
+	if (!ws_statefile_write(parts, &me, now, checksum, put, &fd))
 	{
 		complain("write", ASIDE, complained);
 		CloseTransientFile(fd);
@@ -367,7 +369,7 @@ write_file(const WsImageParts *parts, int64 now, bool *complained)
 static bool
 save(bool all, bool *complained)
 {
-	WsImageParts parts = {0};
+	WsStateFileParts parts = {0};
 	int64		since;
 	int64		now;
 	bool		saved;
@@ -379,7 +381,7 @@ save(bool all, bool *complained)
 	/* the history may be emptied by others, so it is copied under its lock */
 	parts.history = palloc(sizeof(WsHistory));
 	LWLockAcquire(ws_shared->lock, LW_SHARED);
-	memcpy(parts.history, &ws_shared->history, sizeof(WsHistory));
+	memcpy(parts.history, &ws_published->history, sizeof(WsHistory));
 	since = ws_shared->since;
 	LWLockRelease(ws_shared->lock);
 	if (all)
@@ -387,7 +389,7 @@ save(bool all, bool *complained)
 		for (int kind = 0; kind < WS_NKINDS; kind++)
 			parts.sketches[kind] = ws_shared->sketch[kind];
 		parts.sampler = ws_shared->sampler;
-		ws_shmem_advance();
+		ws_shared_advance();
 	}
 
 	now = wall_ms();
@@ -397,7 +399,7 @@ save(bool all, bool *complained)
 		*complained = false;
 		ws_shared->saved_since = since;
 		LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
-		ws_shared->last_saved = timestamp_of(now);
+		ws_published->last_saved = timestamp_of(now);
 		LWLockRelease(ws_shared->lock);
 	}
 	pfree(parts.history);
@@ -431,7 +433,7 @@ remove_file(int64 since)
 		if (durable_unlink(WS_SAVE_FILE, level()) != 0)
 			return false;
 		LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
-		ws_shared->last_saved = 0;
+		ws_published->last_saved = 0;
 		LWLockRelease(ws_shared->lock);
 	}
 	ws_shared->saved_since = since;
@@ -441,7 +443,7 @@ remove_file(int64 since)
 TimestampTz
 ws_persist_reset(bool history)
 {
-	TimestampTz since = ws_shmem_reset(history);
+	TimestampTz since = ws_setup_reset(history);
 	bool		complained = false;
 	bool		durable = true;
 
@@ -471,7 +473,7 @@ void
 ws_persist_tick(void)
 {
 	static int64 last;
-	int64		now = ws_shmem_clock_ms();
+	int64		now = ws_shared_clock_ms();
 
 	if (last == 0)
 		last = now;

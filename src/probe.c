@@ -3,7 +3,7 @@
  *		Seeing every lookup of a page in shared buffers, on a stock server.
  *
  * The idea.  The buffer manager has no hook, but every lookup goes through
- * one hash table, "Shared Buffer Lookup Table" (buf_table.c, dynahash.c).  The
+ * one hash table, "Shared Buffer Lookup Table" (buf_buftable.c, dynahash.c).  The
  * table's header, of which each process has a copy inherited from the
  * postmaster, holds pointers to the functions that compare and copy keys;
  * for this table they are memcmp and memcpy.  We put our own in their place:
@@ -21,7 +21,7 @@
  * redo alone makes use, after a lookup.  What is seen though it is no use:
  * dropping a small relation's buffers during recovery.
  *
- * How the table is found is told in table.c.  Before anything is recorded it
+ * How the table is found is told in buftable.c.  Before anything is recorded it
  * is tried out, see try_out().
  */
 #include "postgres.h"
@@ -35,12 +35,13 @@
 #include "storage/lwlock.h"
 
 #include "compat.h"
+#include "counters.h"
 #include "guard.h"
 #include "guc.h"
 #include "lookup.h"
 #include "probe.h"
-#include "shmem.h"
-#include "table.h"
+#include "shared.h"
+#include "buftable.h"
 
 /*
  * The table's own functions are not meant for modules.  A server that does
@@ -57,7 +58,7 @@
 static struct
 {
 	bool		attached;		/* is there a table? */
-	WsTable		table;
+	WsBufTable		table;
 	HashCompareFunc match;		/* for the geometry of the sketches.  Not taken from
 								 * shared memory, which the logger does not have. */
 	bool		recording;		/* do our functions stand in? */
@@ -75,7 +76,7 @@ refuse(const char *why)
 static void
 stand_in(bool on)
 {
-	ws_table_set_functions(&probe.table, on ? probe.match : NULL, on ? ws_lookup_insert() : NULL);
+	ws_buftable_set_functions(&probe.table, on ? probe.match : NULL, on ? ws_lookup_insert() : NULL);
 }
 
 /*
@@ -113,8 +114,8 @@ try_out(void)
 	lock = BufMappingPartitionLock(hash);
 
 	/* each step in a tick of its own, none behind the clock, nothing sampled */
-	ws_shmem_worker_ticks(true);
-	ws_sketch_advance(sketch, ws_shmem_advance() + 100);
+	ws_shared_worker_ticks(true);
+	ws_sketch_advance(sketch, ws_shared_advance() + 100);
 	LWLockAcquire(lock, LW_SHARED);
 	missed = BufTableLookup(&tag, hash);
 	LWLockRelease(lock);
@@ -157,9 +158,9 @@ try_out(void)
 	*cell = 0;
 	ws_store(&sketch->tick, start - 1);
 	ws_sketch_advance(sketch, start);
-	ws_shmem_worker_ticks(false);
+	ws_shared_worker_ticks(false);
 	ws_store(&ws_shared->active_tick, 0);
-	memset(ws_shared->shards, 0, sizeof(ws_shared->shards));
+	memset(ws_counters->shards, 0, sizeof(ws_counters->shards));
 
 	return ws_shared->refusal[0] == '\0';
 }
@@ -179,13 +180,13 @@ try_attach(void)
 #endif
 	if (!BufTableHashCode || !BufTableLookup || !BufTableInsert || !BufTableDelete)
 		return refuse("the server does not export the functions of its buffer lookup table");
-	if (!ws_table_find(&probe.table, ws_shared->refusal, sizeof(ws_shared->refusal)))
+	if (!ws_buftable_find(&probe.table, ws_shared->refusal, sizeof(ws_shared->refusal)))
 		return false;
-	if (!ws_table_locks_are_expected(MainLWLockArray))
+	if (!ws_buftable_locks_are_expected(MainLWLockArray))
 		return refuse("the locks of the buffer lookup table are not where they are expected");
 
 	locks = &MainLWLockArray[BUFFER_MAPPING_LWLOCK_OFFSET];
-	sure = ws_table_learn_exclusive_bit(&locks[0].lock, &exclusive);
+	sure = ws_buftable_learn_exclusive_bit(&locks[0].lock, &exclusive);
 
 	probe.attached = true;
 	probe.match = ws_lookup_match(ws_shared->log2m);

@@ -3,7 +3,7 @@
  *		Seeing every lookup of a page in shared buffers.
  *
  * The probe is the only room that knows how the buffer manager finds a page.
- * It records into the sketches of shmem.h and counts.  When anything about
+ * It records into the sketches of shared.h and counts.  When anything about
  * the server is not exactly what it expects, it stays off and says why in
  * WsShared.refusal; it never raises an error.
  */
@@ -15,7 +15,7 @@
 /*
  * Find the server's buffer lookup table, verify it, and start to record.  To
  * be called in the postmaster (or a single-user backend) after
- * ws_shmem_startup(), each time that shared memory is made.
+ * ws_setup_startup(), each time that shared memory is made.
  */
 extern void ws_probe_attach(void);
 

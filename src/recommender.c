@@ -17,18 +17,19 @@
 #include <math.h>
 
 #include "miscadmin.h"
-#include "optimizer/optimizer.h"
 #include "postmaster/autovacuum.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "advisor.h"
-#include "curve.h"
+#include "cache_advice.h"
+#include "counters.h"
+#include "estimate.h"
 #include "guc.h"
 #include "heuristic.h"
-#include "liveset.h"
+#include "live_set.h"
+#include "published.h"
 #include "recommender.h"
-#include "shmem.h"
+#include "shared.h"
 #include "sizing.h"
 
 /* The wall clock may be so far off, in seconds, before we call it set back. */
@@ -36,25 +37,6 @@
 
 /* Shrinking is advised after so many break-even times. */
 #define LONG_ENOUGH		4
-
-/*
- * The default curve, of clients.
- */
-static void
-take_curve(WsEstimate *curve)
-{
-	static void *workspace = NULL;
-	const WsSketch *sketch = ws_shared->sketch[WS_CLIENT];
-	uint32		ages[WS_CURVE_WINDOWS];
-
-	if (workspace == NULL)
-		workspace = MemoryContextAlloc(TopMemoryContext,
-									   ws_curve_size(ws_sketch_m(sketch)));
-	for (int i = 0; i < WS_CURVE_WINDOWS; i++)
-		ages[i] = (i + 1) * WS_CURVE_STEP * WS_TICKS_PER_SECOND;
-	ws_curve_estimate(&sketch, 1, ws_shmem_advance(), ages, WS_CURVE_WINDOWS,
-					  curve, workspace);
-}
 
 /*
  * The growth of the curve between two of its points, as a share of a size; 0
@@ -88,15 +70,18 @@ recent_rise(const WsEstimate *curve, int index)
  * rest if it is the method.
  */
 static void
-ask_plateau_end(double known_seconds, WsPublished *p)
+apply_plateau_end(double known_seconds, WsPublished *p)
 {
 	WsEstimate	curve[WS_CURVE_WINDOWS];
 	double		series[WS_CURVE_WINDOWS];
 	WsPlateau	plateau;
 	WsReasonFacts facts;
+	uint32		ages[WS_CURVE_WINDOWS];
 	int			known;
 
-	take_curve(curve);
+	for (int i = 0; i < WS_CURVE_WINDOWS; i++)
+		ages[i] = (i + 1) * WS_CURVE_STEP * WS_TICKS_PER_SECOND;
+	(void) ws_estimate(NULL, WS_OF(WS_CLIENT), ages, WS_CURVE_WINDOWS, curve);
 	for (int i = 0; i < WS_CURVE_WINDOWS; i++)
 		series[i] = curve[i].pages;
 	plateau = ws_plateau(series, WS_CURVE_WINDOWS,
@@ -127,12 +112,12 @@ ask_plateau_end(double known_seconds, WsPublished *p)
  * And live_set.  Where it cannot say, plateau_end has to.
  */
 static void
-ask_live_set(double known_seconds, WsPublished *p)
+apply_live_set(double known_seconds, WsPublished *p)
 {
 	WsEstimate	window = {0};
 	WsLiveFacts facts;
 	double		projected;
-	WsLive		live = ws_liveset_get(&projected);
+	WsLive		live = ws_live_set_get(&projected);
 
 	p->live = live.known ? live.pages : NAN;
 	if (!live.known)
@@ -164,7 +149,7 @@ wall_clock(TimestampTz wall)
 	static int64 last_wall;
 	static int64 last_ms;
 	int64		seconds = timestamptz_to_time_t(wall);
-	int64		ms = ws_shmem_clock_ms();
+	int64		ms = ws_shared_clock_ms();
 	int64		back = last_wall + (ms - last_ms) / 1000 - seconds;
 
 	if (last_ms != 0 && back > CLOCK_SLACK)
@@ -172,7 +157,7 @@ wall_clock(TimestampTz wall)
 		int			moved;
 
 		LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
-		moved = ws_history_set_back(&ws_shared->history, seconds, back);
+		moved = ws_history_set_back(&ws_published->history, seconds, back);
 		LWLockRelease(ws_shared->lock);
 		ereport(LOG,
 				(errmsg("working_set: the system clock was set back by %lld seconds", (long long) back),
@@ -194,20 +179,20 @@ remember(const WsHistoryRow *row, int64 now, WsPublished *p)
 
 	/* what is from before a reset is not to be remembered */
 	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
-	if (p->since == ws_shmem_since())
-		ws_history_add(&ws_shared->history, now, row);
+	if (p->since == ws_shared_since())
+		ws_history_add(&ws_published->history, now, row);
 	LWLockRelease(ws_shared->lock);
 
 	/* but for a reset we alone write, so we may read without the lock */
 	p->peak = p->needed;
 	p->peak_at = p->computed_at;
-	if (ws_history_peak(&ws_shared->history, now, period, &peak) &&
+	if (ws_history_peak(&ws_published->history, now, period, &peak) &&
 		peak.row.recommended >= p->needed)
 	{
 		p->peak = peak.row.recommended;
 		p->peak_at = Min(time_t_to_timestamptz(peak.end - peak.minutes * 60), p->computed_at);
 	}
-	p->history_minutes = ws_history_known(&ws_shared->history, now, period);
+	p->history_minutes = ws_history_known(&ws_published->history, now, period);
 }
 
 /*
@@ -219,10 +204,9 @@ count_lookups(WsHistoryRow *row)
 	static WsHistoryCount last;
 	WsHistoryCount now;
 	WsCounters	c;
-	int64		removed;
 
 	/* the counters and the reset that they count from, as they belong together */
-	now.since = ws_shmem_read_counters(&c, &removed);
+	now.since = ws_counters_read(&c, 0, NULL);
 	now.hits = c.hits[WS_CLIENT];
 	now.lookups = now.hits + c.reads[WS_CLIENT];
 	ws_history_count(row, &last, &now);
@@ -271,7 +255,7 @@ size_up(const WsPublishedAdvice *a, double known_seconds, WsPublished *p)
 	steady_since = p->since;
 	p->sizing = ws_sizing(&facts, steady.verdict);
 	p->sizing.verdict = ws_sizing_steady(&steady, p->sizing.verdict,
-										 ws_shmem_clock_ms() / 1000, ws_hold);
+										 ws_shared_clock_ms() / 1000, ws_hold);
 }
 
 void
@@ -284,9 +268,9 @@ ws_recommender_publish(void)
 	int64		now;
 
 	memset(&p, 0, sizeof(p));
-	p.since = ws_shmem_since();
-	p.tick = ws_shmem_advance();
-	known_seconds = ws_shmem_known(p.tick) / (double) WS_TICKS_PER_SECOND;
+	p.since = ws_shared_since();
+	p.tick = ws_shared_advance();
+	known_seconds = ws_shared_known(p.tick) / (double) WS_TICKS_PER_SECOND;
 	p.computed_at = GetCurrentTimestamp();
 	now = wall_clock(p.computed_at);
 	count_lookups(&row);
@@ -295,14 +279,13 @@ ws_recommender_publish(void)
 	{
 		p.interval = ws_interval;
 		p.method = ws_method;
-		p.effective_cache_size = effective_cache_size;
-		ask_live_set(known_seconds, &p);
-		ask_plateau_end(known_seconds, &p);
+			apply_live_set(known_seconds, &p);
+		apply_plateau_end(known_seconds, &p);
 		p.window_seconds = Min(p.window_seconds, (int) known_seconds);
 		p.needed = (p.method == WS_METHOD_LIVE_SET ? p.live : p.plateau_end) * (1 + ws_headroom);
 		p.recommended = p.projected * (1 + ws_headroom);
 	}
-	ws_advisor_advise(p.recommended, &a);
+	ws_cache_advice_make(p.recommended, &a);
 	ws_memory_read("", &p.memory);
 	if (!isnan(p.recommended))
 	{
@@ -317,8 +300,8 @@ ws_recommender_publish(void)
 
 	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
 	if (!isnan(p.recommended))
-		ws_shared->published = p;
-	ws_shared->memory_limit = p.memory.limit;
-	ws_shared->advice = a;
+		ws_published->recommendation = p;
+	ws_published->memory_limit = p.memory.limit;
+	ws_published->advice = a;
 	LWLockRelease(ws_shared->lock);
 }

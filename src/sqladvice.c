@@ -12,8 +12,8 @@
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
-#include "guc.h"
-#include "shmem.h"
+#include "published.h"
+#include "shared.h"
 #include "sqlfuncs.h"
 
 WS_FUNCTION(ws_working_set_cache_advice);
@@ -31,12 +31,9 @@ doubt(const WsPublishedAdvice *a, bool known)
 
 	if (!known)
 		return pstrdup("not known yet");
-	if (ws_shmem_advance() > a->tick + ws_late_after(a->interval) * WS_TICKS_PER_SECOND)
+	if (ws_advice_is_late(a))
 		return psprintf("the background worker has not reported since %s",
 						timestamptz_to_str(a->computed_at));
-	if (ws_shared->sampler == NULL)
-		return pstrdup("without a sample (working_set.sample_pages is 0) only the curve is known, "
-					   "and what LRU replacement would make of it");
 	if (isnan(a->table.hit_ratio))
 		return pstrdup("nothing was looked up in the last minutes");
 	if (isnan(a->table.difference))
@@ -62,14 +59,14 @@ ws_working_set_cache_advice(PG_FUNCTION_ARGS)
 
 	ws_require_preloaded();
 	InitMaterializedSRF(fcinfo, 0);
-	if (!ws_tracking())
+	if (!ws_tracking() || ws_shared->sampler == NULL)
 		return (Datum) 0;
 
 	LWLockAcquire(ws_shared->lock, LW_SHARED);
-	a = ws_shared->advice;
+	a = ws_published->advice;
 	LWLockRelease(ws_shared->lock);
 	known = a.computed_at != 0 && a.table.seconds >= FIRST_SECONDS &&
-		a.since == ws_shmem_since();
+		a.since == ws_shared_since();
 	note = doubt(&a, known);
 
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)

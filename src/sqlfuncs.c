@@ -24,9 +24,10 @@
 #include "curve.h"
 #include "guc.h"
 #include "heuristic.h"
-#include "instant.h"
+#include "estimate.h"
 #include "persist.h"
-#include "shmem.h"
+#include "setup.h"
+#include "shared.h"
 #include "sqlfuncs.h"
 
 #define MAX_PERIODS 65536
@@ -41,7 +42,7 @@ WS_FUNCTION(ws_working_set_reset);
 void
 ws_require_preloaded(void)
 {
-	if (ws_shared == NULL && !ws_shmem_stand_in())
+	if (ws_shared == NULL && !ws_setup_stand_in())
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("working_set must be loaded via shared_preload_libraries"),
@@ -60,16 +61,14 @@ seconds_to_ticks(double seconds)
 	return ticks < (double) ALL_TICKS ? (uint32) ticks : ALL_TICKS;
 }
 
-/*
- * Distinct pages that clients used in one window.  No time at all holds no
- * page.
- */
+/* Distinct pages that clients used in one window. */
 static double
 client_pages(const FmgrInfo *function, uint32 ticks)
 {
-	if (ticks == 0)
-		return 0;
-	return rint(ws_curve_window(ws_instant_curve(function, WS_OF(WS_CLIENT), NULL), ticks).pages);
+	WsEstimate	estimate;
+
+	(void) ws_estimate(function->fn_mcxt, WS_OF(WS_CLIENT), &ticks, 1, &estimate);
+	return rint(estimate.pages);
 }
 
 int64
@@ -109,37 +108,22 @@ ws_approximate_working_set_size_seconds(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64((int64) client_pages(fcinfo->flinfo, ticks));
 }
 
-Oid
-ws_sibling_function(Oid this_function, const char *name)
-{
-	oidvector  *no_arguments = buildoidvector(NULL, 0);
-	Oid			extension = getExtensionOfObject(ProcedureRelationId, this_function);
-	Oid			sibling = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
-										  CStringGetDatum(name),
-										  PointerGetDatum(no_arguments),
-										  ObjectIdGetDatum(get_func_namespace(this_function)));
-
-	if (!OidIsValid(extension) || !OidIsValid(sibling) ||
-		getExtensionOfObject(ProcedureRelationId, sibling) != extension)
-		return InvalidOid;
-	return sibling;
-}
-
 /*
- * May the current user reset?  He may if he may call working_set_reset() of
- * this function's extension.
+ * May the current user execute working_set_reset() of this function's
+ * extension?  A function of that name that somebody else made does not count.
  */
-static void
-require_reset_privilege(Oid this_function)
+static bool
+may_reset(Oid this_function)
 {
-	Oid			reset = ws_sibling_function(this_function, "working_set_reset");
+	Oid			extension = getExtensionOfObject(ProcedureRelationId, this_function);
+	Oid			reset = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
+										CStringGetDatum("working_set_reset"),
+										PointerGetDatum(buildoidvector(NULL, 0)),
+										ObjectIdGetDatum(get_func_namespace(this_function)));
 
-	if (!OidIsValid(reset) ||
-		object_aclcheck(ProcedureRelationId, reset, GetUserId(), ACL_EXECUTE) != ACLCHECK_OK)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied to reset the working set"),
-				 errhint("Grant EXECUTE on function working_set_reset() to the role that should be able to do this.")));
+	return OidIsValid(extension) && OidIsValid(reset) &&
+		getExtensionOfObject(ProcedureRelationId, reset) == extension &&
+		object_aclcheck(ProcedureRelationId, reset, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
 }
 
 Datum
@@ -149,8 +133,11 @@ ws_approximate_working_set_size(PG_FUNCTION_ARGS)
 	double		pages;
 
 	ws_require_preloaded();
-	if (reset)
-		require_reset_privilege(fcinfo->flinfo->fn_oid);
+	if (reset && !may_reset(fcinfo->flinfo->fn_oid))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied to reset the working set"),
+				 errhint("Grant EXECUTE on function working_set_reset() to the role that should be able to do this.")));
 	if (!ws_tracking())
 		PG_RETURN_NULL();
 
@@ -239,11 +226,9 @@ get_periods(ArrayType *array, int *n)
 	return seconds;
 }
 
-/*
- * Whose lookups a kind means.
- */
+/* The sketches that a kind names. */
 static int
-get_whose(const char *kind)
+get_kinds(const char *kind)
 {
 	if (strcmp(kind, "client") == 0)
 		return WS_OF(WS_CLIENT);
@@ -263,8 +248,9 @@ Datum
 ws_working_set_curve(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	WsCurve    *curve;
-	int			whose;
+	WsEstimate *estimates;
+	uint32	   *ages;
+	int			kinds;
 	int			n;
 	int32	   *seconds;
 	char	   *kind;
@@ -272,24 +258,25 @@ ws_working_set_curve(PG_FUNCTION_ARGS)
 	ws_require_preloaded();
 	seconds = get_periods(PG_ARGISNULL(0) ? NULL : PG_GETARG_ARRAYTYPE_P(0), &n);
 	kind = PG_ARGISNULL(1) ? "client" : text_to_cstring(PG_GETARG_TEXT_PP(1));
-	whose = get_whose(kind);
+	kinds = get_kinds(kind);
 
 	InitMaterializedSRF(fcinfo, 0);
 	if (!ws_tracking())
 		return (Datum) 0;
 
-	curve = ws_instant_curve(fcinfo->flinfo, whose, NULL);
+	ages = palloc(n * sizeof(uint32));
+	estimates = palloc(n * sizeof(WsEstimate));
+	for (int i = 0; i < n; i++)
+		ages[i] = seconds_to_ticks(seconds[i]);
+	(void) ws_estimate(fcinfo->flinfo->fn_mcxt, kinds, ages, n, estimates);
 	for (int i = 0; i < n; i++)
 	{
-		WsEstimate	e = ws_curve_window(curve, seconds_to_ticks(seconds[i]));
+		WsEstimate	e = estimates[i];
 		double		low;
 		double		high;
 		Datum		values[5];
 		bool		nulls[5] = {false};
 
-		/* no time at all holds no page */
-		if (seconds[i] == 0)
-			e = (WsEstimate) {0};
 		ws_estimate_bounds(&e, &low, &high);
 
 		values[0] = Int32GetDatum(seconds[i]);

@@ -24,13 +24,6 @@
 extern void ws_require_preloaded(void);
 
 /*
- * The function of this name without arguments that belongs to the same
- * extension as this_function, in the same schema; InvalidOid if there is
- * none.  A function of that name that somebody else made is not one.
- */
-extern Oid	ws_sibling_function(Oid this_function, const char *name);
-
-/*
  * A period as ticks, rounded up; an error if it is negative.  A month counts
  * as 30 days, and what is longer than all time is all time.
  */
@@ -41,8 +34,5 @@ extern uint32 ws_period_to_ticks(const Interval *period);
  * the most that fits.
  */
 extern int64 ws_pages_to_bytes(double pages);
-
-/* Seconds after which what was due every "interval" seconds is late. */
-extern int	ws_late_after(int interval);
 
 #endif							/* WS_SQLFUNCS_H */

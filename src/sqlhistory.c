@@ -10,7 +10,8 @@
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
-#include "shmem.h"
+#include "published.h"
+#include "shared.h"
 #include "sqlfuncs.h"
 
 WS_FUNCTION(ws_working_set_history);
@@ -35,7 +36,7 @@ ws_working_set_history(PG_FUNCTION_ARGS)
 
 	history = palloc(sizeof(WsHistory));
 	LWLockAcquire(ws_shared->lock, LW_SHARED);
-	*history = ws_shared->history;
+	*history = ws_published->history;
 	LWLockRelease(ws_shared->lock);
 	entries = palloc(sizeof(WsHistoryEntry) * WS_HISTORY_ENTRIES);
 	n = ws_history_read(history, timestamptz_to_time_t(GetCurrentTimestamp()), entries);

@@ -22,11 +22,11 @@
 
 #include "compat.h"
 #include "guc.h"
-#include "instant.h"
+#include "estimate.h"
 #include "probe.h"
 #include "relsize.h"
 #include "sampler.h"
-#include "shmem.h"
+#include "shared.h"
 #include "sqlfuncs.h"
 
 WS_FUNCTION(ws_working_set_relations);
@@ -125,8 +125,7 @@ divide(const FmgrInfo *function, uint32 ticks, Order order, Parts *parts)
 	WsSampler  *sampler = ws_shared->sampler;
 	WsSample   *samples = palloc(sampler->capacity * sizeof(WsSample));
 	uint32		floor = ws_load(&ws_shared->sketch[WS_CLIENT]->floor);
-	uint32		now;
-	WsCurve    *curve = ws_instant_curve(function, WS_OF(WS_CLIENT), &now);
+	uint32		now = ws_estimate(function->fn_mcxt, WS_OF(WS_CLIENT), &ticks, 1, &parts->set);
 	bool	   *resident;
 
 	LWLockAcquire(ws_shared->sample_lock, LW_SHARED);
@@ -134,7 +133,6 @@ divide(const FmgrInfo *function, uint32 ticks, Order order, Parts *parts)
 	parts->pages = ws_sampler_select(sampler, now, ticks, floor, parts->shift, samples);
 	LWLockRelease(ws_shared->sample_lock);
 
-	parts->set = ws_curve_window(curve, ticks);
 	resident = palloc(Max(parts->pages, 1) * sizeof(bool));
 	(void) ws_probe_resident(samples, parts->pages, resident);
 

@@ -3,7 +3,7 @@
  *		The background worker: it keeps the clock, and every
  *		working_set.interval turns what is known into a recommendation
  *		(recommender.c) and publishes it.  What it makes of the sample is
- *		advisor.c's business; what is kept over a restart, persist.c's.
+ *		cache_advice.c's business; what is kept over a restart, persist.c's.
  *
  * It connects to no database, so it runs wherever the server has reached a
  * consistent state, on a standby too.
@@ -27,14 +27,15 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "advisor.h"
+#include "cache_advice.h"
 #include "compat.h"
 #include "guc.h"
-#include "liveset.h"
+#include "live_set.h"
 #include "persist.h"
 #include "probe.h"
 #include "recommender.h"
-#include "shmem.h"
+#include "setup.h"
+#include "shared.h"
 #include "worker.h"
 
 /* seconds until the postmaster starts a worker that has ended anew */
@@ -72,8 +73,8 @@ ws_worker_register(void)
 static void
 sign_off(int code, Datum arg)
 {
-	ws_advisor_end();
-	ws_shmem_worker_ticks(false);
+	ws_cache_advice_end();
+	ws_shared_worker_ticks(false);
 	__atomic_store_n(&ws_shared->worker_latch, NULL, __ATOMIC_RELAXED);
 	__atomic_store_n(&ws_shared->worker_pid, 0, __ATOMIC_RELAXED);
 }
@@ -89,8 +90,8 @@ reload(void)
 	/* nobody knows what was looked up meanwhile: begin anew */
 	if (ws_enabled && !was_enabled)
 	{
-		ws_shmem_reset(false);
-		ws_advisor_begin_anew();
+		ws_setup_reset(false);
+		ws_cache_advice_restart();
 	}
 }
 
@@ -102,10 +103,10 @@ reload(void)
 static void
 restart_clock(void)
 {
-	if (ws_shmem_advance() < WS_TICK_LAST)
+	if (ws_shared_advance() < WS_TICK_LAST)
 		return;
-	ws_shmem_restart_clock();
-	ws_advisor_begin_anew();
+	ws_setup_restart_clock();
+	ws_cache_advice_restart();
 	ereport(LOG,
 			(errmsg("working_set: the working set starts over, since the clock has come to its end"),
 			 errdetail("That happens after 13 years. The history is kept.")));
@@ -117,11 +118,11 @@ restart_clock(void)
 static long
 tick(void)
 {
-	uint32		now = ws_shmem_advance();
+	uint32		now = ws_shared_advance();
 	/* others may be a tick ahead */
 	bool		busy = (int32) (now - ws_load(&ws_shared->active_tick)) < WS_IDLE_TICKS;
 
-	ws_shmem_worker_ticks(busy);
+	ws_shared_worker_ticks(busy);
 	return busy ? WS_TICK_MS : REST_MS;
 }
 
@@ -138,19 +139,19 @@ ws_worker_main(Datum main_arg)
 	/* with 0, the postmaster does not start another one */
 	if (ws_shared == NULL)
 	{
-		ws_shmem_report_missing();
+		ws_setup_report_missing();
 		proc_exit(0);
 	}
 
 	ws_probe_ignore_self();
 	ws_persist_load();
-	ws_advisor_begin();
+	ws_cache_advice_begin();
 	wait_event = WaitEventExtensionNew("WorkingSetMain");
 	__atomic_store_n(&ws_shared->worker_pid, MyProcPid, __ATOMIC_RELAXED);
 	__atomic_store_n(&ws_shared->worker_latch, MyLatch, __ATOMIC_RELAXED);
 	before_shmem_exit(sign_off, 0);
 
-	due = ws_shmem_clock_ms();
+	due = ws_shared_clock_ms();
 	while (!ShutdownRequestPending)
 	{
 		int64		now;
@@ -161,12 +162,12 @@ ws_worker_main(Datum main_arg)
 
 		restart_clock();
 		delay = tick();
-		ws_advisor_tick();
+		ws_cache_advice_tick();
 		if (ws_tracking())
-			ws_liveset_tick();
+			ws_live_set_tick();
 		ws_persist_tick();
 
-		now = ws_shmem_clock_ms();
+		now = ws_shared_clock_ms();
 		if (now >= due || due > now + ws_interval * 1000)
 		{
 			if (ws_tracking())
@@ -181,7 +182,7 @@ ws_worker_main(Datum main_arg)
 		ResetLatch(MyLatch);
 	}
 
-	ws_advisor_catch_up();
+	ws_cache_advice_drain();
 	ws_persist_save();
 
 	/* not 0, so that the postmaster starts another unless it shuts down */

@@ -1,6 +1,6 @@
 # What is kept over a restart: the set, the sample and the history; from files
 # that are not to be trusted, not; and not by a copy of the data directory.
-# What a file may be wrong in is tried out by test/unit/image_t.c; here is that
+# What a file may be wrong in is tried out by test/unit/statefile_t.c; here is that
 # the server takes no notice of it.
 
 use strict;

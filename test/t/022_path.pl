@@ -16,7 +16,7 @@ chomp(my $include = `$pg_config --includedir-server`);
 my $library = PostgreSQL::Test::Utils::tempdir() . '/ws_test_path.so';
 system_or_bail('cc', '-O2', '-fPIC', '-shared', '-fvisibility=hidden', '-D_GNU_SOURCE', '-DWS_VERSION="test"',
 	'-DPGDLLEXPORT=__attribute__((visibility("default")))',
-	'-Isrc', "-I$include", 'test/t/path.c', 'src/table.c', '-o', $library, '-ldl');
+	'-Isrc', "-I$include", 'test/t/path.c', 'src/buftable.c', '-o', $library, '-ldl');
 
 # few buffers, so that pages are evicted all the time
 my $node = PostgreSQL::Test::Cluster->new('primary');

@@ -26,7 +26,7 @@
 #include "utils/elog.h"
 #include "utils/guc.h"
 
-#include "table.h"
+#include "buftable.h"
 
 PG_MODULE_MAGIC;
 
@@ -37,7 +37,7 @@ extern PGDLLIMPORT char *event_source;
 extern PGDLLIMPORT char *bonjour_name;
 
 static shmem_startup_hook_type prev_shmem_startup_hook = NULL;
-static WsTable table;
+static WsBufTable table;
 static int	calls = 0;
 
 #define MAPS "/proc/self/maps"
@@ -405,15 +405,15 @@ spoil(const char *fault)
 	else if (FAULT("layout_name"))
 		REWIRE("hash_create", create_renamed);
 	else if (FAULT("other_name"))
-		*word(table.header, table.name) = at_the_end(WS_TABLE_NAME " 2", sizeof(WS_TABLE_NAME) + 2);
+		*word(table.header, table.name) = at_the_end(WS_BUFTABLE_NAME " 2", sizeof(WS_BUFTABLE_NAME) + 2);
 	else if (FAULT("unreadable_name"))
 		*word(table.header, table.name) = (char *) at_the_end("", 1) + 1;
 	else if (FAULT("no_name"))
 		*word(table.header, table.name) = NULL;
 	else if (FAULT("endless_name"))
-		*word(table.header, table.name) = at_the_end(WS_TABLE_NAME, strlen(WS_TABLE_NAME));
+		*word(table.header, table.name) = at_the_end(WS_BUFTABLE_NAME, strlen(WS_BUFTABLE_NAME));
 	else if (FAULT("name_at_the_end"))
-		*word(table.header, table.name) = at_the_end(WS_TABLE_NAME, sizeof(WS_TABLE_NAME));
+		*word(table.header, table.name) = at_the_end(WS_BUFTABLE_NAME, sizeof(WS_BUFTABLE_NAME));
 	else if (FAULT("not_shared"))
 		*word(table.header, 0) = table.header;
 	else if (FAULT("pieces"))
@@ -447,9 +447,9 @@ spoil(const char *fault)
 	else if (FAULT("server_hash"))
 		*word(table.header, table.hash) = other_hash;
 	else if (FAULT("server_match"))
-		ws_table_set_functions(&table, other_match, NULL);
+		ws_buftable_set_functions(&table, other_match, NULL);
 	else if (FAULT("server_keycopy"))
-		ws_table_set_functions(&table, NULL, other_keycopy);
+		ws_buftable_set_functions(&table, NULL, other_keycopy);
 	else if (FAULT("unclear_bit"))
 		REWIRE("LWLockAcquire", lock_alike);
 	else if (FAULT("not_found"))
@@ -484,7 +484,7 @@ startup(void)
 {
 	char		why[256] = "";
 
-	if (!ws_table_find(&table, why, sizeof(why)))
+	if (!ws_buftable_find(&table, why, sizeof(why)))
 		elog(FATAL, "the table was not found: %s", why);
 	spoil(GetConfigOption("ws_test.fault", false, false));
 }

@@ -27,7 +27,7 @@
 #include "utils/builtins.h"
 
 #include "compat.h"
-#include "table.h"
+#include "buftable.h"
 
 PG_MODULE_MAGIC;
 
@@ -168,12 +168,12 @@ count_calls(struct dl_phdr_info *info, size_t size, void *data)
 static void
 startup(void)
 {
-	static WsTable table;
+	static WsBufTable table;
 	char		why[256];
 	void	  **header;
 
 	/* as it is before working_set's turn */
-	if (!ws_table_find(&table, why, sizeof(why)))
+	if (!ws_buftable_find(&table, why, sizeof(why)))
 		elog(FATAL, "%s", why);
 	if (prev_shmem_startup_hook)
 		prev_shmem_startup_hook();
@@ -181,7 +181,7 @@ startup(void)
 	header = (void **) table.header;
 	real_match = (HashCompareFunc) header[table.match];
 	real_insert = (HashCopyFunc) header[table.keycopy];
-	ws_table_set_functions(&table, counted_match, counted_insert);
+	ws_buftable_set_functions(&table, counted_match, counted_insert);
 	dl_iterate_phdr(count_calls, NULL);
 }
 

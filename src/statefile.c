@@ -1,8 +1,8 @@
 /*
- * image.c
- *		Writing, checking and taking over an image; see image.h.
+ * statefile.c
+ *		Writing, checking and taking over an image; see statefile.h.
  */
-#include "image.h"
+#include "statefile.h"
 
 #include <string.h>
 
@@ -25,7 +25,7 @@ typedef struct Header
 	uint32_t	tick_ms;
 	uint32_t	tick;			/* the present */
 	uint32_t	registers;		/* 0: no sketches */
-	uint32_t	floor[WS_IMAGE_SKETCHES];
+	uint32_t	floor[WS_STATEFILE_SKETCHES];
 	uint32_t	sampled;		/* 0 or 1: is there a sample? */
 	uint32_t	pages;			/* of it */
 } Header;
@@ -61,7 +61,7 @@ typedef struct Layout
 {
 	const Header *header;
 	const WsHistory *history;
-	const uint32_t *cells[WS_IMAGE_SKETCHES];
+	const uint32_t *cells[WS_STATEFILE_SKETCHES];
 	const Strata *strata;		/* NULL: no sample */
 	const Page *pages;
 } Layout;
@@ -83,7 +83,7 @@ static size_t
 size_of(const Header *header)
 {
 	size_t		size = sizeof(Header) + sizeof(WsHistory) +
-		WS_IMAGE_SKETCHES * cells_of(header->registers) * sizeof(uint32_t) + sizeof(uint32_t);
+		WS_STATEFILE_SKETCHES * cells_of(header->registers) * sizeof(uint32_t) + sizeof(uint32_t);
 
 	if (header->sampled)
 		size += sizeof(Strata) + header->pages * sizeof(Page);
@@ -91,7 +91,7 @@ size_of(const Header *header)
 }
 
 size_t
-ws_image_size_max(void)
+ws_statefile_size_max(void)
 {
 	Header		largest = {0};
 
@@ -111,7 +111,7 @@ layout_of(const void *image)
 	p += sizeof(Header);
 	layout.history = (const WsHistory *) p;
 	p += sizeof(WsHistory);
-	for (int i = 0; i < WS_IMAGE_SKETCHES; i++)
+	for (int i = 0; i < WS_STATEFILE_SKETCHES; i++)
 	{
 		layout.cells[i] = (const uint32_t *) p;
 		p += cells_of(layout.header->registers) * sizeof(uint32_t);
@@ -126,7 +126,7 @@ layout_of(const void *image)
 typedef struct Writer
 {
 	WsChecksum	checksum;
-	WsImagePut	put;
+	WsStateFilePut	put;
 	void	   *arg;
 	bool		fine;
 	uint32_t	sum;
@@ -220,16 +220,16 @@ write_sample(Writer *w, const WsSampler *sampler, uint32_t tick)
 }
 
 bool
-ws_image_write(const WsImageParts *parts, const WsImageOwner *owner, int64_t now_ms,
-			   WsChecksum checksum, WsImagePut put, void *arg)
+ws_statefile_write(const WsStateFileParts *parts, const WsStateFileOwner *owner, int64_t now_ms,
+			   WsChecksum checksum, WsStateFilePut put, void *arg)
 {
 	Writer		w;
 	Header		h;
 	uint32_t	sum;
 
 	memset(&h, 0, sizeof(h));
-	h.magic = WS_IMAGE_MAGIC;
-	h.format = WS_IMAGE_FORMAT;
+	h.magic = WS_STATEFILE_MAGIC;
+	h.format = WS_STATEFILE_FORMAT;
 	h.page_bytes = owner->page_bytes;
 	h.system = owner->system;
 	h.place = owner->place;
@@ -237,7 +237,7 @@ ws_image_write(const WsImageParts *parts, const WsImageOwner *owner, int64_t now
 	h.tick_ms = WS_TICK_MS;
 	h.tick = parts->sketches[0] ? ws_load(&parts->sketches[0]->tick) : TICK_MIN;
 	h.registers = parts->sketches[0] ? ws_sketch_m(parts->sketches[0]) : 0;
-	for (int i = 0; i < WS_IMAGE_SKETCHES; i++)
+	for (int i = 0; i < WS_STATEFILE_SKETCHES; i++)
 		h.floor[i] = parts->sketches[i] ?
 			at_most(ws_load(&parts->sketches[i]->floor), h.tick) : TICK_MIN;
 	h.sampled = parts->sampler != NULL;
@@ -252,7 +252,7 @@ ws_image_write(const WsImageParts *parts, const WsImageOwner *owner, int64_t now
 	w.filled = 0;
 	write_bytes(&w, &h, sizeof(h));
 	write_bytes(&w, parts->history, sizeof(WsHistory));
-	for (int i = 0; i < WS_IMAGE_SKETCHES; i++)
+	for (int i = 0; i < WS_STATEFILE_SKETCHES; i++)
 		if (parts->sketches[i])
 			write_cells(&w, parts->sketches[i], h.tick);
 	if (parts->sampler)
@@ -277,7 +277,7 @@ header_possible(const Header *h)
 		return false;
 	if (h->pages > (h->sampled ? WS_SAMPLE_PAGES_MAX : 0))
 		return false;
-	return h->saved_at >= 0 && h->saved_at <= WS_IMAGE_TIME_MAX_MS && h->reserved <= 1;
+	return h->saved_at >= 0 && h->saved_at <= WS_STATEFILE_TIME_MAX_MS && h->reserved <= 1;
 }
 
 /* The server answers questions about pages by their numbers. */
@@ -285,8 +285,8 @@ static bool
 page_possible(const WsPageId *page)
 {
 	return page->tablespace != 0 && page->relation != 0 &&
-		(page->tablespace != WS_IMAGE_GLOBAL_TABLESPACE || page->database == 0) &&
-		page->fork >= 0 && page->fork < WS_IMAGE_FORKS && page->block != WS_IMAGE_NO_BLOCK;
+		(page->tablespace != WS_STATEFILE_GLOBAL_TABLESPACE || page->database == 0) &&
+		page->fork >= 0 && page->fork < WS_STATEFILE_FORKS && page->block != WS_STATEFILE_NO_BLOCK;
 }
 
 static const char *
@@ -294,7 +294,7 @@ distrust_cells(const Layout *l)
 {
 	size_t		n = cells_of(l->header->registers);
 
-	for (int i = 0; i < WS_IMAGE_SKETCHES; i++)
+	for (int i = 0; i < WS_STATEFILE_SKETCHES; i++)
 	{
 		if (l->header->floor[i] < TICK_MIN || l->header->floor[i] > l->header->tick)
 			return "a sketch in it begins after its end";
@@ -338,7 +338,7 @@ distrust_sample(const Layout *l, uint32_t log2m)
 }
 
 const char *
-ws_image_distrust(const void *image, size_t size, const WsImageOwner *owner,
+ws_statefile_distrust(const void *image, size_t size, const WsStateFileOwner *owner,
 				  WsChecksum checksum)
 {
 	const Header *h = image;
@@ -348,9 +348,9 @@ ws_image_distrust(const void *image, size_t size, const WsImageOwner *owner,
 
 	if (size == 0)
 		return "it is empty";
-	if (size < offsetof(Header, page_bytes) || h->magic != WS_IMAGE_MAGIC)
+	if (size < offsetof(Header, page_bytes) || h->magic != WS_STATEFILE_MAGIC)
 		return "it was not written by working_set on such a machine";
-	if (h->format != WS_IMAGE_FORMAT)
+	if (h->format != WS_STATEFILE_FORMAT)
 		return "it has another format";
 	if (size < sizeof(Header))
 		return "it is too short";
@@ -377,7 +377,7 @@ ws_image_distrust(const void *image, size_t size, const WsImageOwner *owner,
 }
 
 const char *
-ws_image_distrust_sketches(const void *image, uint32_t registers, int64_t now_ms)
+ws_statefile_distrust_sketches(const void *image, uint32_t registers, int64_t now_ms)
 {
 	const Header *h = image;
 
@@ -387,7 +387,7 @@ ws_image_distrust_sketches(const void *image, uint32_t registers, int64_t now_ms
 		return "it is of another number of registers";
 	if (h->tick_ms != WS_TICK_MS)
 		return "its clock ticks differently";
-	if (h->saved_at - WS_IMAGE_FUTURE_MS > now_ms)
+	if (h->saved_at - WS_STATEFILE_FUTURE_MS > now_ms)
 		return "it is from the future";
 	return NULL;
 }
@@ -424,32 +424,32 @@ by_clock(Clock clock, uint32_t tick)
 }
 
 int64_t
-ws_image_saved_at(const void *image)
+ws_statefile_saved_at(const void *image)
 {
 	return ((const Header *) image)->saved_at;
 }
 
 bool
-ws_image_has_sketches(const void *image)
+ws_statefile_has_sketches(const void *image)
 {
 	return ((const Header *) image)->registers != 0;
 }
 
 void
-ws_image_take_history(const void *image, WsHistory *history, int64_t now_ms)
+ws_statefile_take_history(const void *image, WsHistory *history, int64_t now_ms)
 {
 	ws_history_merge(history, layout_of(image).history, now_ms / 1000);
 }
 
 uint32_t
-ws_image_take_sketches(const void *image, WsSketch *const *sketches, int64_t now_ms)
+ws_statefile_take_sketches(const void *image, WsSketch *const *sketches, int64_t now_ms)
 {
 	Layout		l = layout_of(image);
 	Clock		clock = clock_of(l.header, ws_load(&sketches[0]->tick), now_ms);
 	size_t		n = cells_of(l.header->registers);
 	uint32_t	floor = 0;
 
-	for (int i = 0; i < WS_IMAGE_SKETCHES; i++)
+	for (int i = 0; i < WS_STATEFILE_SKETCHES; i++)
 	{
 		for (size_t c = 0; c < n; c++)
 			if (l.cells[i][c] >= l.header->floor[i])
@@ -480,7 +480,7 @@ shift_that_fits(const Layout *l, uint32_t log2m, uint32_t capacity)
 }
 
 bool
-ws_image_take_sample(const void *image, WsSampler *sampler, uint32_t tick, int64_t now_ms)
+ws_statefile_take_sample(const void *image, WsSampler *sampler, uint32_t tick, int64_t now_ms)
 {
 	Layout		l = layout_of(image);
 	Clock		clock = clock_of(l.header, tick, now_ms);

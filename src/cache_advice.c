@@ -1,37 +1,37 @@
 /*
- * advisor.c
- *		Reading the stream, and what is made of it; see advisor.h.
+ * cache_advice.c
+ *		Reading the stream, and what is made of it; see cache_advice.h.
  *
  * Which pages are simulated.  All that are sampled, but for strata that were
  * admitted lately: their pages come into the sweeps when they have been in the
- * table for as long as the books look back.  A reset empties the books but not
- * the sweeps, just as it leaves shared buffers as they are.
+ * table for as long as the recent counts go back.  A reset empties these counts
+ * but not the sweeps, just as it leaves shared buffers as they are.
  */
 #include "postgres.h"
 
 #include <math.h>
 #include <time.h>
 
-#include "common/pg_prng.h"
 #include "miscadmin.h"
 #include "storage/lwlock.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "advisor.h"
-#include "books.h"
+#include "cache_advice.h"
 #include "compat.h"
-#include "gauge.h"
+#include "counters.h"
+#include "estimate.h"
 #include "guc.h"
-#include "liveset.h"
+#include "live_set.h"
 #include "probe.h"
+#include "recent.h"
 #include "relsize.h"
 #include "reuse.h"
 #include "scans.h"
 #include "sweep.h"
 
-/* What the books look back. */
-#define BOOKS_TICKS		(WS_BOOKS_BUCKETS * WS_BOOKS_SECONDS * WS_TICKS_PER_SECOND)
+/* The time that recent counts cover. */
+#define RECENT_TICKS		(WS_RECENT_BUCKETS * WS_RECENT_SECONDS * WS_TICKS_PER_SECOND)
 
 /* Events that are taken over at a time, with the table locked. */
 #define BATCH			256
@@ -53,19 +53,17 @@ static struct
 	uint32		shift;			/* pages of these strata are simulated */
 	double		rate;			/* simulated buffers for each real one */
 
-	WsBooks		books;
+	WsRecent	recent;
 	int			checked;		/* bucket in which residency was last checked, */
 	uint64		dropped;		/* and how many events had been lost then */
-	int64		drained_at;		/* times are in ms, by the clock that nobody sets */
+	int64		drained_at;		/* times are in ms, of the monotonic clock */
 	int64		minded_at;		/* when what is due each second was last done */
 	int64		relax_at;		/* when to let more last again */
 	int64		lost;			/* events, when a flood was last looked for */
 	WsSampleLoad load;
 	WsStreamWait wait;
 
-	int64		curve_at;		/* when to take the next */
-	WsDenning	denning;
-} advisor;
+} advice;
 
 /* Memory for as long as the worker lives, on a line of cache. */
 static void *
@@ -102,27 +100,27 @@ check_resident(void)
 static void
 set_sizes(double follow)
 {
-	double		expected = ldexp(1, -(int) advisor.shift);
+	double		expected = ldexp(1, -(int) advice.shift);
 	double		entries = ws_probe_entries();
 	double		rate = expected;
 	double		rings[WS_NRINGS][WS_SWEEP_SIZES];
-	uint32		resident = ws_sampler_resident(ws_shared->sampler, advisor.shift);
+	uint32		resident = ws_sampler_resident(ws_shared->sampler, advice.shift);
 
 	if (entries * 2 >= NBuffers)
 		rate = (resident + PRIOR_PAGES) / (entries + PRIOR_PAGES / expected);
-	advisor.rate += follow * (rate - advisor.rate);
-	ws_sweep_resize(advisor.sweep, advisor.rate * NBuffers);
+	advice.rate += follow * (rate - advice.rate);
+	ws_sweep_resize(advice.sweep, advice.rate * NBuffers);
 
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 	{
 		double		buffers = NBuffers * ws_sweep_factors[i];
 
-		rings[WS_RING_READ][i] = ws_ring_read_pages(buffers) * advisor.rate;
-		rings[WS_RING_VACUUM][i] = ws_ring_vacuum_pages(buffers) * advisor.rate;
-		rings[WS_RING_WRITE][i] = ws_ring_write_pages(buffers) * advisor.rate;
+		rings[WS_RING_READ][i] = ws_ring_read_pages(buffers) * advice.rate;
+		rings[WS_RING_VACUUM][i] = ws_ring_vacuum_pages(buffers) * advice.rate;
+		rings[WS_RING_WRITE][i] = ws_ring_write_pages(buffers) * advice.rate;
 	}
 	for (int r = 0; r < WS_NRINGS; r++)
-		ws_sweep_set_rings(advisor.sweep, r, rings[r]);
+		ws_sweep_set_rings(advice.sweep, r, rings[r]);
 }
 
 /* Let pages that are in the table but not in the sweeps come in. */
@@ -131,30 +129,30 @@ seed(void)
 {
 	WsSampler  *sampler = ws_shared->sampler;
 	uint32	   *pages = palloc(sampler->capacity * sizeof(uint32));
-	uint32		all = ws_sampler_by_age(sampler, advisor.shift, pages);
+	uint32		all = ws_sampler_by_age(sampler, advice.shift, pages);
 	uint32		n = 0;
 
 	for (uint32 i = 0; i < all; i++)
-		if (!ws_sweep_holds(advisor.sweep, pages[i]))
+		if (!ws_sweep_holds(advice.sweep, pages[i]))
 			pages[n++] = pages[i];
-	ws_sweep_seed(advisor.sweep, pages, n);
+	ws_sweep_seed(advice.sweep, pages, n);
 	while (n-- > 0)
-		(void) ws_reuse_access(advisor.reuse, pages[n]);
+		(void) ws_reuse_access(advice.reuse, pages[n]);
 	pfree(pages);
 }
 
 static void
 leave_sweeps(uint32 page)
 {
-	ws_sweep_forget(advisor.sweep, page);
-	ws_reuse_forget(advisor.reuse, page);
+	ws_sweep_forget(advice.sweep, page);
+	ws_reuse_forget(advice.reuse, page);
 }
 
 static void
 forgotten(void *arg, uint32 page)
 {
 	leave_sweeps(page);
-	ws_liveset_forget(page);
+	ws_live_set_forget(page);
 }
 
 /* Sample one page in 2^shift from now on. */
@@ -162,14 +160,14 @@ static void
 change_shift(uint32 shift)
 {
 	elog(DEBUG1, "working_set samples one page in 2^%u; it was in 2^%u for %.1f s, with %u pages, %.0f events a second and %.2f %% of a processor",
-		 shift, ws_shared->sampler->shift, advisor.load.settled, ws_shared->sampler->count,
-		 advisor.load.events, 100 * advisor.load.busy);
+		 shift, ws_shared->sampler->shift, advice.load.settled, ws_shared->sampler->count,
+		 advice.load.events, 100 * advice.load.busy);
 	LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
-	ws_sampler_set_shift(ws_shared->sampler, shift, ws_shmem_advance(), forgotten, NULL);
+	ws_sampler_set_shift(ws_shared->sampler, shift, ws_shared_advance(), forgotten, NULL);
 	LWLockRelease(ws_shared->sample_lock);
-	ws_shmem_sample(shift);
-	advisor.shift = Max(advisor.shift, shift);
-	memset(&advisor.load, 0, sizeof(advisor.load));
+	ws_shared_sample(shift);
+	advice.shift = Max(advice.shift, shift);
+	memset(&advice.load, 0, sizeof(advice.load));
 	set_sizes(1);
 }
 
@@ -215,23 +213,23 @@ take_over(const WsEvent *event, uint32 hash, bool *known)
 static void
 simulate(WsEvent *event, uint32 hash, uint32 page, bool known)
 {
-	WsTally    *tally = ws_books_present(&advisor.books);
-	double		weight = ldexp(1, (int) advisor.shift);
+	WsTally    *tally = ws_recent_present(&advice.recent);
+	double		weight = ldexp(1, (int) advice.shift);
 	int			group = ws_advice_group(hash);
 	WsAccess	access;
 	WsClass		class;
 	uint32		missed;
 	uint32		distance;
 
-	if (ws_scans_wants_size(advisor.scans, event))
-		ws_scans_set_size(advisor.scans, &event->page, ws_relation_blocks(&event->page));
-	event->act = ws_scans_act(advisor.scans, event);
-	class = ws_scans_judge(advisor.scans, event, advisor.shift, &access);
+	if (ws_scans_wants_size(advice.scans, event))
+		ws_scans_set_size(advice.scans, &event->page, ws_relation_blocks(&event->page));
+	event->act = ws_scans_act(advice.scans, event);
+	class = ws_scans_judge(advice.scans, event, advice.shift, &access);
 	access.page = page;
-	missed = ws_sweep_access(advisor.sweep, &access);
+	missed = ws_sweep_access(advice.sweep, &access);
 	if (class == WS_CLASS_MAINTENANCE)
 		return;
-	distance = ws_reuse_access(advisor.reuse, page);
+	distance = ws_reuse_access(advice.reuse, page);
 	if (event->act == WS_ACT_EXTEND || (!known && event->act == WS_ACT_HIT))
 		return;
 
@@ -246,7 +244,7 @@ simulate(WsEvent *event, uint32 hash, uint32 page, bool known)
 	for (; missed != 0; missed &= missed - 1)
 		tally->missed[__builtin_ctz(missed)][class][group] += weight;
 	tally->distances[distance == WS_REUSE_NEVER ? WS_REUSE_BINS - 1 :
-					 ws_reuse_bin(distance / advisor.rate)] += weight;
+					 ws_reuse_bin(distance / advice.rate)] += weight;
 	if (event->act == WS_ACT_READ)
 	{
 		tally->sampled[class][group] += weight;
@@ -259,8 +257,8 @@ static int
 read_events(WsEvent *events)
 {
 	int			lost = 0;
-	int			n = ws_stream_take(ws_shared->stream, &advisor.wait, events, BATCH, &lost);
-	uint32		now = ws_shmem_advance();
+	int			n = ws_stream_take(ws_shared->stream, &advice.wait, events, BATCH, &lost);
+	uint32		now = ws_shared_advance();
 	int			good = 0;
 
 	/* what its check byte did not betray; the clock may have been restarted since */
@@ -272,7 +270,7 @@ read_events(WsEvent *events)
 	}
 	lost += n - good;
 	if (lost > 0)
-		__atomic_fetch_add(&ws_shared->shards[0].counters.dropped, lost, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&ws_counters_of(0)->dropped, lost, __ATOMIC_RELAXED);
 	return good;
 }
 
@@ -285,13 +283,13 @@ leave_brief(void)
 {
 	WsSampler  *sampler = ws_shared->sampler;
 
-	if (sampler->lasting <= advisor.shift)
+	if (sampler->lasting <= advice.shift)
 		return;
 	for (uint32 i = 0; i < sampler->capacity; i++)
 		if (sampler->samples[i].touched != 0 &&
 			ws_stratum(sampler->samples[i].hash, sampler->log2m) < sampler->lasting)
 			leave_sweeps(i);
-	advisor.shift = sampler->lasting;
+	advice.shift = sampler->lasting;
 	set_sizes(1);
 }
 
@@ -308,7 +306,7 @@ make_room(void)
 	if (sampler->count < sampler->capacity)
 		return;
 	LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
-	made = ws_sampler_make_room(sampler, ws_shmem_advance(), forgotten, NULL);
+	made = ws_sampler_make_room(sampler, ws_shared_advance(), forgotten, NULL);
 	LWLockRelease(ws_shared->sample_lock);
 	leave_brief();
 	if (!made && sampler->shift + 1 < WS_STRATA)
@@ -322,14 +320,14 @@ make_room(void)
 static void
 keep_up(int64 now)
 {
-	uint32		tick = ws_shmem_advance();
+	uint32		tick = ws_shared_advance();
 	uint32		floor = ws_load(&ws_shared->sketch[WS_CLIENT]->floor);
 
 	LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
 	(void) ws_sampler_expire(ws_shared->sampler, tick, forgotten, NULL);
 	(void) ws_sampler_forget_before(ws_shared->sampler, floor, tick, forgotten, NULL);
-	if (now >= advisor.relax_at && ws_sampler_relax(ws_shared->sampler, tick))
-		advisor.relax_at = now + RELAX_SECONDS * 1000;
+	if (now >= advice.relax_at && ws_sampler_relax(ws_shared->sampler, tick))
+		advice.relax_at = now + RELAX_SECONDS * 1000;
 	LWLockRelease(ws_shared->sample_lock);
 }
 
@@ -366,13 +364,13 @@ drain(void)
 
 		for (int i = 0; i < n; i++)
 			if (pages[i] != WS_NO_SAMPLE &&
-				ws_stratum(hashes[i], ws_shared->log2m) >= advisor.shift)
+				ws_stratum(hashes[i], ws_shared->log2m) >= advice.shift)
 				simulate(&events[i], hashes[i], pages[i], known[i]);
 		make_room();
 		if (n < BATCH)
 			break;
 	}
-	ws_stream_end_turn(ws_shared->stream, &advisor.wait);
+	ws_stream_end_turn(ws_shared->stream, &advice.wait);
 	return sum;
 }
 
@@ -381,17 +379,17 @@ begin_sample(void)
 {
 	uint32		pages = ws_shared->sampler->capacity;
 
-	if (advisor.sweep == NULL)
+	if (advice.sweep == NULL)
 	{
-		advisor.sweep = allocate(ws_sweep_size(pages));
-		advisor.reuse = allocate(ws_reuse_size(pages));
-		advisor.scans = allocate(ws_scans_size());
+		advice.sweep = allocate(ws_sweep_size(pages));
+		advice.reuse = allocate(ws_reuse_size(pages));
+		advice.scans = allocate(ws_scans_size());
 	}
-	ws_sweep_init(advisor.sweep, pages);
-	ws_reuse_init(advisor.reuse, pages);
-	ws_scans_init(advisor.scans, NBuffers);
-	advisor.shift = ws_shared->sampler->shift;
-	memset(&advisor.load, 0, sizeof(advisor.load));
+	ws_sweep_init(advice.sweep, pages);
+	ws_reuse_init(advice.reuse, pages);
+	ws_scans_init(advice.scans, NBuffers);
+	advice.shift = ws_shared->sampler->shift;
+	memset(&advice.load, 0, sizeof(advice.load));
 	set_sizes(1);
 	seed();
 
@@ -400,22 +398,22 @@ begin_sample(void)
 }
 
 void
-ws_advisor_begin(void)
+ws_cache_advice_begin(void)
 {
 	if (!ws_shared->attached)
 		return;
-	advisor.running = true;
+	advice.running = true;
 	if (ws_shared->sampler)
 		begin_sample();
-	advisor.curve_at = advisor.drained_at = ws_shmem_clock_ms();
-	ws_books_begin(&advisor.books, advisor.drained_at);
-	advisor.lost = advisor.books.counted.dropped;
+	advice.drained_at = ws_shared_clock_ms();
+	ws_recent_begin(&advice.recent, advice.drained_at);
+	advice.lost = advice.recent.counted.dropped;
 	if (ws_shared->sampler)
-		ws_shmem_sample(ws_shared->sampler->shift);
+		ws_shared_sample(ws_shared->sampler->shift);
 }
 
 void
-ws_advisor_begin_anew(void)
+ws_cache_advice_restart(void)
 {
 	WsSampler  *sampler = ws_shared->sampler;
 
@@ -426,15 +424,15 @@ ws_advisor_begin_anew(void)
 						ws_load(&ws_shared->sketch[WS_CLIENT]->floor));
 		LWLockRelease(ws_shared->sample_lock);
 	}
-	ws_advisor_begin();
+	ws_cache_advice_begin();
 }
 
 void
-ws_advisor_end(void)
+ws_cache_advice_end(void)
 {
-	if (advisor.running)
-		ws_shmem_sample(WS_SAMPLE_OFF);
-	advisor.running = false;
+	if (advice.running)
+		ws_shared_sample(WS_SAMPLE_OFF);
+	advice.running = false;
 }
 
 static double
@@ -450,7 +448,7 @@ cpu_seconds(void)
 static void
 follow_load(double seconds, double busy, double events, double lookups)
 {
-	WsSampleLoad *load = &advisor.load;
+	WsSampleLoad *load = &advice.load;
 	uint32		shift;
 
 	ws_sample_load_follow(load, seconds, busy, events, lookups);
@@ -458,36 +456,27 @@ follow_load(double seconds, double busy, double events, double lookups)
 	if (shift != ws_shared->sampler->shift)
 		change_shift(shift);
 
-	ws_shmem_damp(ws_sweep_damping(ws_sweep_turns(advisor.sweep) / (seconds * WS_TICKS_PER_SECOND)));
+	ws_shared_damp(ws_sweep_damping(ws_sweep_turns(advice.sweep) / (seconds * WS_TICKS_PER_SECOND)));
 }
 
 /* Strata that have been in the table for long enough join the sweeps. */
 static void
 admit_mature(void)
 {
-	uint32		now = ws_shmem_advance();
-	uint32		mature = Max(ws_sampler_mature_shift(ws_shared->sampler, now, BOOKS_TICKS, 0),
+	uint32		now = ws_shared_advance();
+	uint32		mature = Max(ws_sampler_mature_shift(ws_shared->sampler, now, RECENT_TICKS, 0),
 							 ws_shared->sampler->lasting);
 
-	if (mature < advisor.shift && ws_shared->sampler->admitted[mature] + BOOKS_TICKS <= now)
+	if (mature < advice.shift && ws_shared->sampler->admitted[mature] + RECENT_TICKS <= now)
 	{
-		advisor.shift = mature;
+		advice.shift = mature;
 		set_sizes(1);
 		seed();
 	}
 }
 
-/* Without a sample: follow the curve, at random instants. */
-static void
-follow_curve(int64 now)
-{
-	ws_gauge_denning(&advisor.denning);
-	advisor.curve_at = now +
-		(int64) ((0.5 + pg_prng_double(&pg_global_prng_state)) * WS_BOOKS_SECONDS * 1000);
-}
-
 void
-ws_advisor_tick(void)
+ws_cache_advice_tick(void)
 {
 	int64		now;
 	double		seconds;
@@ -498,55 +487,53 @@ ws_advisor_tick(void)
 	int64		lost;
 	uint32		steps;
 
-	if (!advisor.running || !ws_enabled)
+	if (!advice.running || !ws_enabled)
 		return;
 
-	now = ws_shmem_clock_ms();
+	now = ws_shared_clock_ms();
 	filled = ws_shared->stream ? ws_stream_filled(ws_shared->stream) : 0;
-	seconds = (now - advisor.drained_at) / 1000.0;
+	seconds = (now - advice.drained_at) / 1000.0;
 	if (seconds < 1 && seconds >= 0 && filled < WS_STREAM_PLACES / 4 &&
-		!ws_books_closed(&advisor.books) && !ws_liveset_due())
+		!ws_recent_outdated(&advice.recent) && !ws_live_set_due())
 		return;
 
-	lookups = ws_books_lookups(&advisor.books);
+	lookups = ws_recent_lookups(&advice.recent);
 	start = cpu_seconds();
-	ws_books_count(&advisor.books, now);
+	ws_recent_count(&advice.recent, now);
 	if (ws_shared->sampler == NULL)
 	{
-		if (now >= advisor.curve_at)
-			follow_curve(now);
-		advisor.drained_at = now;
+		advice.drained_at = now;
 		return;
 	}
 
 	events = drain();
-	lookups = ws_books_lookups(&advisor.books) - lookups;
-	lost = advisor.books.counted.dropped - advisor.lost;
-	advisor.lost += lost;
+	lookups = ws_recent_lookups(&advice.recent) - lookups;
+	lost = advice.recent.counted.dropped - advice.lost;
+	advice.lost += lost;
 	steps = ws_sampler_flood_steps(events + Max(lost, 0), Max(seconds, 0), WS_STREAM_PLACES);
 	if (steps > 0)
 		change_shift(Min(ws_shared->sampler->shift + steps, WS_STRATA - 1));
-	if (now - advisor.minded_at >= 1000)
+	if (now - advice.minded_at >= 1000)
 	{
-		advisor.minded_at = now;
-		ws_scans_age(advisor.scans, ws_next_oid());
-		if (advisor.checked != advisor.books.bucket || advisor.dropped != advisor.books.counted.dropped)
+		advice.minded_at = now;
+		ws_scans_age(advice.scans, ws_next_oid());
+		if (advice.checked != advice.recent.bucket || advice.dropped != advice.recent.counted.dropped)
 			check_resident();
-		if (advisor.checked != advisor.books.bucket)
+		if (advice.checked != advice.recent.bucket)
 			keep_up(now);
-		advisor.checked = advisor.books.bucket;
-		advisor.dropped = advisor.books.counted.dropped;
+		advice.checked = advice.recent.bucket;
+		advice.dropped = advice.recent.counted.dropped;
 		set_sizes(RATE_FOLLOWS);
 		admit_mature();
 	}
 	follow_load(Max(seconds, 0.1), cpu_seconds() - start, events, Max(lookups, 0));
-	advisor.drained_at = now;
+	advice.drained_at = now;
 }
 
 void
-ws_advisor_catch_up(void)
+ws_cache_advice_drain(void)
 {
-	if (advisor.running && ws_enabled && ws_shared->sampler)
+	if (advice.running && ws_enabled && ws_shared->sampler)
 		(void) drain();
 }
 
@@ -558,43 +545,45 @@ static void
 count_pages(WsTally *sum)
 {
 	uint32		ticks = (uint32) (sum->seconds * WS_TICKS_PER_SECOND) + 1;
+	WsEstimate	window;
 
-	sum->pages = ws_sampler_count(ws_shared->sampler, ws_shmem_advance(), ticks,
-								  ws_load(&ws_shared->sketch[WS_CLIENT]->floor), advisor.shift);
+	sum->pages = ws_sampler_count(ws_shared->sampler, ws_shared_advance(), ticks,
+								  ws_load(&ws_shared->sketch[WS_CLIENT]->floor), advice.shift);
 	if (sum->pages > 0)
-		sum->correction = ws_gauge_window(ticks).pages / ldexp(sum->pages, (int) advisor.shift);
+	{
+		(void) ws_estimate(NULL, WS_OF(WS_CLIENT), &ticks, 1, &window);
+		sum->correction = window.pages / ldexp(sum->pages, (int) advice.shift);
+	}
 }
 
 void
-ws_advisor_advise(double recommended, WsPublishedAdvice *a)
+ws_cache_advice_make(double recommended, WsPublishedAdvice *a)
 {
 	static WsTally sum;
 	uint32		buffers[WS_SWEEP_SIZES] = {0};
-	double		denning[WS_SWEEP_SIZES];
 
 	memset(a, 0, sizeof(*a));
-	if (!advisor.running)
+	if (!advice.running)
 		return;
 
-	ws_books_sum(&advisor.books, &sum);
+	ws_recent_sum(&advice.recent, &sum);
 	if (ws_shared->sampler)
-		count_pages(&sum);
-
-	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 	{
-		if (ws_shared->sampler)
-			buffers[i] = ws_sweep_buffers(advisor.sweep, i);
-		else
-			denning[i] = ws_denning_misses(advisor.denning.seconds, advisor.denning.pages,
-										   WS_DENNING_POINTS, NBuffers * ws_sweep_factors[i]);
+		count_pages(&sum);
+		for (int i = 0; i < WS_SWEEP_SIZES; i++)
+			buffers[i] = ws_sweep_buffers(advice.sweep, i);
 	}
-	ws_advise(&sum, NBuffers, buffers, ws_shared->sampler ? NULL : denning, &a->table);
+	ws_advise(&sum, NBuffers, buffers, NULL, &a->table);
 	a->computed_at = GetCurrentTimestamp();
-	a->tick = ws_shmem_advance();
-	a->since = advisor.books.since;
+	a->tick = ws_shared_advance();
+	a->since = advice.recent.since;
 	a->interval = ws_interval;
 	a->expected_hit_ratio = ws_advice_expect(&a->table, &sum, recommended);
-	ws_advice_doubt(&a->table, a->reason, sizeof(a->reason));
-	if (a->table.sure)
+	if (ws_shared->sampler == NULL)
+		strlcpy(a->reason, "there is no cache advice, because working_set.sample_pages is 0",
+				sizeof(a->reason));
+	else if (a->table.sure)
 		ws_advice_reason(&a->table, a->reason, sizeof(a->reason));
+	else
+		ws_advice_doubt(&a->table, a->reason, sizeof(a->reason));
 }

@@ -1,5 +1,5 @@
 /*
- * watch.h
+ * sample_events.h
  *		What a process does about the pages that are sampled.
  *
  * The other half of the probe's hot path (see probe.h), off it: this is called
@@ -10,14 +10,15 @@
  *
  * Nothing here allocates, waits, reports or reads a file.
  */
-#ifndef WS_WATCH_H
-#define WS_WATCH_H
+#ifndef WS_SAMPLE_EVENTS_H
+#define WS_SAMPLE_EVENTS_H
 
-#include "shmem.h"
+#include "counters.h"
+#include "shared.h"
 #include "stream.h"
 
 /* Begin, in a process just forked. */
-extern void ws_watch_begin(void);
+extern void ws_events_begin(void);
 
 /*
  * What a process keeps at hand, in a tick, to see that there is nothing to do
@@ -32,7 +33,7 @@ typedef struct WsDamper
 } WsDamper;
 
 /* Bring it up to date. */
-extern void ws_watch_damper(WsDamper *damper, uint32 tick, WsKind kind);
+extern void ws_events_damper(WsDamper *damper, uint32 tick, WsKind kind);
 
 /* The slot that counts how often a page with this hash was reported. */
 static inline uint32
@@ -46,7 +47,7 @@ ws_damper_slot(uint32 hash, uint32 shift)
  * is not sampled.
  */
 static inline bool
-ws_watch_damped(const WsDamper *damper, uint32 hash)
+ws_events_damped(const WsDamper *damper, uint32 hash)
 {
 	/* plain loads will do: any value that was ever there */
 	return damper->slots[ws_damper_slot(hash, damper->shift)] ==
@@ -54,15 +55,15 @@ ws_watch_damped(const WsDamper *damper, uint32 hash)
 }
 
 /* A page of a watched register, sampled or not, was found in shared buffers. */
-extern void ws_watch_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind);
+extern void ws_events_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind);
 
 /* A page, of whatever hash, enters shared buffers. */
-extern void ws_watch_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind);
+extern void ws_events_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind);
 
 /* A page, of whatever hash, leaves shared buffers. */
-extern void ws_watch_remove(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind);
+extern void ws_events_remove(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind);
 
 /* Add what was counted since last time. */
-extern void ws_watch_flush(WsCounters *counters);
+extern void ws_events_flush(WsCounters *counters);
 
-#endif							/* WS_WATCH_H */
+#endif							/* WS_SAMPLE_EVENTS_H */

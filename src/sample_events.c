@@ -1,6 +1,6 @@
 /*
- * watch.c
- *		Events of sampled pages; see watch.h.
+ * sample_events.c
+ *		Events of sampled pages; see sample_events.h.
  *
  * Runs.  A process that reads a relation sequentially looks at each block a
  * little further on than the one before.  Of the hits only those of sampled
@@ -23,7 +23,7 @@
 
 #include "compat.h"
 #include "guc.h"
-#include "watch.h"
+#include "sample_events.h"
 
 /* Relations that a process's place in is known of; a power of two. */
 #define RUNS 64
@@ -93,7 +93,7 @@ static struct
 } watch;
 
 void
-ws_watch_begin(void)
+ws_events_begin(void)
 {
 	/* the rest is as the postmaster left it, which is zeros, and not yet memory */
 	watch.counted_reads = pgBufferUsage.shared_blks_read;
@@ -223,10 +223,10 @@ interval_of(uint32 tick, WsKind kind, uint32 shift)
 }
 
 void
-ws_watch_damper(WsDamper *damper, uint32 tick, WsKind kind)
+ws_events_damper(WsDamper *damper, uint32 tick, WsKind kind)
 {
 	static const uint64 none[2];
-	WsDamping	damping = ws_shmem_damping();
+	WsDamping	damping = ws_shared_damping();
 
 	damper->slots = ws_shared->damper ? ws_shared->damper : none;
 	damper->shift = ws_shared->damper ? ws_shared->damper_shift : 31;
@@ -239,7 +239,7 @@ ws_watch_damper(WsDamper *damper, uint32 tick, WsKind kind)
 static bool
 damped(uint32 hash, uint32 tick, WsKind kind)
 {
-	WsDamping	damping = ws_shmem_damping();
+	WsDamping	damping = ws_shared_damping();
 	uint64	   *slot = &ws_shared->damper[ws_damper_slot(hash, ws_shared->damper_shift)];
 	uint64		old = __atomic_load_n(slot, __ATOMIC_RELAXED);
 	uint64		first = (uint64) hash << 32 | interval_of(tick, kind, damping.shift);
@@ -278,7 +278,7 @@ sampled(uint32 hash, uint32 shift)
 }
 
 void
-ws_watch_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
+ws_events_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 {
 	uint32		shift = ws_load(&ws_shared->sample_shift);
 	int64		looks = pgBufferUsage.shared_blks_hit + pgBufferUsage.shared_blks_read;
@@ -299,7 +299,7 @@ ws_watch_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 }
 
 void
-ws_watch_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
+ws_events_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 {
 	uint32		shift = ws_load(&ws_shared->sample_shift);
 	bool		scanning;
@@ -321,7 +321,7 @@ ws_watch_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 }
 
 void
-ws_watch_remove(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
+ws_events_remove(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 {
 	uint32		shift = ws_load(&ws_shared->sample_shift);
 	bool		own = watch.reads[hash % READS].hash == hash &&
@@ -351,7 +351,7 @@ add(uint64 *counter, uint64 *count)
 }
 
 void
-ws_watch_flush(WsCounters *counters)
+ws_events_flush(WsCounters *counters)
 {
 	add(&counters->scan_hits, &watch.scan_hits);
 	add(&counters->scan_reads, &watch.scan_reads);

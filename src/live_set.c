@@ -1,6 +1,6 @@
 /*
- * liveset.c
- *		Feeding the life table; see liveset.h.
+ * live_set.c
+ *		Feeding the life table; see live_set.h.
  */
 #include "postgres.h"
 
@@ -9,10 +9,11 @@
 #include "storage/lwlock.h"
 #include "utils/memutils.h"
 
-#include "gauge.h"
+#include "counters.h"
+#include "estimate.h"
 #include "guc.h"
-#include "liveset.h"
-#include "shmem.h"
+#include "live_set.h"
+#include "shared.h"
 
 /* Values of the last two periods, of half a minute by default, a step apart. */
 #define PERIOD			(WS_LIFE_STEPS / 30)
@@ -32,35 +33,27 @@ static struct
 	double		values[VALUES]; /* youngest first */
 } state;
 
-static uint32
-items(void)
-{
-	return ws_shared->sampler ? ws_shared->sampler->capacity :
-		(uint32) ws_sketch_ncells(ws_shared->sketch[WS_CLIENT]);
-}
-
 static void
 begin(int64 since)
 {
+	WsSampler  *sampler = ws_shared->sampler;
+	uint32		items = sampler->capacity;
+
 	if (state.life == NULL)
-		state.life = MemoryContextAllocHuge(TopMemoryContext, ws_life_size(items()));
+		state.life = MemoryContextAllocHuge(TopMemoryContext, ws_life_size(items));
 	state.break_even = ws_break_even;
 	state.hold = Min(ws_hold, ws_break_even);
 	state.since = since;
 	state.seen = 0;
 	memset(&state.now, 0, sizeof(state.now));
 	memset(state.values, 0, sizeof(state.values));
-	ws_life_init(state.life, items(), state.break_even, state.hold);
+	ws_life_init(state.life, items, state.break_even, state.hold);
 
-	/* pages that are asked about have to be there, and a little longer */
-	if (ws_shared->sampler)
-	{
-		LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
-		ws_sampler_set_brief(ws_shared->sampler,
-							 state.life->break_even + state.life->break_even / 15,
-							 ws_shmem_advance());
-		LWLockRelease(ws_shared->sample_lock);
-	}
+	/* the sample has to keep pages for break_even, and a little longer */
+	LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
+	ws_sampler_set_brief(sampler, state.life->break_even + state.life->break_even / 15,
+						 ws_shared_advance());
+	LWLockRelease(ws_shared->sample_lock);
 }
 
 /*
@@ -69,13 +62,12 @@ begin(int64 since)
 static bool
 trusted(void)
 {
-	uint32		written = ws_shared->stream ? ws_load(&ws_shared->stream->head) : 0;
+	uint32		written = ws_load(&ws_shared->stream->head);
 	WsCounters	c;
-	int64		removed;
 	uint64		lost;
 	bool		few;
 
-	(void) ws_shmem_read_counters(&c, &removed);
+	(void) ws_counters_read(&c, 0, NULL);
 	/* after a reset the count begins at 0 */
 	lost = c.dropped >= state.dropped ? c.dropped - state.dropped : c.dropped;
 	few = lost * 100 <= written - state.written;
@@ -107,33 +99,29 @@ step_sample(uint32 now, bool good)
 }
 
 bool
-ws_liveset_due(void)
+ws_live_set_due(void)
 {
-	return state.life != NULL && ws_life_due(state.life, ws_shmem_advance());
+	return state.life != NULL && ws_life_due(state.life, ws_shared_advance());
 }
 
 void
-ws_liveset_tick(void)
+ws_live_set_tick(void)
 {
-	int64		since = ws_shmem_since();
-	uint32		now = ws_shmem_advance();
+	int64		since = ws_shared_since();
+	uint32		now = ws_shared_advance();
 	WsEstimate	window;
-	bool		good;
 	double		rate;
 
+	if (ws_shared->sampler == NULL)
+		return;
 	if (state.life == NULL || since != state.since || state.break_even != ws_break_even ||
 		state.hold != Min(ws_hold, ws_break_even))
 		begin(since);
 	if (!ws_life_due(state.life, now))
 		return;
 
-	good = trusted();
-	window = ws_gauge_window(state.life->break_even);
-	if (ws_shared->sampler)
-		rate = step_sample(now, good);
-	else
-		rate = ws_life_step_cells(state.life, ws_shared->sketch[WS_CLIENT], window.pages,
-								  now, good);
+	rate = step_sample(now, trusted());
+	(void) ws_estimate(NULL, WS_OF(WS_CLIENT), &state.life->break_even, 1, &window);
 	state.now = ws_live_set(state.life, &window, rate);
 
 	memmove(&state.values[1], &state.values[0], sizeof(state.values) - sizeof(state.values[0]));
@@ -148,14 +136,14 @@ ws_liveset_tick(void)
 }
 
 void
-ws_liveset_forget(uint32 entry)
+ws_live_set_forget(uint32 entry)
 {
 	if (state.life)
 		ws_life_forget(state.life, entry);
 }
 
 WsLive
-ws_liveset_get(double *projected)
+ws_live_set_get(double *projected)
 {
 	*projected = ws_project(state.values[0], state.values[PERIOD], state.values[2 * PERIOD]);
 	return state.now;

@@ -1,5 +1,5 @@
 /*
- * table.c
+ * buftable.c
  *		Finding the server's buffer lookup table.
  *
  * The header of the table is private to dynahash.c and the pointer to it is
@@ -33,7 +33,7 @@
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
 
-#include "table.h"
+#include "buftable.h"
 
 /*
  * How many words of a header are looked at.
@@ -241,7 +241,7 @@ note_word(int *word, int i)
  * exactly one word.
  */
 static bool
-learn_layout(WsTable *layout, HTAB *known, const Memory *memory)
+learn_layout(WsBufTable *layout, HTAB *known, const Memory *memory)
 {
 	layout->name = layout->hash = layout->match = layout->keycopy = 0;
 	for (int i = 1; i < HEADER_WORDS; i++)
@@ -267,7 +267,7 @@ learn_layout(WsTable *layout, HTAB *known, const Memory *memory)
  * Is this the address of a header of the buffer lookup table?
  */
 static bool
-is_header(const WsTable *layout, const Memory *memory, uintptr_t address)
+is_header(const WsBufTable *layout, const Memory *memory, uintptr_t address)
 {
 	HTAB	   *table = (HTAB *) address;
 
@@ -275,13 +275,13 @@ is_header(const WsTable *layout, const Memory *memory, uintptr_t address)
 		readable(memory, table, HEADER_WORDS * sizeof(void *)) &&
 		ShmemAddrIsValid(*header_word(table, 0)) &&
 		string_at(memory, *header_word(table, layout->name),
-				  WS_TABLE_NAME, sizeof(WS_TABLE_NAME));
+				  WS_BUFTABLE_NAME, sizeof(WS_BUFTABLE_NAME));
 }
 
 /* the search, for the loader to call with each program */
 typedef struct Search
 {
-	const WsTable *layout;
+	const WsBufTable *layout;
 	const Memory *memory;
 	HTAB	   *found;			/* the first one */
 	bool		several;		/* there is another one */
@@ -332,15 +332,15 @@ search_program(struct dl_phdr_info *info, size_t size, void *data)
 }
 
 static bool
-find_header(WsTable *table, const Memory *memory)
+find_header(WsBufTable *table, const Memory *memory)
 {
 	Search		search = {table, memory, NULL, false};
 
 	dl_iterate_phdr(search_program, &search);
 	if (!search.found)
-		return refuse("found no header of a shared hash table \"%s\"", WS_TABLE_NAME);
+		return refuse("found no header of a shared hash table \"%s\"", WS_BUFTABLE_NAME);
 	if (search.several)
-		return refuse("found more than one header of \"%s\"", WS_TABLE_NAME);
+		return refuse("found more than one header of \"%s\"", WS_BUFTABLE_NAME);
 	table->header = search.found;
 	return true;
 }
@@ -349,19 +349,19 @@ find_header(WsTable *table, const Memory *memory)
  * Are the functions of the header those that ours stand in for?
  */
 static bool
-verify_functions(const WsTable *table)
+verify_functions(const WsBufTable *table)
 {
 	if (*header_word(table->header, table->hash) != AS_DATA(tag_hash))
-		return refuse("the header of \"%s\" does not hash with tag_hash()", WS_TABLE_NAME);
+		return refuse("the header of \"%s\" does not hash with tag_hash()", WS_BUFTABLE_NAME);
 	if (*header_word(table->header, table->match) != AS_DATA(memcmp))
-		return refuse("the header of \"%s\" does not compare with memcmp()", WS_TABLE_NAME);
+		return refuse("the header of \"%s\" does not compare with memcmp()", WS_BUFTABLE_NAME);
 	if (*header_word(table->header, table->keycopy) != AS_DATA(memcpy))
-		return refuse("the header of \"%s\" does not copy with memcpy()", WS_TABLE_NAME);
+		return refuse("the header of \"%s\" does not copy with memcpy()", WS_BUFTABLE_NAME);
 	return true;
 }
 
 bool
-ws_table_find(WsTable *table, char *why, size_t size)
+ws_buftable_find(WsBufTable *table, char *why, size_t size)
 {
 	HTAB	   *known = make_throw_away();
 	Memory		memory;
@@ -381,7 +381,7 @@ ws_table_find(WsTable *table, char *why, size_t size)
 }
 
 bool
-ws_table_locks_are_expected(const LWLockPadded *all)
+ws_buftable_locks_are_expected(const LWLockPadded *all)
 {
 	const LWLockPadded *locks = &all[BUFFER_MAPPING_LWLOCK_OFFSET];
 
@@ -393,7 +393,7 @@ ws_table_locks_are_expected(const LWLockPadded *all)
 }
 
 void
-ws_table_set_functions(const WsTable *table, HashCompareFunc match,
+ws_buftable_set_functions(const WsBufTable *table, HashCompareFunc match,
 					   HashCopyFunc keycopy)
 {
 	*header_word(table->header, table->match) = AS_DATA(match ? match : memcmp);
@@ -401,7 +401,7 @@ ws_table_set_functions(const WsTable *table, HashCompareFunc match,
 }
 
 bool
-ws_table_learn_exclusive_bit(LWLock *lock, uint32 *bits)
+ws_buftable_learn_exclusive_bit(LWLock *lock, uint32 *bits)
 {
 	uint32		shared;
 	uint32		exclusive;

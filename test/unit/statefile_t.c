@@ -1,5 +1,5 @@
 /*
- * image_t.c
+ * statefile_t.c
  *		Tests of what is kept over a restart: that it comes back as old as it is,
  *		that what is not ours is not believed, and that nothing in it can do harm.
  *
@@ -13,7 +13,7 @@
  */
 #include "tap.h"
 #include "curve.h"
-#include "image.h"
+#include "statefile.h"
 #include "yardstick.h"
 
 #include <math.h>
@@ -25,12 +25,12 @@
 #define NOW			INT64_C(1800000000000)
 #define MINUTES(n)	((uint32_t) (n) * 60 * WS_TICKS_PER_SECOND)
 
-static const WsImageOwner us = {42, 4711, 8192};
+static const WsStateFileOwner us = {42, 4711, 8192};
 
 typedef struct World
 {
 	WsHistory	history;
-	WsSketch   *sketches[WS_IMAGE_SKETCHES];
+	WsSketch   *sketches[WS_STATEFILE_SKETCHES];
 	WsSampler  *sampler;
 } World;
 
@@ -101,7 +101,7 @@ new_world(uint32_t registers, uint32_t tick, uint32_t capacity)
 	World		w;
 
 	ws_history_init(&w.history);
-	for (int i = 0; i < WS_IMAGE_SKETCHES; i++)
+	for (int i = 0; i < WS_STATEFILE_SKETCHES; i++)
 		w.sketches[i] = new_sketch(registers, tick);
 	w.sampler = capacity > 0 ? new_sampler(capacity, 0, tick) : NULL;
 	return w;
@@ -110,7 +110,7 @@ new_world(uint32_t registers, uint32_t tick, uint32_t capacity)
 static void
 end_world(World *w)
 {
-	for (int i = 0; i < WS_IMAGE_SKETCHES; i++)
+	for (int i = 0; i < WS_STATEFILE_SKETCHES; i++)
 		free(w->sketches[i]);
 	free(w->sampler);
 }
@@ -163,22 +163,22 @@ busy_world(int pages, uint64_t seed)
 }
 
 static Buffer
-image_of(const World *w, const WsImageOwner *owner, int64_t now)
+image_of(const World *w, const WsStateFileOwner *owner, int64_t now)
 {
-	WsImageParts parts = {(WsHistory *) &w->history, {w->sketches[0], w->sketches[1]}, w->sampler};
+	WsStateFileParts parts = {(WsHistory *) &w->history, {w->sketches[0], w->sketches[1]}, w->sampler};
 	Buffer		b = {.refuse_at = SIZE_MAX};
 
-	if (!ws_image_write(&parts, owner, now, checksum, put, &b))
+	if (!ws_statefile_write(&parts, owner, now, checksum, put, &b))
 		abort();
 	return b;
 }
 
 static const char *
-distrust(const Buffer *b, const WsImageOwner *owner, int64_t now)
+distrust(const Buffer *b, const WsStateFileOwner *owner, int64_t now)
 {
-	const char *why = ws_image_distrust(b->bytes, b->size, owner, checksum);
+	const char *why = ws_statefile_distrust(b->bytes, b->size, owner, checksum);
 
-	return why ? why : ws_image_distrust_sketches(b->bytes, M, now);
+	return why ? why : ws_statefile_distrust_sketches(b->bytes, M, now);
 }
 
 /* what a new server makes of it, whose clock stands at the tick */
@@ -188,14 +188,14 @@ restored(const Buffer *b, uint32_t tick, uint32_t capacity, int64_t now)
 	World		w = new_world(M, tick, capacity);
 	uint32_t	floor;
 
-	ws_image_take_history(b->bytes, &w.history, now);
-	if (ws_image_distrust_sketches(b->bytes, M, now) != NULL)
+	ws_statefile_take_history(b->bytes, &w.history, now);
+	if (ws_statefile_distrust_sketches(b->bytes, M, now) != NULL)
 		return w;
-	floor = ws_image_take_sketches(b->bytes, w.sketches, now);
-	for (int i = 0; i < WS_IMAGE_SKETCHES; i++)
+	floor = ws_statefile_take_sketches(b->bytes, w.sketches, now);
+	for (int i = 0; i < WS_STATEFILE_SKETCHES; i++)
 		ws_sketch_lower_floor(w.sketches[i], floor);
 	if (w.sampler)
-		(void) ws_image_take_sample(b->bytes, w.sampler, tick, now);
+		(void) ws_statefile_take_sample(b->bytes, w.sampler, tick, now);
 	return w;
 }
 
@@ -204,7 +204,7 @@ unsound(const World *w)
 {
 	const char *why = ws_history_check(&w->history);
 
-	for (int i = 0; i < WS_IMAGE_SKETCHES && !why; i++)
+	for (int i = 0; i < WS_STATEFILE_SKETCHES && !why; i++)
 		why = ws_sketch_check(w->sketches[i]);
 	if (!why && w->sampler)
 		why = ws_sampler_check(w->sampler);
@@ -228,7 +228,7 @@ test_ages(int64_t later, const char *what)
 
 	ok(distrust(&b, &us, NOW + later) == NULL, "%s: it is believed", what);
 	ok(unsound(&r) == NULL, "%s: all is sound", what);
-	for (int i = 0; i < WS_IMAGE_SKETCHES; i++)
+	for (int i = 0; i < WS_STATEFILE_SKETCHES; i++)
 		for (size_t c = 0; c < ws_sketch_ncells(w.sketches[i]); c++)
 		{
 			uint32_t	was = w.sketches[i]->cells[c];
@@ -280,7 +280,7 @@ test_merge(void)
 	for (int i = 0; i < 300; i++)
 		ws_sketch_touch(r.sketches[0], random32(&seed));
 	memcpy(before, r.sketches[0]->cells, sizeof(uint32_t) * ws_sketch_ncells(r.sketches[0]));
-	(void) ws_image_take_sketches(b.bytes, r.sketches, NOW + 60000);
+	(void) ws_statefile_take_sketches(b.bytes, r.sketches, NOW + 60000);
 	for (size_t c = 0; c < ws_sketch_ncells(r.sketches[0]); c++)
 	{
 		uint32_t	old = w.sketches[0]->cells[c] == 0 ? 0 : w.sketches[0]->cells[c] - MINUTES(1);
@@ -296,7 +296,7 @@ test_merge(void)
 	b = image_of(&w, &us, NOW);
 	end_world(&r);
 	r = new_world(M, TICK, CAPACITY);
-	is_int(ws_image_take_sketches(b.bytes, r.sketches, NOW), TICK - MINUTES(10),
+	is_int(ws_statefile_take_sketches(b.bytes, r.sketches, NOW), TICK - MINUTES(10),
 		   "all is known from the later floor on");
 	wrong = 0;
 	for (size_t c = 0; c < ws_sketch_ncells(r.sketches[0]); c++)
@@ -315,7 +315,7 @@ test_limits(void)
 	Buffer		b = image_of(&w, &us, NOW);
 	World		r = restored(&b, 1000, CAPACITY, NOW + INT64_C(100) * 86400 * 1000);
 	long		wrong = 0;
-	WsImageParts parts = {&w.history, {w.sketches[0], w.sketches[1]}, w.sampler};
+	WsStateFileParts parts = {&w.history, {w.sketches[0], w.sketches[1]}, w.sampler};
 
 	for (size_t c = 0; c < ws_sketch_ncells(r.sketches[0]); c++)
 		wrong += (w.sketches[0]->cells[c] != 0) != (r.sketches[0]->cells[c] == 1);
@@ -334,12 +334,12 @@ test_limits(void)
 	parts.sampler = NULL;
 	free(b.bytes);
 	b = (Buffer) {.refuse_at = SIZE_MAX};
-	ok(ws_image_write(&parts, &us, NOW, checksum, put, &b) && distrust(&b, &us, NOW) == NULL,
+	ok(ws_statefile_write(&parts, &us, NOW, checksum, put, &b) && distrust(&b, &us, NOW) == NULL,
 	   "an image may be without a sample");
 	r = restored(&b, TICK, CAPACITY, NOW);
 	ok(unsound(&r) == NULL && r.sampler->count == 0 && r.sketches[0]->cells[0] == w.sketches[0]->cells[0],
 	   "then the table stays as it is, and the rest comes back");
-	ok(b.largest <= 8192 && b.size <= ws_image_size_max(), "it is written in small pieces");
+	ok(b.largest <= 8192 && b.size <= ws_statefile_size_max(), "it is written in small pieces");
 
 	/* what is written while others write */
 	w.sketches[0]->cells[3] = TICK + 5;
@@ -354,7 +354,7 @@ test_limits(void)
 		Buffer		small = {.refuse_at = at};
 
 		parts.sampler = w.sampler;
-		wrong += ws_image_write(&parts, &us, NOW, checksum, put, &small);
+		wrong += ws_statefile_write(&parts, &us, NOW, checksum, put, &small);
 		wrong += small.size > at;
 		free(small.bytes);
 	}
@@ -372,26 +372,26 @@ test_history_alone(void)
 {
 	World		w = busy_world(20000, 8);
 	World		r = new_world(M, TICK, CAPACITY);
-	WsImageParts parts = {&w.history, {NULL, NULL}, NULL};
+	WsStateFileParts parts = {&w.history, {NULL, NULL}, NULL};
 	Buffer		b = {.refuse_at = SIZE_MAX};
-	int64_t		earlier = NOW - 40 * WS_IMAGE_FUTURE_MS;
+	int64_t		earlier = NOW - 40 * WS_STATEFILE_FUTURE_MS;
 
-	ok(ws_image_write(&parts, &us, NOW, checksum, put, &b) &&
+	ok(ws_statefile_write(&parts, &us, NOW, checksum, put, &b) &&
 	   b.size == sizeof(WsHistory) + 84, "an image may have the history alone");
-	ok(ws_image_distrust(b.bytes, b.size, &us, checksum) == NULL &&
-	   !ws_image_has_sketches(b.bytes), "it is believed");
-	ok(ws_image_distrust_sketches(b.bytes, M, NOW) != NULL, "but there is no sketch to use");
-	ws_image_take_history(b.bytes, &r.history, NOW);
+	ok(ws_statefile_distrust(b.bytes, b.size, &us, checksum) == NULL &&
+	   !ws_statefile_has_sketches(b.bytes), "it is believed");
+	ok(ws_statefile_distrust_sketches(b.bytes, M, NOW) != NULL, "but there is no sketch to use");
+	ws_statefile_take_history(b.bytes, &r.history, NOW);
 	ok(memcmp(&r.history, &w.history, sizeof(WsHistory)) == 0, "the history is the same");
 	free(b.bytes);
 
 	/* a clock that was 40 days ahead, or is behind: nothing is lost, and nothing is shown yet */
 	b = image_of(&w, &us, NOW);
 	ws_history_init(&r.history);
-	ok(ws_image_distrust(b.bytes, b.size, &us, checksum) == NULL &&
-	   ws_image_distrust_sketches(b.bytes, M, earlier) != NULL,
+	ok(ws_statefile_distrust(b.bytes, b.size, &us, checksum) == NULL &&
+	   ws_statefile_distrust_sketches(b.bytes, M, earlier) != NULL,
 	   "of an image of the future only the history is believed");
-	ws_image_take_history(b.bytes, &r.history, earlier);
+	ws_statefile_take_history(b.bytes, &r.history, earlier);
 	ok(memcmp(&r.history, &w.history, sizeof(WsHistory)) == 0, "and all of it is taken over");
 	is_int(ws_history_known(&r.history, earlier / 1000, 86400), 0, "nothing of it is past");
 	is_int(ws_history_known(&r.history, NOW / 1000, 86400), 60, "until its time has come");
@@ -402,7 +402,7 @@ test_history_alone(void)
 
 /* ---------------------------------------------------------------- not believed */
 
-/* offsets in the header; image.c asserts its size */
+/* offsets in the header; statefile.c asserts its size */
 enum
 {
 	AT_MAGIC = 0, AT_FORMAT = 8, AT_PAGE_BYTES = 12, AT_SYSTEM = 16, AT_PLACE = 24, AT_SAVED = 32,
@@ -435,8 +435,8 @@ expect(const Buffer *b, size_t at, const void *bytes, size_t n, bool sign_it, co
 	memcpy(copy + at, bytes, n);
 	if (sign_it)
 		sign(copy, b->size);
-	got = ws_image_distrust(copy, b->size, &us, checksum);
-	if (!got && (got = ws_image_distrust_sketches(copy, M, NOW)) != NULL)
+	got = ws_statefile_distrust(copy, b->size, &us, checksum);
+	if (!got && (got = ws_statefile_distrust_sketches(copy, M, NOW)) != NULL)
 	{
 		snprintf(but, sizeof(but), "its history is believed, but %s", got);
 		got = but;
@@ -460,9 +460,9 @@ test_distrust(void)
 	uint64_t	wide;
 	uint64_t	swapped;
 	size_t		cells = AT_HISTORY + sizeof(WsHistory);
-	size_t		strata = cells + WS_IMAGE_SKETCHES * ws_sketch_ncells(w.sketches[0]) * sizeof(uint32_t);
+	size_t		strata = cells + WS_STATEFILE_SKETCHES * ws_sketch_ncells(w.sketches[0]) * sizeof(uint32_t);
 	size_t		pages = strata + 16 + 8 * WS_STRATA;
-	WsImageOwner other = us;
+	WsStateFileOwner other = us;
 	const char *why;
 	static const char *future = "its history is believed, but it is from the future";
 	static const char *size = "a size is out of range";
@@ -471,17 +471,17 @@ test_distrust(void)
 
 	ok(b.size == pages + w.sampler->count * 40 + 4, "the parts are where they are thought to be");
 
-	why = ws_image_distrust(b.bytes, 0, &us, checksum);
+	why = ws_statefile_distrust(b.bytes, 0, &us, checksum);
 	is_string(why, "it is empty", "an empty file");
-	why = ws_image_distrust(b.bytes, 11, &us, checksum);
+	why = ws_statefile_distrust(b.bytes, 11, &us, checksum);
 	is_string(why, "it was not written by working_set on such a machine", "a few bytes");
-	why = ws_image_distrust(b.bytes, 50, &us, checksum);
+	why = ws_statefile_distrust(b.bytes, 50, &us, checksum);
 	is_string(why, "it is too short", "half a header");
-	why = ws_image_distrust(b.bytes, b.size - 1, &us, checksum);
+	why = ws_statefile_distrust(b.bytes, b.size - 1, &us, checksum);
 	is_string(why, "it has a wrong length", "a byte too few");
 	longer.bytes = calloc(1, b.size + 4);
 	memcpy(longer.bytes, b.bytes, b.size);
-	why = ws_image_distrust(longer.bytes, b.size + 4, &us, checksum);
+	why = ws_statefile_distrust(longer.bytes, b.size + 4, &us, checksum);
 	is_string(why, "it has a wrong length", "four too many");
 	free(longer.bytes);
 
@@ -489,7 +489,7 @@ test_distrust(void)
 	swapped = __builtin_bswap64(swapped);
 	expect(&b, AT_MAGIC, &swapped, 8, true, "it was not written by working_set on such a machine", "another byte order");
 	expect32(&b, AT_FORMAT, 1, "it has another format", "an older format");
-	expect32(&b, AT_FORMAT, WS_IMAGE_FORMAT + 1, "it has another format", "a newer format");
+	expect32(&b, AT_FORMAT, WS_STATEFILE_FORMAT + 1, "it has another format", "a newer format");
 	expect32(&b, AT_REGISTERS, 1000, "its header is damaged", "an impossible number of registers");
 	expect32(&b, AT_REGISTERS, 2048, "it has a wrong length", "another number of registers than there are");
 	expect32(&b, AT_SAMPLED, 2, "its header is damaged", "a flag that is neither");
@@ -506,15 +506,15 @@ test_distrust(void)
 	expect(&b, AT_PLACE, &wide, 8, true, "it was saved in another directory, which this one is a copy of", "a copy");
 	expect32(&b, AT_PAGE_BYTES, 16384, "its pages are of another size", "another page size");
 	expect32(&b, AT_TICK_MS, 10, "its history is believed, but its clock ticks differently", "another clock");
-	wide = (uint64_t) (NOW + WS_IMAGE_FUTURE_MS + 1);
+	wide = (uint64_t) (NOW + WS_STATEFILE_FUTURE_MS + 1);
 	expect(&b, AT_SAVED, &wide, 8, true, future, "the future");
-	wide = (uint64_t) (NOW + WS_IMAGE_FUTURE_MS);
+	wide = (uint64_t) (NOW + WS_STATEFILE_FUTURE_MS);
 	expect(&b, AT_SAVED, &wide, 8, true, "believed", "a clock that is a day behind is no future");
 	wide = 0;
 	expect(&b, AT_SAVED, &wide, 8, true, "believed", "1970");
 	wide = UINT64_MAX;
 	expect(&b, AT_SAVED, &wide, 8, true, "its header is damaged", "before 1970");
-	wide = (uint64_t) WS_IMAGE_TIME_MAX_MS;
+	wide = (uint64_t) WS_STATEFILE_TIME_MAX_MS;
 	expect(&b, AT_SAVED, &wide, 8, true, future, "the last time that there is");
 	wide++;
 	expect(&b, AT_SAVED, &wide, 8, true, "its header is damaged", "one more");
@@ -539,11 +539,11 @@ test_distrust(void)
 	expect32(&b, pages + 28, TICK + 1, "a page in it was used at an impossible time", "used after it was touched");
 	expect32(&b, pages + 12, 0x80000000, no_page, "a fork below zero");
 	expect32(&b, pages + 12, UINT32_MAX, no_page, "the one that means none");
-	expect32(&b, pages + 12, WS_IMAGE_FORKS, no_page, "a fork too many");
-	expect32(&b, pages + 12, WS_IMAGE_FORKS - 1, "believed", "the last fork");
+	expect32(&b, pages + 12, WS_STATEFILE_FORKS, no_page, "a fork too many");
+	expect32(&b, pages + 12, WS_STATEFILE_FORKS - 1, "believed", "the last fork");
 	expect32(&b, pages + 12, 0, "believed", "the first fork");
 	expect32(&b, pages, 0, no_page, "no tablespace");
-	expect32(&b, pages, WS_IMAGE_GLOBAL_TABLESPACE, no_page, "the tablespace of no database");
+	expect32(&b, pages, WS_STATEFILE_GLOBAL_TABLESPACE, no_page, "the tablespace of no database");
 	expect32(&b, pages + 4, 0, "believed", "a page that all databases share");
 	expect32(&b, pages + 8, 0, no_page, "no relation");
 	expect32(&b, pages + 8, UINT32_MAX, "believed", "the last relation");
@@ -563,10 +563,10 @@ test_distrust(void)
 			expect(&b, at, &sizes[i], 8, true, i < 3 ? "believed" : size, "a size in the history");
 	}
 
-	why = ws_image_distrust_sketches(b.bytes, 2048, NOW);
+	why = ws_statefile_distrust_sketches(b.bytes, 2048, NOW);
 	is_string(why, "it is of another number of registers", "another number of registers is set");
-	why = ws_image_distrust_sketches(b.bytes, M, NOW);
-	ok(why == NULL && ws_image_has_sketches(b.bytes), "and this one");
+	why = ws_statefile_distrust_sketches(b.bytes, M, NOW);
+	ok(why == NULL && ws_statefile_has_sketches(b.bytes), "and this one");
 	other.system++;
 	ok(distrust(&b, &other, NOW) != NULL, "the other cluster does not believe it");
 	free(b.bytes);
@@ -590,7 +590,7 @@ static const double interesting_sizes[] = {
 
 /*
  * Is every number of an image that is believed in its range?  What they are is
- * written here once more, from the meaning of each: image.c is not asked.
+ * written here once more, from the meaning of each: statefile.c is not asked.
  */
 static const char *
 out_of_range(const char *bytes, size_t size)
@@ -631,7 +631,7 @@ out_of_range(const char *bytes, size_t size)
 			return "lookups of a row";
 	}
 
-	for (size_t i = 0; h[AT_REGISTERS / 4] != 0 && i < WS_IMAGE_SKETCHES * 23 * M; i++, at += 4)
+	for (size_t i = 0; h[AT_REGISTERS / 4] != 0 && i < WS_STATEFILE_SKETCHES * 23 * M; i++, at += 4)
 		if (*(const uint32_t *) (bytes + at) > now)
 			return "cell";
 	if (h[AT_SAMPLED / 4] == 0)
@@ -686,7 +686,7 @@ unreadable(const World *w, uint32_t tick, int64_t now)
 
 	if (!workspace && !(workspace = malloc(ws_curve_size(WS_REGISTERS_MAX))))
 		abort();
-	ws_curve_estimate((const WsSketch *const *) w->sketches, WS_IMAGE_SKETCHES, tick, ages, 3, e, workspace);
+	ws_curve_estimate((const WsSketch *const *) w->sketches, WS_STATEFILE_SKETCHES, tick, ages, 3, e, workspace);
 	for (int i = 0; i < 3; i++)
 		if (!(e[i].pages >= 0 && e[i].pages * 32768 < 0x1p63))
 			return "the size does not fit";
@@ -765,17 +765,17 @@ fuzz(long mutants)
 	Buffer		with = image_of(&w, &us, NOW);
 	Buffer		without = {.refuse_at = SIZE_MAX};
 	Buffer		alone = {.refuse_at = SIZE_MAX};
-	WsImageParts parts = {&w.history, {w.sketches[0], w.sketches[1]}, NULL};
-	WsImageParts history = {&w.history, {NULL, NULL}, NULL};
+	WsStateFileParts parts = {&w.history, {w.sketches[0], w.sketches[1]}, NULL};
+	WsStateFileParts history = {&w.history, {NULL, NULL}, NULL};
 	size_t		strata = AT_HISTORY + sizeof(WsHistory) +
-		WS_IMAGE_SKETCHES * ws_sketch_ncells(w.sketches[0]) * sizeof(uint32_t);
+		WS_STATEFILE_SKETCHES * ws_sketch_ncells(w.sketches[0]) * sizeof(uint32_t);
 	uint64_t	seed = 7;
 	long		believed = 0;
 	long		harmful = 0;
 	long		unsigned_believed = 0;
 
-	if (!ws_image_write(&parts, &us, NOW, checksum, put, &without) ||
-		!ws_image_write(&history, &us, NOW, checksum, put, &alone))
+	if (!ws_statefile_write(&parts, &us, NOW, checksum, put, &without) ||
+		!ws_statefile_write(&history, &us, NOW, checksum, put, &alone))
 		abort();
 	for (long i = 0; i < mutants; i++)
 	{
@@ -811,7 +811,7 @@ fuzz(long mutants)
 		if (sign_it)
 			sign(bytes, size);
 		same = size == from->size && memcmp(bytes, from->bytes, size) == 0;
-		why = ws_image_distrust(bytes, size, &us, checksum);
+		why = ws_statefile_distrust(bytes, size, &us, checksum);
 		if (why == NULL)
 		{
 			static const uint32_t capacities[] = {0, WS_SAMPLE_PAGES_MIN, CAPACITY};

@@ -1,0 +1,66 @@
+/*
+ * counters.h
+ *		Counts of lookups since the last reset.
+ *
+ * Each process adds to one of several shards, each on cache lines of its own,
+ * with atomic additions.  A reader sums the shards and subtracts the sum of the
+ * last reset.
+ */
+#ifndef WS_COUNTERS_H
+#define WS_COUNTERS_H
+
+#include "shared.h"
+
+typedef struct WsCounters
+{
+	uint64		hits[WS_NKINDS];	/* found in shared buffers */
+	uint64		reads[WS_NKINDS];	/* had to be read */
+	uint64		inserts;		/* pages that entered shared buffers */
+	uint64		scan_hits;		/* of hits[WS_CLIENT], those by sequential
+								 * scans, estimated from sampled pages */
+	uint64		scan_reads;		/* of reads[WS_CLIENT], those by sequential
+								 * scans */
+	uint64		dropped;		/* events lost because the stream was full */
+} WsCounters;
+
+#define WS_COUNTER_SHARDS 64
+
+typedef union WsCounterShard
+{
+	WsCounters	counters;
+	char		pad[128];
+} WsCounterShard;
+
+typedef struct WsSharedCounters
+{
+	WsCounterShard shards[WS_COUNTER_SHARDS];	/* atomic */
+
+	/* under WsShared.lock */
+	WsCounters	at_reset;		/* sum of the shards at WsShared.since */
+	int64		entries_at_reset;	/* pages in shared buffers at that time */
+} WsSharedCounters;
+
+/* NULL when ws_shared is. */
+extern WsSharedCounters *ws_counters;
+
+/* The shard of a process. */
+static inline WsCounters *
+ws_counters_of(int pid)
+{
+	return &ws_counters->shards[pid % WS_COUNTER_SHARDS].counters;
+}
+
+/*
+ * Counts since the last reset; returns the time of that reset.  If evictions is
+ * not NULL, it is set to the number of pages that left shared buffers since,
+ * given the number of pages there now ("entries").
+ */
+extern TimestampTz ws_counters_read(WsCounters *sum, int64 entries, int64 *evictions);
+
+/*
+ * Count from now on.  entries is the number of pages in shared buffers.  The
+ * caller holds WsShared.lock, exclusively.
+ */
+extern void ws_counters_reset(int64 entries);
+
+#endif							/* WS_COUNTERS_H */

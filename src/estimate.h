@@ -1,0 +1,41 @@
+/*
+ * estimate.h
+ *		Sizes of the working set, from the sketches.
+ *
+ * All calls in one statement answer for the same instant: sixty calls with a
+ * window each have to give a curve that rises with the window, as one call for
+ * sixty windows does.  So the first call takes the curve of its instant
+ * (curve.h), and the others answer from it, which also makes them cheap.
+ *
+ * An instant lasts for one execution of the statement, for a second at most,
+ * and not beyond a reset.  A statement that a function runs is one of its own.
+ * PL/pgSQL runs no statement for an expression such as "x := f()": all
+ * expressions of a transaction share an instant until the client sends its next
+ * statement or the second is over.
+ */
+#ifndef WS_ESTIMATE_H
+#define WS_ESTIMATE_H
+
+#include "curve.h"
+#include "shared.h"
+
+/* The windows of the default curve: 60 of one minute. */
+#define WS_CURVE_WINDOWS	60
+#define WS_CURVE_STEP		60	/* seconds */
+
+/* Whose lookups: one kind, or both. */
+#define WS_OF(kind)	(1 << (kind))
+#define WS_OF_ALL	(WS_OF(WS_CLIENT) | WS_OF(WS_MAINTENANCE))
+
+/*
+ * Estimate the distinct pages that these kinds of processes used in n windows,
+ * whose ages are in ticks and in any order; a window of age 0 has no page.
+ * Returns the tick at which the windows end.
+ *
+ * statement is the context of the calling SQL function (fn_mcxt), which stands
+ * for its statement; NULL: estimate for the present.
+ */
+extern uint32 ws_estimate(MemoryContext statement, int kinds,
+						  const uint32 *ages, int n, WsEstimate *out);
+
+#endif							/* WS_ESTIMATE_H */

@@ -1,0 +1,149 @@
+/*
+ * published.c
+ *		Status and reasons; see published.h.
+ *
+ * Ages are measured by the monotonic clock, so that a system clock that is set
+ * makes nothing look stale.
+ */
+#include "postgres.h"
+
+#include "utils/timestamp.h"
+
+#include "guc.h"
+#include "heuristic.h"
+#include "published.h"
+#include "shared.h"
+
+/* A worker may be absent for this time after a start. */
+#define WORKER_GRACE (10 * WS_TICKS_PER_SECOND)
+
+WsSharedPublished *ws_published = NULL;
+
+/* Has the next report not come in time, counted from a tick? */
+static bool
+is_late(uint32 tick, int interval)
+{
+	int			seconds = Max(3 * interval, interval + 5);
+
+	return ws_shared_advance() > tick + seconds * WS_TICKS_PER_SECOND;
+}
+
+bool
+ws_advice_is_late(const WsPublishedAdvice *advice)
+{
+	return is_late(advice->tick, advice->interval);
+}
+
+static WsStatus
+get_status(const WsPublished *p, bool current)
+{
+	uint32		floor = ws_load(&ws_shared->sketch[WS_CLIENT]->floor);
+	uint32		start;
+
+	if (!ws_tracking())
+		return WS_STATUS_NOT_TRACKING;
+
+	/* the data may go back to before this server, the worker does not */
+	start = Max(floor, WS_TICK_ORIGIN);
+	if (ws_shared_worker_pid() == 0 && ws_shared_advance() > start + WORKER_GRACE)
+		return WS_STATUS_STALE;
+
+	/* the first one after a reset takes a minute, and one interval */
+	if (current ? is_late(p->tick, p->interval) :
+		is_late(Max(floor + WS_COLLECTING_SECONDS * WS_TICKS_PER_SECOND, start), ws_interval))
+		return WS_STATUS_STALE;
+	return current ? WS_STATUS_OK : WS_STATUS_COLLECTING;
+}
+
+void
+ws_published_read(WsReport *report)
+{
+	bool		current;
+
+	LWLockAcquire(ws_shared->lock, LW_SHARED);
+	report->recommendation = ws_published->recommendation;
+	report->advice = ws_published->advice;
+	report->memory_limit = ws_published->memory_limit;
+	LWLockRelease(ws_shared->lock);
+
+	current = report->recommendation.computed_at != 0 &&
+		report->recommendation.since == ws_shared_since();
+	report->status = get_status(&report->recommendation, current);
+	report->known = current && ws_tracking();
+	report->advised = report->known && report->advice.computed_at != 0 &&
+		report->advice.since == report->recommendation.since;
+}
+
+const char *
+ws_status_name(WsStatus status)
+{
+	static const char *const names[] = {"ok", "collecting", "stale", "not tracking"};
+
+	return names[status];
+}
+
+const char *
+ws_tracking_reason(void)
+{
+	if (!ws_shared->attached)
+		return ws_shared->refusal;
+	if (!ws_enabled)
+		return "working_set.enabled is off";
+	return "every lookup of shared buffers is seen";
+}
+
+/* The part of the reason that explains shared_buffers and the verdict. */
+static char *
+sizing_reason(const WsPublished *p)
+{
+	const WsSizing *s = &p->sizing;
+	char		peak[32];
+	char		useful[32];
+	char		cacheable[32];
+	char		memory[32];
+	char		known[32];
+	char	   *words;
+
+	ws_format_bytes(p->peak * BLCKSZ, peak, sizeof(peak));
+	ws_format_bytes(s->useful, useful, sizeof(useful));
+	ws_format_bytes(s->cacheable, cacheable, sizeof(cacheable));
+	ws_format_bytes((double) p->memory.limit, memory, sizeof(memory));
+	ws_format_window(Max(p->history_minutes, 1) * 60.0, known, sizeof(known));
+
+	words = psprintf("recommended_cache_bytes is for now; shared_buffers and the verdict are for the busiest time of the %s seen, which needed %s at %s",
+					 known, peak, timestamptz_to_str(p->peak_at));
+	if (p->memory.limit == 0)
+		return psprintf("%s; the memory limit is not known: %s", words, p->memory.reason);
+	if (s->useful > 0)
+		return psprintf("%s: more than the %s that caches can have of %s %s, and of that no more than %s is of use to shared_buffers",
+						words, cacheable, memory,
+						p->memory.by_cgroup ? "allowed by the control group" : "of memory", useful);
+	if (p->memory.by_cgroup)
+		return psprintf("%s; caches can have %s of %s allowed by the control group", words, cacheable, memory);
+	return words;
+}
+
+char *
+ws_report_reason(const WsReport *report)
+{
+	const WsPublished *p = &report->recommendation;
+	const char *advice = report->advice.reason;
+
+	switch (report->status)
+	{
+		case WS_STATUS_OK:
+			return psprintf("%s%s%s; %s", p->reason, *advice ? "; " : "", advice, sizing_reason(p));
+		case WS_STATUS_COLLECTING:
+			return psprintf("counting since %s; the first recommendation comes after a minute",
+							timestamptz_to_str(ws_shared_since()));
+		case WS_STATUS_STALE:
+			if (!report->known)
+				return psprintf("the background worker %s; see the server log",
+								ws_shared_worker_pid() == 0 ? "is not running" : "has made no recommendation");
+			return psprintf("the background worker has not reported since %s; then: %s",
+							timestamptz_to_str(p->computed_at), p->reason);
+		case WS_STATUS_NOT_TRACKING:
+			break;
+	}
+	return pstrdup(ws_tracking_reason());
+}

@@ -1,0 +1,107 @@
+/*
+ * published.h
+ *		What the worker publishes, and how to read it: the recommendation, the
+ *		cache advice, the history.
+ *
+ * Only the worker writes, but for a reset, which empties the history.  The
+ * views, the chart and the advice read through ws_published_read(), so they agree
+ * on the status and the verdict.
+ */
+#ifndef WS_PUBLISHED_H
+#define WS_PUBLISHED_H
+
+#include "datatype/timestamp.h"
+
+#include "advice.h"
+#include "history.h"
+#include "memory.h"
+#include "sizing.h"
+
+/* Seconds of data that a recommendation needs. */
+#define WS_COLLECTING_SECONDS	60
+
+typedef struct WsPublished
+{
+	TimestampTz computed_at;	/* 0: never */
+	uint32		tick;			/* the same, by the monotonic clock */
+	int64		since;			/* value of WsShared.since it is about */
+	int			interval;		/* seconds until the next one, at most */
+	int			method;			/* a WsMethod: the one that was used */
+	int			window_seconds;
+	double		pages;			/* working set of the window, with bounds */
+	double		low;
+	double		high;
+	double		plateau_end;	/* pages */
+	double		live;			/* pages; NaN: not known */
+	double		projected;		/* pages */
+	double		recommended;	/* pages: projected, with headroom */
+	double		needed;			/* pages: the heuristic's, with headroom */
+	double		peak;			/* pages: most that was needed, in the history
+								 * and now */
+	TimestampTz peak_at;
+	int			history_minutes;	/* of data in the history */
+	WsMemory	memory;
+	WsSizing	sizing;
+	char		reason[256];
+} WsPublished;
+
+typedef struct WsPublishedAdvice
+{
+	TimestampTz computed_at;	/* 0: never */
+	uint32		tick;			/* the same, by the monotonic clock */
+	int64		since;			/* value of WsShared.since it is about */
+	int			interval;		/* seconds until the next one, at most */
+	WsAdviceTable table;
+	double		expected_hit_ratio; /* with the recommended cache; NaN: not
+									 * known */
+	char		reason[256];	/* added to that of the recommendation */
+} WsPublishedAdvice;
+
+/* Under WsShared.lock. */
+typedef struct WsSharedPublished
+{
+	WsPublished recommendation;
+	WsPublishedAdvice advice;
+	uint64		memory_limit;	/* bytes, before there is a recommendation, too;
+								 * 0: not known */
+	TimestampTz last_saved;		/* 0: never */
+	WsHistory	history;		/* the worker may read it without the lock */
+} WsSharedPublished;
+
+/* NULL when ws_shared is. */
+extern WsSharedPublished *ws_published;
+
+typedef enum WsStatus
+{
+	WS_STATUS_OK,
+	WS_STATUS_COLLECTING,
+	WS_STATUS_STALE,
+	WS_STATUS_NOT_TRACKING
+} WsStatus;
+
+/* What was published, and what it is worth now. */
+typedef struct WsReport
+{
+	WsStatus	status;
+	bool		known;			/* is there a recommendation? */
+	bool		advised;		/* is there cache advice beside it? */
+	WsPublished recommendation;
+	WsPublishedAdvice advice;
+	uint64		memory_limit;	/* bytes; 0: not known */
+} WsReport;
+
+extern void ws_published_read(WsReport *report);
+
+/* The sentence for people: why this size, or why none.  In palloc'd memory. */
+extern char *ws_report_reason(const WsReport *report);
+
+/* "ok", "collecting", "stale" or "not tracking". */
+extern const char *ws_status_name(WsStatus status);
+
+/* Why lookups are not recorded, or that they are. */
+extern const char *ws_tracking_reason(void);
+
+/* Is the advice older than the worker's interval explains? */
+extern bool ws_advice_is_late(const WsPublishedAdvice *advice);
+
+#endif							/* WS_PUBLISHED_H */

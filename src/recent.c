@@ -1,0 +1,64 @@
+/*
+ * recent.c
+ *		Counts of the last five minutes; see recent.h.
+ */
+#include "postgres.h"
+
+#include "recent.h"
+
+#define BUCKET_MS (WS_RECENT_SECONDS * 1000)
+
+void
+ws_recent_begin(WsRecent *recent, int64 now)
+{
+	memset(recent, 0, sizeof(WsRecent));
+	recent->bucket_end = now + BUCKET_MS;
+	recent->until = now;
+	recent->since = ws_counters_read(&recent->counted, 0, NULL);
+}
+
+bool
+ws_recent_outdated(const WsRecent *recent)
+{
+	return recent->since != ws_shared_since();
+}
+
+void
+ws_recent_count(WsRecent *recent, int64 now)
+{
+	WsTally    *tally;
+	WsCounters	c;
+
+	/* a reset may come at any time: read the counters and its time together */
+	if (ws_counters_read(&c, 0, NULL) != recent->since)
+	{
+		ws_recent_begin(recent, now);
+		return;
+	}
+
+	for (int i = 0; now >= recent->bucket_end && i < WS_RECENT_BUCKETS; i++)
+	{
+		recent->bucket = (recent->bucket + 1) % WS_RECENT_BUCKETS;
+		memset(ws_recent_present(recent), 0, sizeof(WsTally));
+		recent->bucket_end += BUCKET_MS;
+	}
+	if (now >= recent->bucket_end)
+		recent->bucket_end = now + BUCKET_MS;
+
+	tally = ws_recent_present(recent);
+	tally->seconds += Max(now - recent->until, 0) / 1000.0;
+	tally->hits += (double) c.hits[WS_CLIENT] - recent->counted.hits[WS_CLIENT];
+	tally->reads += (double) c.reads[WS_CLIENT] - recent->counted.reads[WS_CLIENT];
+	tally->scan_hits += (double) c.scan_hits - recent->counted.scan_hits;
+	tally->scan_reads += (double) c.scan_reads - recent->counted.scan_reads;
+	recent->counted = c;
+	recent->until = now;
+}
+
+void
+ws_recent_sum(const WsRecent *recent, WsTally *sum)
+{
+	memset(sum, 0, sizeof(WsTally));
+	for (int i = 0; i < WS_RECENT_BUCKETS; i++)
+		ws_tally_add(sum, &recent->buckets[i]);
+}

@@ -1,0 +1,88 @@
+/*
+ * shared.c
+ *		The clock and the sampling rate; see shared.h.
+ */
+#include "postgres.h"
+
+#include <time.h>
+
+#include "storage/latch.h"
+
+#include "guc.h"
+#include "shared.h"
+
+/*
+ * One register in this many is a sampled one at least, so that some process
+ * reads the clock where no worker ticks.  A busy server looks up a page of such a
+ * register many times a second, and the mean hit costs an instruction more.  A
+ * long query over few pages may have none; then time passes with other
+ * transactions.
+ */
+#define SAMPLED_SHARE 64
+
+WsShared   *ws_shared = NULL;
+
+bool
+ws_tracking(void)
+{
+	return ws_shared->attached && ws_enabled;
+}
+
+int64
+ws_shared_clock_ms(void)
+{
+	struct timespec ts;
+
+	/* 3 ns, and steps of a few ms are fine enough for ticks of 100 */
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	return (int64) ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+uint32
+ws_shared_advance(void)
+{
+	int64		origin = __atomic_load_n(&ws_shared->clock_origin, __ATOMIC_RELAXED);
+	int64		passed = (ws_shared_clock_ms() - origin) / WS_TICK_MS +
+		__atomic_load_n(&ws_shared->clock_ahead, __ATOMIC_ACQUIRE);
+	uint32		tick = WS_TICK_ORIGIN + (uint32) Min(passed, WS_TICK_LAST - WS_TICK_ORIGIN);
+
+	ws_sketch_advance(ws_shared->sketch[WS_MAINTENANCE], tick);
+	return ws_sketch_advance(ws_shared->sketch[WS_CLIENT], tick);
+}
+
+void
+ws_shared_worker_ticks(bool ticks)
+{
+	bool		ticked = !ws_load(&ws_shared->sketch[WS_CLIENT]->unattended);
+
+	for (int kind = 0; kind < WS_NKINDS; kind++)
+		ws_store(&ws_shared->sketch[kind]->unattended, !ticks);
+
+	/* all processes notice in a new tick */
+	if (ticked && !ticks)
+	{
+		__atomic_fetch_add(&ws_shared->clock_ahead, 1, __ATOMIC_RELEASE);
+		ws_shared_advance();
+	}
+}
+
+void
+ws_shared_wake_worker(void)
+{
+	Latch	   *latch = __atomic_load_n(&ws_shared->worker_latch, __ATOMIC_RELAXED);
+
+	/* a latch of a process that has ended is another one's by now, or unused */
+	if (latch)
+		SetLatch(latch);
+}
+
+void
+ws_shared_sample(uint32 shift)
+{
+	uint32		bound = shift == WS_SAMPLE_OFF ? 0 : ws_stratum_bound(shift, ws_shared->log2m);
+	uint32		least = UINT32_MAX / SAMPLED_SHARE + 1;
+
+	ws_store(&ws_shared->sample_shift, shift);
+	for (int kind = 0; kind < WS_NKINDS; kind++)
+		ws_store(&ws_shared->sketch[kind]->watched, Max(bound, least));
+}

@@ -1,0 +1,174 @@
+/*
+ * shared.h
+ *		What all processes share: the sketches, the clock and the sample.
+ *
+ * Counters and published rows have modules of their own (counters.h,
+ * published.h); setup.c makes the memory of all three.
+ *
+ * Who may access what:
+ *	- fixed: written once in the postmaster, before any other process exists.
+ *	- atomic: single words, relaxed, from anywhere and without order, with two
+ *	  exceptions.  A reset raises the floors of the sketches and then stores
+ *	  since, with release; a reader loads since, with acquire, before it reads a
+ *	  sketch (ws_shared_since()).  So nothing from before a reset is published as
+ *	  from after it.  clock_ahead is raised with release after unattended and
+ *	  loaded with acquire, so that a process that raises the tick because of it
+ *	  passes unattended on (sketch.h).
+ *	- under lock: what counters.h and published.h say.  The worker computes
+ *	  first and holds the lock for one copy.
+ *	- under sample_lock: the sample table.  The worker writes some events at a
+ *	  time; readers copy what they need.  No process holds lock and sample_lock
+ *	  together, and none takes either on the buffer path.
+ *	- under file_lock: the state file (persist.c).  It may be held as long as the
+ *	  disk takes.  A holder may take the other locks, but not the other way
+ *	  around.
+ */
+#ifndef WS_SHARED_H
+#define WS_SHARED_H
+
+#include "datatype/timestamp.h"
+#include "storage/lwlock.h"
+
+#include "sampler.h"
+#include "sketch.h"
+#include "stream.h"
+#include "sweep.h"
+
+/* Whose lookups: one sketch each. */
+typedef enum WsKind
+{
+	WS_CLIENT,					/* clients, their parallel workers, other
+								 * background workers, redo */
+	WS_MAINTENANCE				/* VACUUM and autovacuum */
+} WsKind;
+
+#define WS_NKINDS 2
+
+/* The worker rests after this time without a lookup. */
+#define WS_IDLE_TICKS (10 * WS_TICKS_PER_SECOND)
+
+/* Events that the stream holds. */
+#define WS_STREAM_PLACES	32768
+
+/* Value of WsShared.sample_shift when no page is sampled. */
+#define WS_SAMPLE_OFF		WS_STRATA
+
+/* What became of the state file: bits of WsShared.file_state. */
+#define WS_FILE_LOADED		1	/* it was read, or a process began to read it */
+#define WS_FILE_NO_SET		2	/* a reset forgot the working set, or */
+#define WS_FILE_NO_HISTORY	4	/* the history */
+
+typedef struct WsShared
+{
+	/* fixed */
+	LWLock	   *lock;
+	LWLock	   *sample_lock;
+	LWLock	   *file_lock;
+	size_t		memory;			/* bytes of shared memory, all included */
+	WsSketch   *sketch[WS_NKINDS];
+	uint32		log2m;			/* of both */
+	uint32		damper_shift;	/* 32 - log2 of the number of its slots */
+	WsStream   *stream;			/* the three are NULL without a sample */
+	WsSampler  *sampler;		/* under sample_lock */
+	uint64	   *damper;			/* atomic: which pages were reported lately */
+	bool		attached;		/* does the probe see the lookups? */
+	char		refusal[256];	/* if not, why */
+
+	/* atomic */
+	int64		clock_origin;	/* monotonic ms of the tick WS_TICK_ORIGIN */
+	uint32		clock_ahead;	/* ticks by which resets, and a worker that came
+								 * to rest, moved the clock on */
+	uint32		active_tick;	/* when a lookup was last recorded, roughly */
+	uint32		sample_shift;	/* one page in 2^this is sampled */
+	uint32		damping;		/* of hits: a WsDamping, uses << 8 | shift */
+	int32		worker_pid;		/* 0: none */
+	struct Latch *worker_latch; /* NULL: none */
+	int64		since;			/* TimestampTz of reset, start or re-enabling; no
+								 * two are equal */
+	uint32		save_now;		/* 1: the state file is not true any more */
+	uint32		file_state;		/* WS_FILE_* */
+
+	/* under file_lock */
+	int64		saved_since;	/* value of "since" that the state file is about;
+								 * 0: from before the start */
+} WsShared;
+
+/*
+ * NULL until the library is preloaded and shared memory exists.  It never
+ * exists if another library keeps the server from calling our hooks.
+ */
+extern WsShared *ws_shared;
+
+/* Are lookups recorded? */
+extern bool ws_tracking(void);
+
+/* Milliseconds of the monotonic clock, which nobody can set. */
+extern int64 ws_shared_clock_ms(void);
+
+/* Start of the counters: time of the last reset, start or re-enabling. */
+static inline TimestampTz
+ws_shared_since(void)
+{
+	return __atomic_load_n(&ws_shared->since, __ATOMIC_ACQUIRE);
+}
+
+/* PID of the worker; 0: none. */
+static inline int32
+ws_shared_worker_pid(void)
+{
+	return __atomic_load_n(&ws_shared->worker_pid, __ATOMIC_RELAXED);
+}
+
+/*
+ * Advance the tick to the coarse clock and return it.  The tick stops at
+ * WS_TICK_LAST.
+ */
+extern uint32 ws_shared_advance(void);
+
+/*
+ * Number of ticks before this one for which the clients' sketch has data; 0 if
+ * there was a reset since.
+ */
+static inline uint32
+ws_shared_known(uint32 tick)
+{
+	uint32		floor = ws_load(&ws_shared->sketch[WS_CLIENT]->floor);
+
+	return tick > floor ? tick - floor : 0;
+}
+
+/*
+ * Say who reads the clock.  While the worker ticks, no other process has to.
+ * While it does not, every recorded lookup does, and the pages of sampled
+ * registers make sure that there are recorded lookups.  In both cases a process
+ * reads the clock when a page enters shared buffers, at the end of each
+ * transaction, and now and then for a page of a sampled register, because the
+ * worker may hang.
+ */
+extern void ws_shared_worker_ticks(bool ticks);
+
+/*
+ * Wake the worker, if there is one.  This is a system call, so never on the
+ * buffer path.
+ */
+extern void ws_shared_wake_worker(void);
+
+/* Sample one page in 2^shift, or none (WS_SAMPLE_OFF).  The worker only. */
+extern void ws_shared_sample(uint32 shift);
+
+/* Which hits of a sampled page are reported. */
+static inline WsDamping
+ws_shared_damping(void)
+{
+	uint32		damping = ws_load(&ws_shared->damping);
+
+	return (WsDamping) {damping & 0xFF, damping >> 8};
+}
+
+static inline void
+ws_shared_damp(WsDamping damping)
+{
+	ws_store(&ws_shared->damping, damping.uses << 8 | damping.shift);
+}
+
+#endif							/* WS_SHARED_H */
