@@ -433,7 +433,7 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			            WHEN rec.verdict IN ('grow', 'shrink') THEN 'act' WHEN rec.verdict = 'keep' THEN 'good' ELSE 'wait' END AS class,
 			       concat(CASE WHEN rec.verdict <> 'keep' AND abs(ln(pg_size_bytes(suggested_shared_buffers)::float8 / shared_buffers_bytes)) > 0.02
 			                   THEN concat('ALTER SYSTEM SET shared_buffers = ''', word.suggested, ''';  -- and restart', chr(10)) END,
-			              CASE WHEN abs(ln(pg_size_bytes(suggested_effective_cache_size)::float8 / effective_cache_size_bytes)) > 0.1
+			              CASE WHEN abs(ln(pg_size_bytes(suggested_effective_cache_size)::float8 / pg_size_bytes(current_setting('effective_cache_size')))) > 0.1
 			                   THEN concat('ALTER SYSTEM SET effective_cache_size = ''', word.suggested_ecs, ''';  -- and reload') END) AS commands
 			  FROM info, rec, word,
 			       LATERAL (SELECT pg_size_pretty(shared_buffers_bytes) AS have) h
@@ -448,7 +448,7 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 				(4, 'shared_buffers', shared_buffers_bytes, NULL, 'suggested: ' || replace(want, ' ', '&#160;')),
 				(5, 'Hit ratio, five minutes', NULL, round((100 * current_hit_ratio)::numeric, 2) || ' %',
 				 'with what is recommended now: ' || round((100 * expected_hit_ratio)::numeric, 2) || ' %'),
-				(6, 'Memory', memory_limit_bytes, NULL, concat('effective_<wbr/>cache_size: ', replace(pg_size_pretty(effective_cache_size_bytes), ' ', '&#160;'), ', suggested: ' || replace(want_ecs, ' ', '&#160;')))) v
+				(6, 'Memory', memory_limit_bytes, NULL, concat('effective_<wbr/>cache_size: ', replace(pg_size_pretty(pg_size_bytes(current_setting('effective_cache_size'))), ' ', '&#160;'), ', suggested: ' || replace(want_ecs, ' ', '&#160;')))) v
 		),
 		fact(n, name, words) AS (
 			SELECT v.* FROM info, rec, word, moment, LATERAL (VALUES
@@ -502,7 +502,7 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 				('curve', 1, 'How much is used', 'Where it is level, the same pages are used again and again; where it rises, new ones come in.',
 				 CASE WHEN tracking THEN 'The curve is not known.' ELSE 'Nothing is tracked.' END, 'window|pages|size|95 % bounds'),
 				('advice', 2, 'What another size would do', 'If shared_buffers had been larger or smaller in the last five minutes.',
-				 CASE WHEN tracking THEN 'What other sizes would do is not known.' ELSE 'Nothing is tracked.' END, 'cache|of the present|hit ratio|error, points|reads per second|of the present'),
+				 CASE WHEN tracking AND NOT unsampled THEN 'What other sizes would do is not known.' ELSE nobody END, 'cache|of the present|hit ratio|error, points|reads per second|of the present'),
 				('relation', 5, 'Tables and indexes', CASE WHEN relations > 20 THEN format('The twenty largest; %s more have %s together.', relations - 20, pg_size_pretty(other)) END,
 				 nobody, 'relation|kind|used|share|in shared buffers|more than once'),
 				('database', 6, 'Databases', NULL, nobody, 'database|used|share|in shared buffers|more than once'),

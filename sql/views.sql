@@ -23,15 +23,14 @@ SELECT sample_rate BETWEEN 0.000001 AND 1 AND log(2, sample_rate::numeric) % 1 =
 
 -- for a minute after a reset nothing is recommended
 SELECT working_set_reset() IS NOT NULL AS reset;
-SELECT status, computed_at, working_set_bytes, window_seconds, plateau_end_bytes, projected_bytes,
+SELECT status, computed_at, working_set_bytes, window_seconds, plateau_end_bytes,
        recommended_cache_bytes, recommended_cache, live_bytes, peak_cache_bytes, peak_at,
        suggested_shared_buffers, suggested_effective_cache_size, verdict
   FROM working_set_recommendation;
 -- and the reset emptied the history
 SELECT * FROM working_set_history;
 SELECT reason LIKE 'counting since %; the first recommendation comes after a minute' AS reason,
-       shared_buffers_bytes = pg_size_bytes(current_setting('shared_buffers')) AS shared_buffers,
-       effective_cache_size_bytes = pg_size_bytes(current_setting('effective_cache_size')) AS effective_cache_size
+       shared_buffers_bytes = pg_size_bytes(current_setting('shared_buffers')) AS shared_buffers
   FROM working_set_recommendation;
 
 -- lookups are the server's own: a scan of 100 cached pages is 100 hits

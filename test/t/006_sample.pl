@@ -386,11 +386,13 @@ look_up(20000, 4000);
 is(info('sample_rate, sampled_pages, dropped_samples, shared_memory_bytes < 3000000'), '0|0|0|t',
 	'no sample, no memory for it');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM working_set_relations'), '0', 'and no relations');
-wait_until(q{predicted_hit_ratio_lru IS NOT NULL FROM working_set_cache_advice WHERE size_factor = 1},
-	'the curve alone says what LRU would do');
+wait_until(q{status = 'ok' FROM working_set_recommendation}, 'a recommendation without a sample');
 is($node->safe_psql('postgres', q{
-	SELECT predicted_hit_ratio IS NULL, note LIKE 'without a sample %' FROM working_set_cache_advice WHERE size_factor = 1}),
-	't|t', 'and that there is no more to say');
+	SELECT method, live_bytes IS NULL, current_hit_ratio > 0, expected_hit_ratio IS NULL,
+	       reason LIKE '%; there is no cache advice, because working_set.sample_pages is 0; %',
+	       (SELECT count(*) FROM working_set_cache_advice)
+	  FROM working_set_recommendation}),
+	'plateau_end|t|t|t|t|0', 'the recommendation is of plateau_end, there is no advice, and the reason says why');
 
 # --- next to nothing is used
 

@@ -294,7 +294,7 @@ cmp_ok((split /\|/, $bindings)[0], '>=', scalar(@views), 'and each view depends 
 # Columns that do not change from one moment to the next; others are read, too.
 my %lasting = (
 	working_set_curve => 'seconds',
-	working_set_recommendation => 'status, method, shared_buffers_bytes, effective_cache_size_bytes, memory_limit_bytes',
+	working_set_recommendation => 'status, method, shared_buffers_bytes, memory_limit_bytes',
 	working_set_cache_advice => 'size_factor, cache_bytes, cache',
 	working_set_info => 'tracking, reason, since, registers, worker_pid, shared_memory_bytes, version');
 my @readings = "SELECT * FROM ws.working_set_plateau_end('{1,2,3,4,5,60,600}');\n";

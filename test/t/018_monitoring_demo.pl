@@ -102,7 +102,6 @@ sub series_of
 		worker_running => defined $i->{worker_pid} ? 1 : 0,
 		info => undef,
 		shared_buffers_bytes => $r->{shared_buffers_bytes},
-		effective_cache_size_bytes => $r->{effective_cache_size_bytes},
 		memory_limit_bytes => $r->{memory_limit_bytes},
 		recommendation_timestamp_seconds => $known->{computed_at},
 		last_saved_timestamp_seconds => $known->{last_saved},

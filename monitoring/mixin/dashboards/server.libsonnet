@@ -124,17 +124,15 @@ local p = import 'panels.libsonnet';
         defaults={ min: 0 }, calcs=['lastNotNull', 'max'],
       ),
       p.timeseries(
-        'Against memory', 'The set of the longest window beside what caches it, on a logarithmic scale: shared_buffers, effective_cache_size (what the planner assumes, the page cache included) and the memory there is.',
+        'Against memory', 'The set of the longest window beside what caches it, on a logarithmic scale: shared_buffers and the memory there is.',
         'bytes', 10, 10,
         [
           p.range(one('working_set_memory_limit_bytes'), 'memory'),
-          p.range(one('working_set_effective_cache_size_bytes'), 'effective_cache_size'),
           p.range(one('working_set_shared_buffers_bytes'), 'shared_buffers'),
           p.range(one('working_set_size_bytes', 'window_seconds="%s"' % longest.seconds), 'working set, ' + longest.name),
         ],
         [
           p.dashed('memory', p.colors.memory),
-          p.dashed('effective_cache_size', p.colors.effectiveCacheSize),
           sharedBuffersLine,
           p.line('working set, ' + longest.name, p.colors.size),
         ],
