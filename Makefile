@@ -27,9 +27,7 @@ OBJS = \
 	src/estimate.o \
 	src/sqlfuncs.o \
 	src/sqlviews.o \
-	src/sqladvice.o \
 	src/sqlrelations.o \
-	src/sqlhistory.o \
 	src/sqlchart.o \
 	src/sketch.o \
 	src/curve.o \

@@ -1,7 +1,7 @@
 /*
  * sqlchart.c
- *		The text of working_set_chart(): the curve from one pass, beside what
- *		working_set_recommendation shows at the same time.
+ *		The text of working_set_chart(): the curve from one pass, with the
+ *		recommendation of the same moment.
  */
 #include "postgres.h"
 
@@ -28,7 +28,7 @@ take_curve(MemoryContext statement, WsChart *chart)
 	int			n = ws_chart_windows(known, ages);
 
 	StaticAssertStmt(WS_CHART_MINUTES == WS_CURVE_WINDOWS && WS_CURVE_STEP == 60,
-					 "the plateau's end is looked for in another curve");
+					 "the chart has to find the same end of the plateau as the recommendation");
 	(void) ws_estimate(statement, WS_OF(WS_CLIENT), ages, n, estimates);
 	ws_chart_take(chart, known, estimates, BLCKSZ, Max(ws_min_wait, ws_window_size),
 				  ws_window_size, ws_max_increase);
@@ -41,7 +41,7 @@ ws_working_set_chart(PG_FUNCTION_ARGS)
 	const WsPublished *p = &report.recommendation;
 	WsChart		chart = {0};
 	char		suggested[32];
-	char		text[WS_CHART_SIZE];
+	char		drawing[WS_CHART_SIZE];
 
 	ws_require_preloaded();
 	ws_published_read(&report);
@@ -63,6 +63,6 @@ ws_working_set_chart(PG_FUNCTION_ARGS)
 
 	if (ws_tracking())
 		take_curve(fcinfo->flinfo->fn_mcxt, &chart);
-	ws_chart_draw(&chart, text);
-	PG_RETURN_TEXT_P(cstring_to_text(text));
+	ws_chart_draw(&chart, drawing);
+	PG_RETURN_TEXT_P(cstring_to_text(drawing));
 }

@@ -1,7 +1,7 @@
 /*
  * sqlfuncs.c
- *		Functions that SQL can call: check the arguments, ask the room that
- *		knows, hand out the answer.  The rules are in sqlfuncs.h.
+ *		Functions that SQL can call for sizes and for a reset, and what all such
+ *		functions share; see sqlfuncs.h.
  */
 #include "postgres.h"
 
@@ -10,7 +10,6 @@
 #include "access/htup_details.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_proc.h"
-#include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/array.h"
@@ -18,19 +17,19 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
-#include "utils/tuplestore.h"
 
 #include "compat.h"
-#include "curve.h"
-#include "guc.h"
-#include "heuristic.h"
 #include "estimate.h"
+#include "heuristic.h"
 #include "persist.h"
 #include "setup.h"
 #include "shared.h"
 #include "sqlfuncs.h"
 
 #define MAX_PERIODS 65536
+
+/* the window since the last reset, or since the start */
+#define ALL_TICKS UINT32_MAX
 
 WS_FUNCTION(ws_approximate_working_set_size_seconds);
 WS_FUNCTION(ws_approximate_working_set_size);
@@ -49,16 +48,92 @@ ws_require_preloaded(void)
 				 errhint("Add \"working_set\" to shared_preload_libraries in postgresql.conf and restart the server.")));
 }
 
-/* the window from the last reset, or from start */
-#define ALL_TICKS UINT32_MAX
+int64
+ws_pages_to_bytes(double pages)
+{
+	int64		most = PG_INT64_MAX / BLCKSZ;
 
-/* seconds to ticks; what is longer than all time is all time */
+	if (!(pages > 0))
+		return 0;
+	return (pages < (double) most ? (int64) rint(pages) : most) * BLCKSZ;
+}
+
+void
+ws_row_begin(WsRow *row, FunctionCallInfo fcinfo)
+{
+	row->set = NULL;
+	row->n = 0;
+	if (fcinfo->flinfo->fn_retset)
+	{
+		ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+
+		InitMaterializedSRF(fcinfo, 0);
+		row->set = rsinfo->setResult;
+		row->desc = rsinfo->setDesc;
+	}
+	else if (get_call_result_type(fcinfo, NULL, &row->desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	Assert(row->desc->natts <= WS_MAX_COLUMNS);
+}
+
+void
+ws_row_add(WsRow *row, bool known, Datum value)
+{
+	row->values[row->n] = known ? value : (Datum) 0;
+	row->nulls[row->n] = !known;
+	row->n++;
+}
+
+void
+ws_row_add_number(WsRow *row, bool known, double number)
+{
+	ws_row_add(row, known && !isnan(number), Float8GetDatum(number));
+}
+
+void
+ws_row_add_pages(WsRow *row, bool known, double pages)
+{
+	ws_row_add(row, known && isfinite(pages), Int64GetDatum(ws_pages_to_bytes(pages)));
+}
+
+void
+ws_row_add_text(WsRow *row, const char *words)
+{
+	ws_row_add(row, words != NULL, words ? CStringGetTextDatum(words) : (Datum) 0);
+}
+
+Datum
+ws_row_end(WsRow *row)
+{
+	if (row->n != row->desc->natts)
+		elog(ERROR, "row has %d columns, not %d", row->n, row->desc->natts);
+	row->n = 0;
+	if (row->set == NULL)
+		return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row->desc), row->values, row->nulls));
+	tuplestore_putvalues(row->set, row->desc, row->values, row->nulls);
+	return (Datum) 0;
+}
+
+/* Seconds to ticks; name is for the error if they are negative. */
 static uint32
-seconds_to_ticks(double seconds)
+seconds_to_ticks(double seconds, const char *name)
 {
 	double		ticks = ceil(seconds * WS_TICKS_PER_SECOND);
 
+	if (seconds < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must not be negative", name)));
 	return ticks < (double) ALL_TICKS ? (uint32) ticks : ALL_TICKS;
+}
+
+uint32
+ws_period_to_ticks(const Interval *period)
+{
+	/* the fields of an infinite interval are extreme, so it needs no care */
+	return seconds_to_ticks(period->time / (double) USECS_PER_SEC +
+							(period->day + (double) DAYS_PER_MONTH * period->month) * SECS_PER_DAY,
+							"period");
 }
 
 /* Distinct pages that clients used in one window. */
@@ -71,27 +146,6 @@ client_pages(const FmgrInfo *function, uint32 ticks)
 	return rint(estimate.pages);
 }
 
-int64
-ws_pages_to_bytes(double pages)
-{
-	int64		most = PG_INT64_MAX / BLCKSZ;
-
-	if (!(pages > 0))
-		return 0;
-	return (pages < (double) most ? (int64) rint(pages) : most) * BLCKSZ;
-}
-
-static void
-reject_negative_seconds(int64 seconds)
-{
-	if (seconds < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("duration must not be negative"),
-				 errdetail("The duration is %lld seconds.", (long long) seconds),
-				 errhint("Give the length of the window in seconds, or NULL for everything since the last reset.")));
-}
-
 Datum
 ws_approximate_working_set_size_seconds(PG_FUNCTION_ARGS)
 {
@@ -99,13 +153,23 @@ ws_approximate_working_set_size_seconds(PG_FUNCTION_ARGS)
 
 	ws_require_preloaded();
 	if (!PG_ARGISNULL(0))
-	{
-		reject_negative_seconds(PG_GETARG_INT32(0));
-		ticks = seconds_to_ticks(PG_GETARG_INT32(0));
-	}
+		ticks = seconds_to_ticks(PG_GETARG_INT32(0), "duration");
 	if (!ws_tracking())
 		PG_RETURN_NULL();
 	PG_RETURN_INT64((int64) client_pages(fcinfo->flinfo, ticks));
+}
+
+Datum
+ws_working_set_size(PG_FUNCTION_ARGS)
+{
+	uint32		ticks = ALL_TICKS;
+
+	ws_require_preloaded();
+	if (!PG_ARGISNULL(0))
+		ticks = ws_period_to_ticks(PG_GETARG_INTERVAL_P(0));
+	if (!ws_tracking())
+		PG_RETURN_NULL();
+	PG_RETURN_INT64(ws_pages_to_bytes(client_pages(fcinfo->flinfo, ticks)));
 }
 
 /*
@@ -137,7 +201,7 @@ ws_approximate_working_set_size(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied to reset the working set"),
-				 errhint("Grant EXECUTE on function working_set_reset() to the role that should be able to do this.")));
+				 errdetail("Only roles with EXECUTE privilege on function working_set_reset() may reset it.")));
 	if (!ws_tracking())
 		PG_RETURN_NULL();
 
@@ -147,39 +211,35 @@ ws_approximate_working_set_size(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64((int64) pages);
 }
 
-uint32
-ws_period_to_ticks(const Interval *period)
+Datum
+ws_working_set_reset(PG_FUNCTION_ARGS)
 {
-	double		seconds;
+	ws_require_preloaded();
+	PG_RETURN_TIMESTAMPTZ(ws_persist_reset(true));
+}
 
-	/* an infinite interval, which is one of extreme fields, is all time */
-	seconds = period->time / (double) USECS_PER_SEC +
-		(period->day + (double) DAYS_PER_MONTH * period->month) * SECS_PER_DAY;
-	if (seconds < 0)
+/* Check an array argument, and return how many elements it has. */
+static int
+check_array(ArrayType *array, const char *argument)
+{
+	int			n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+
+	if (ARR_NDIM(array) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("argument \"%s\" must be a one-dimensional array", argument)));
+	if (array_contains_nulls(array))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not contain nulls", argument)));
+	if (n == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("period must not be negative"),
-				 errdetail("The period is %.0f seconds, a month counting as 30 days.", seconds),
-				 errhint("Give the length of a window that ends now, or NULL for the longest one.")));
-	return seconds_to_ticks(seconds);
+				 errmsg("argument \"%s\" must not be empty", argument)));
+	return n;
 }
 
-Datum
-ws_working_set_size(PG_FUNCTION_ARGS)
-{
-	uint32		ticks = ALL_TICKS;
-
-	ws_require_preloaded();
-	if (!PG_ARGISNULL(0))
-		ticks = ws_period_to_ticks(PG_GETARG_INTERVAL_P(0));
-	if (!ws_tracking())
-		PG_RETURN_NULL();
-	PG_RETURN_INT64(ws_pages_to_bytes(client_pages(fcinfo->flinfo, ticks)));
-}
-
-/*
- * The windows to answer, in seconds: those of an array, or the default ones.
- */
+/* The windows of an array, in seconds, or the default ones if it is NULL. */
 static int32 *
 get_periods(ArrayType *array, int *n)
 {
@@ -194,36 +254,12 @@ get_periods(ArrayType *array, int *n)
 		return seconds;
 	}
 
-	if (ARR_NDIM(array) > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("array of periods must be one-dimensional"),
-				 errdetail("The array has %d dimensions.", ARR_NDIM(array)),
-				 errhint("Give a plain list of seconds, such as '{60,300,3600}'.")));
-	if (array_contains_nulls(array))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("array of periods must not contain nulls"),
-				 errdetail("A null does not name a window."),
-				 errhint("Pass NULL instead of the array for 60 one-minute windows.")));
-	*n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
-	if (*n == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("array of periods must not be empty"),
-				 errdetail("Without a window there is no curve."),
-				 errhint("Pass NULL instead of the array for 60 one-minute windows.")));
+	*n = check_array(array, "periods");
 	if (*n > MAX_PERIODS)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("too many periods"),
-				 errdetail("The array has %d elements, the limit is %d.", *n, MAX_PERIODS),
-				 errhint("Ask in several calls: answers do not depend on what else is asked.")));
-
-	seconds = (int32 *) ARR_DATA_PTR(array);
-	for (int i = 0; i < *n; i++)
-		reject_negative_seconds(seconds[i]);
-	return seconds;
+				 errmsg("number of periods (%d) exceeds the limit (%d)", *n, MAX_PERIODS)));
+	return (int32 *) ARR_DATA_PTR(array);
 }
 
 /* The sketches that a kind names. */
@@ -239,152 +275,87 @@ get_kinds(const char *kind)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unrecognized kind of lookups: \"%s\"", kind),
-			 errdetail("Lookups are those of clients, or of maintenance such as VACUUM."),
-			 errhint("Valid kinds are \"client\", \"maintenance\" and \"all\".")));
+			 errhint("Valid kinds are \"client\", \"maintenance\", and \"all\".")));
 	return 0;					/* keep compiler quiet */
 }
 
 Datum
 ws_working_set_curve(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	WsEstimate *estimates;
 	uint32	   *ages;
+	int32	   *seconds;
 	int			kinds;
 	int			n;
-	int32	   *seconds;
-	char	   *kind;
+	WsRow		row;
 
 	ws_require_preloaded();
 	seconds = get_periods(PG_ARGISNULL(0) ? NULL : PG_GETARG_ARRAYTYPE_P(0), &n);
-	kind = PG_ARGISNULL(1) ? "client" : text_to_cstring(PG_GETARG_TEXT_PP(1));
-	kinds = get_kinds(kind);
+	ages = palloc(n * sizeof(uint32));
+	for (int i = 0; i < n; i++)
+		ages[i] = seconds_to_ticks(seconds[i], "period");
+	kinds = get_kinds(PG_ARGISNULL(1) ? "client" : text_to_cstring(PG_GETARG_TEXT_PP(1)));
 
-	InitMaterializedSRF(fcinfo, 0);
+	ws_row_begin(&row, fcinfo);
 	if (!ws_tracking())
 		return (Datum) 0;
 
-	ages = palloc(n * sizeof(uint32));
 	estimates = palloc(n * sizeof(WsEstimate));
-	for (int i = 0; i < n; i++)
-		ages[i] = seconds_to_ticks(seconds[i]);
 	(void) ws_estimate(fcinfo->flinfo->fn_mcxt, kinds, ages, n, estimates);
 	for (int i = 0; i < n; i++)
 	{
-		WsEstimate	e = estimates[i];
 		double		low;
 		double		high;
-		Datum		values[5];
-		bool		nulls[5] = {false};
 
-		ws_estimate_bounds(&e, &low, &high);
-
-		values[0] = Int32GetDatum(seconds[i]);
-		values[1] = Int64GetDatum((int64) rint(e.pages));
-		values[2] = Int64GetDatum(ws_pages_to_bytes(e.pages));
-		values[3] = Int64GetDatum((int64) low);
-		nulls[4] = e.saturated;
-		values[4] = e.saturated ? (Datum) 0 : Int64GetDatum((int64) high);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+		ws_estimate_bounds(&estimates[i], &low, &high);
+		ws_row_add(&row, true, Int32GetDatum(seconds[i]));
+		ws_row_add(&row, true, Int64GetDatum((int64) rint(estimates[i].pages)));
+		ws_row_add_pages(&row, true, estimates[i].pages);
+		ws_row_add(&row, true, Int64GetDatum((int64) low));
+		ws_row_add(&row, isfinite(high), Int64GetDatum(isfinite(high) ? (int64) high : 0));
+		ws_row_end(&row);
 	}
 	return (Datum) 0;
-}
-
-/*
- * A series of finite numbers.
- */
-static double *
-get_series(ArrayType *array, int *n)
-{
-	double	   *series;
-
-	if (ARR_NDIM(array) > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("series must be one-dimensional"),
-				 errdetail("The array has %d dimensions.", ARR_NDIM(array)),
-				 errhint("Give a plain list of sizes, one for each window.")));
-	if (array_contains_nulls(array))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("series must not contain nulls"),
-				 errdetail("Slopes cannot be computed across a null."),
-				 errhint("Leave out windows whose size is not known.")));
-	*n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
-	if (*n == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("series must not be empty"),
-				 errdetail("Without a point there is no plateau."),
-				 errhint("Give a list of sizes, one for each window.")));
-
-	series = (double *) ARR_DATA_PTR(array);
-	for (int i = 0; i < *n; i++)
-		if (isnan(series[i]) || isinf(series[i]))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("series must be of finite numbers"),
-					 errdetail("Element %d is %s.", i + 1,
-							   isnan(series[i]) ? "NaN" : series[i] > 0 ? "Infinity" : "-Infinity"),
-					 errhint("Leave out windows whose size is not known.")));
-	return series;
 }
 
 Datum
 ws_working_set_plateau_end(PG_FUNCTION_ARGS)
 {
-	int32		min_offset;
-	int32		window_size;
-	double		max_increase;
-	double	   *series;
-	int			n;
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(0);
+	int			n = check_array(array, "series");
+	double	   *series = (double *) ARR_DATA_PTR(array);
+	int32		min_offset = PG_GETARG_INT32(1);
+	int32		window_size = PG_GETARG_INT32(2);
+	double		max_increase = PG_GETARG_FLOAT8(3);
 	int			index;
-	TupleDesc	desc;
-	Datum		values[2];
-	bool		nulls[2] = {false};
+	WsRow		row;
 
-	series = get_series(PG_GETARG_ARRAYTYPE_P(0), &n);
-	min_offset = PG_GETARG_INT32(1);
-	window_size = PG_GETARG_INT32(2);
-	max_increase = PG_GETARG_FLOAT8(3);
-
+	for (int i = 0; i < n; i++)
+		if (!isfinite(series[i]))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("element %d of argument \"series\" is not a finite number", i + 1)));
 	if (window_size < 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("window size must be at least 2"),
-				 errdetail("The window size is %d, and a slope needs two points.", window_size),
-				 errhint("The default is %d.", WS_PLATEAU_WINDOW_SIZE)));
+				 errmsg("argument \"window_size\" must be at least 2")));
 	if (n < window_size)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("series is too short"),
-				 errdetail("It has %d points, and the window size is %d.", n, window_size),
-				 errhint("Give more points, or a smaller window size and minimal offset.")));
+				 errmsg("argument \"series\" must have at least \"window_size\" (%d) elements", window_size)));
 	if (min_offset < window_size || min_offset > n)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("minimal offset is outside the series"),
-				 errdetail("The offset is %d; with a window size of %d and %d points it must be from %d to %d.",
-						   min_offset, window_size, n, window_size, n),
-				 errhint("Offsets count points from 1, and there must be a whole window before the first one considered.")));
-	if (isnan(max_increase) || isinf(max_increase) || max_increase < 0)
+				 errmsg("argument \"min_offset\" must be between \"window_size\" (%d) and the length of \"series\" (%d)",
+						window_size, n)));
+	if (!isfinite(max_increase) || max_increase < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("maximal increase must be a finite number and not negative"),
-				 errdetail("It says how many times steeper the series must become to end the plateau."),
-				 errhint("The default is %.1f.", WS_PLATEAU_MAX_INCREASE)));
+				 errmsg("argument \"max_increase\" must be finite and not negative")));
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	index = ws_plateau_end(series, n, min_offset, window_size, max_increase);
-	values[0] = Float8GetDatum(series[index - 1]);
-	values[1] = Int32GetDatum(index);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
-}
-
-Datum
-ws_working_set_reset(PG_FUNCTION_ARGS)
-{
-	ws_require_preloaded();
-	PG_RETURN_TIMESTAMPTZ(ws_persist_reset(true));
+	ws_row_begin(&row, fcinfo);
+	ws_row_add_number(&row, true, series[index - 1]);
+	ws_row_add(&row, true, Int32GetDatum(index));
+	return ws_row_end(&row);
 }

@@ -1,12 +1,13 @@
 /*
  * sqlrelations.c
- *		Who is in the working set: the sample, by relation and by database.
+ *		The rows of working_set_relations and working_set_databases: the sample,
+ *		by relation and by database.
  *
- * The sample says which share of the set is whose, and the sketch how large
- * the set is; together they are better than the sample alone.
+ * The sample gives each relation's share of the working set, and the sketch
+ * gives the size of the whole, which it knows better than the sample does.
  *
- * Of a small relation a sampled page stands for more pages than there are.  So
- * the size of its file is the limit.
+ * One sampled page of a small relation may stand for more pages than the
+ * relation has.  So the size of its file is the limit.
  */
 #include "postgres.h"
 
@@ -14,14 +15,11 @@
 
 #include "commands/dbcommands.h"
 #include "common/relpath.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/tuplestore.h"
 
 #include "compat.h"
-#include "guc.h"
 #include "estimate.h"
 #include "probe.h"
 #include "relsize.h"
@@ -32,32 +30,31 @@
 WS_FUNCTION(ws_working_set_relations);
 WS_FUNCTION(ws_working_set_databases);
 
-/*
- * The pages of a relation's fork, or of a database, that are in the sample.
- */
+/* The sampled pages of a relation's fork, or of a database. */
 typedef struct Part
 {
 	WsPageId	whose;			/* its block means nothing */
-	int			pages;
+	int			pages;			/* in the sample */
 	int			reused;
 	int			resident;
-	Oid			relation;		/* found by find_relation() */
+	Oid			relation;		/* InvalidOid: none, or of another database */
 	int64		limit;			/* pages that it has at most */
+	int64		size;			/* pages of the working set */
 } Part;
 
 typedef struct Parts
 {
 	int			n;
 	Part	   *part;
-	int			pages;			/* in all */
-	uint32		shift;			/* one page in 2^shift was looked at */
-	WsEstimate	set;			/* the whole of it, from the sketch */
+	int			pages;			/* in the sample, of all parts */
+	uint32		shift;			/* one page in 2^shift was sampled */
+	WsEstimate	set;			/* the whole working set, from the sketch */
 } Parts;
 
 typedef int (*Order) (const void *, const void *);
 
 static int
-compare(uint32 a, uint32 b)
+compare(int64 a, int64 b)
 {
 	return (a > b) - (a < b);
 }
@@ -65,10 +62,7 @@ compare(uint32 a, uint32 b)
 static int
 by_database(const void *a, const void *b)
 {
-	const WsPageId *x = &((const Part *) a)->whose;
-	const WsPageId *y = &((const Part *) b)->whose;
-
-	return compare(x->database, y->database);
+	return compare(((const Part *) a)->whose.database, ((const Part *) b)->whose.database);
 }
 
 static int
@@ -87,14 +81,14 @@ by_relation(const void *a, const void *b)
 	return order;
 }
 
-/*
- * Largest first, and in a fixed order among equals.
- */
+/* Largest first, and in a fixed order among equals. */
 static int
-by_pages(const void *a, const void *b)
+by_size(const void *a, const void *b)
 {
-	int			order = compare(((const Part *) b)->pages, ((const Part *) a)->pages);
+	int			order = compare(((const Part *) b)->size, ((const Part *) a)->size);
 
+	if (order == 0)
+		order = compare(((const Part *) b)->pages, ((const Part *) a)->pages);
 	return order != 0 ? order : by_relation(a, b);
 }
 
@@ -110,15 +104,11 @@ get_period(FunctionCallInfo fcinfo)
 	if (ticks > longest)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("period must not be longer than an hour"),
-				 errdetail("The sample remembers a page for an hour after its last use."),
-				 errhint("Give up to '1 hour', or NULL for that.")));
+				 errmsg("period must not be longer than an hour")));
 	return ticks;
 }
 
-/*
- * The sampled pages that clients used in a period, divided.
- */
+/* Divide the sampled pages that clients used in a period. */
 static void
 divide(const FmgrInfo *function, uint32 ticks, Order order, Parts *parts)
 {
@@ -127,6 +117,7 @@ divide(const FmgrInfo *function, uint32 ticks, Order order, Parts *parts)
 	uint32		floor = ws_load(&ws_shared->sketch[WS_CLIENT]->floor);
 	uint32		now = ws_estimate(function->fn_mcxt, WS_OF(WS_CLIENT), &ticks, 1, &parts->set);
 	bool	   *resident;
+	Part	   *part;
 
 	LWLockAcquire(ws_shared->sample_lock, LW_SHARED);
 	parts->shift = ws_sampler_mature_shift(sampler, now, ticks, floor);
@@ -136,55 +127,52 @@ divide(const FmgrInfo *function, uint32 ticks, Order order, Parts *parts)
 	resident = palloc(Max(parts->pages, 1) * sizeof(bool));
 	(void) ws_probe_resident(samples, parts->pages, resident);
 
-	/* each page a part, then those of the same relation or database one */
-	parts->part = palloc(Max(parts->pages, 1) * sizeof(Part));
+	/* first each page is a part, then neighbours of equal order are joined */
+	part = parts->part = palloc0(Max(parts->pages, 1) * sizeof(Part));
 	for (int i = 0; i < parts->pages; i++)
 	{
-		parts->part[i].whose = samples[i].page;
-		parts->part[i].pages = 1;
-		parts->part[i].reused = ws_sample_reused(&samples[i], now, ticks, floor);
-		parts->part[i].resident = resident[i];
-		parts->part[i].relation = InvalidOid;
-		parts->part[i].limit = PG_INT64_MAX;
+		part[i].whose = samples[i].page;
+		part[i].pages = 1;
+		part[i].reused = ws_sample_reused(&samples[i], now, ticks, floor);
+		part[i].resident = resident[i];
+		part[i].limit = PG_INT64_MAX;
 	}
-	qsort(parts->part, parts->pages, sizeof(Part), order);
+	qsort(part, parts->pages, sizeof(Part), order);
 	parts->n = 0;
 	for (int i = 0; i < parts->pages; i++)
 	{
-		Part	   *last = &parts->part[Max(parts->n - 1, 0)];
-
-		if (parts->n > 0 && order(last, &parts->part[i]) == 0)
+		if (parts->n > 0 && order(&part[parts->n - 1], &part[i]) == 0)
 		{
-			last->pages++;
-			last->reused += parts->part[i].reused;
-			last->resident += parts->part[i].resident;
+			part[parts->n - 1].pages++;
+			part[parts->n - 1].reused += part[i].reused;
+			part[parts->n - 1].resident += part[i].resident;
 		}
 		else
-			parts->part[parts->n++] = parts->part[i];
+			part[parts->n++] = part[i];
 	}
-	qsort(parts->part, parts->n, sizeof(Part), by_pages);
 	pfree(samples);
+	pfree(resident);
 }
 
 /*
- * What both functions begin with.  No parts, if there is nothing to divide.
+ * Find the relation of a part, if it is of this database or shared by all, and
+ * the number of its blocks.  A file that is gone, or was dropped and is empty
+ * until the next checkpoint, sets no limit to the pages that were used.
  */
 static void
-answer(FunctionCallInfo fcinfo, Order order, Parts *parts)
+find_relation(Part *part)
 {
-	uint32		ticks;
+	const WsPageId *whose = &part->whose;
+	uint32		blocks = ws_relation_blocks(whose);
 
-	ws_require_preloaded();
-	ticks = get_period(fcinfo);
-	InitMaterializedSRF(fcinfo, 0);
-	parts->n = 0;
-	if (ws_tracking() && ws_shared->sampler != NULL && ticks > 0)
-		divide(fcinfo->flinfo, ticks, order, parts);
+	if (OidIsValid(whose->relation) &&
+		(!OidIsValid(whose->database) || whose->database == MyDatabaseId))
+		part->relation = RelidByRelfilenumber(whose->tablespace, whose->relation);
+	if (blocks > 0 || OidIsValid(part->relation))
+		part->limit = blocks;
 }
 
-/*
- * Sampled pages of a part as pages of the set.
- */
+/* Sampled pages of a part as pages of the working set. */
 static int64
 to_pages(const Parts *parts, const Part *part, int pages)
 {
@@ -192,133 +180,91 @@ to_pages(const Parts *parts, const Part *part, int pages)
 }
 
 /*
- * Largest first, in pages of the set.
- */
-static int
-by_size(const void *a, const void *b, void *arg)
-{
-	const Part *x = a;
-	const Part *y = b;
-	int64		pages_x = to_pages(arg, x, x->pages);
-	int64		pages_y = to_pages(arg, y, y->pages);
-
-	return pages_x != pages_y ? (pages_x < pages_y) - (pages_x > pages_y) : by_pages(a, b);
-}
-
-/*
- * The columns that relations and databases have in common.
+ * Relations that all databases share have no database's name, and neither has
+ * a relation of a database that was dropped.
  */
 static void
-put_sizes(const Parts *parts, const Part *part, Datum *values)
+add_database(WsRow *row, const Part *part)
+{
+	Oid			database = part->whose.database;
+
+	ws_row_add_text(row, OidIsValid(database) ? get_database_name(database) : NULL);
+}
+
+static void
+add_relation(WsRow *row, const Part *part)
+{
+	char		kind = OidIsValid(part->relation) ? get_rel_relkind(part->relation) : '\0';
+	int			fork = part->whose.fork;
+
+	ws_row_add(row, kind != '\0', ObjectIdGetDatum(part->relation));
+	ws_row_add(row, kind != '\0', CharGetDatum(kind));
+	ws_row_add(row, true, ObjectIdGetDatum(part->whose.relation));
+	ws_row_add_text(row, fork >= 0 && fork <= MAX_FORKNUM ? forkNames[fork] : NULL);
+}
+
+static void
+add_sizes(WsRow *row, const Parts *parts, const Part *part)
 {
 	double		share = part->pages / (double) parts->pages;
 	double		error = ws_sample_error(parts->set.pages * share, parts->set.pages,
 										parts->set.variance, parts->shift);
 
-	error = Min(error, (double) part->limit);
-	values[0] = Int64GetDatum(to_pages(parts, part, part->pages));
-	values[1] = Int64GetDatum(ws_pages_to_bytes(to_pages(parts, part, part->pages)));
-	values[2] = Float8GetDatum(share);
-	values[3] = Int64GetDatum((int64) rint(error * BLCKSZ));
-	values[4] = Int64GetDatum(ws_pages_to_bytes(to_pages(parts, part, part->resident)));
-	values[5] = Int64GetDatum(ws_pages_to_bytes(to_pages(parts, part, part->reused)));
+	ws_row_add(row, true, Int64GetDatum(part->size));
+	ws_row_add_pages(row, true, part->size);
+	ws_row_add_number(row, true, share);
+	ws_row_add(row, true, Int64GetDatum((int64) rint(Min(error, (double) part->limit) * BLCKSZ)));
+	ws_row_add_pages(row, true, to_pages(parts, part, part->resident));
+	ws_row_add_pages(row, true, to_pages(parts, part, part->reused));
 }
 
-/*
- * The name of a database.  Relations that all databases share have none, and
- * neither has one that was dropped.
- */
-static void
-put_database(Oid database, Datum *value, bool *null)
+static Datum
+answer(FunctionCallInfo fcinfo, Order order)
 {
-	char	   *name = OidIsValid(database) ? get_database_name(database) : NULL;
+	bool		relations = order == by_relation;
+	Parts		parts = {0};
+	uint32		ticks;
+	WsRow		row;
 
-	*null = name == NULL;
-	*value = name ? CStringGetTextDatum(name) : (Datum) 0;
-}
+	ws_require_preloaded();
+	ticks = get_period(fcinfo);
+	ws_row_begin(&row, fcinfo);
+	if (ws_tracking() && ws_shared->sampler != NULL && ticks > 0)
+		divide(fcinfo->flinfo, ticks, order, &parts);
 
-/*
- * The relation that a file is of now, if it can be told from here.
- */
-static Oid
-find_relation(const WsPageId *whose)
-{
-	if (!OidIsValid(whose->relation) ||
-		(OidIsValid(whose->database) && whose->database != MyDatabaseId))
-		return InvalidOid;
-	return RelidByRelfilenumber(whose->tablespace, whose->relation);
-}
+	for (int i = 0; i < parts.n; i++)
+	{
+		if (relations)
+			find_relation(&parts.part[i]);
+		parts.part[i].size = to_pages(&parts, &parts.part[i], parts.part[i].pages);
+	}
+	if (parts.n > 0)
+		qsort(parts.part, parts.n, sizeof(Part), by_size);
 
-/*
- * Pages that a fork of a relation has at most.  A file that is gone, or was
- * dropped and is empty until the next checkpoint, sets no limit to what was used
- * of it.
- */
-static int64
-most_pages(Oid relation, const WsPageId *whose)
-{
-	uint32		blocks = ws_relation_blocks(whose);
+	for (int i = 0; i < parts.n; i++)
+	{
+		const Part *part = &parts.part[i];
 
-	return blocks > 0 || OidIsValid(relation) ? blocks : PG_INT64_MAX;
+		/* all used pages of the relation have been cut off, or it had few */
+		if (relations && part->size == 0)
+			break;
+		add_database(&row, part);
+		if (relations)
+			add_relation(&row, part);
+		add_sizes(&row, &parts, part);
+		ws_row_end(&row);
+	}
+	return (Datum) 0;
 }
 
 Datum
 ws_working_set_relations(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	Parts		parts;
-
-	answer(fcinfo, by_relation, &parts);
-	for (int i = 0; i < parts.n; i++)
-	{
-		Part	   *part = &parts.part[i];
-
-		part->relation = find_relation(&part->whose);
-		part->limit = most_pages(part->relation, &part->whose);
-	}
-	if (parts.n > 0)
-		qsort_arg(parts.part, parts.n, sizeof(Part), by_size, &parts);
-
-	for (int i = 0; i < parts.n; i++)
-	{
-		const WsPageId *whose = &parts.part[i].whose;
-		Oid			relation = parts.part[i].relation;
-		char		kind = OidIsValid(relation) ? get_rel_relkind(relation) : '\0';
-		Datum		values[11];
-		bool		nulls[11] = {false};
-
-		/* all that was used of it has been cut off, or was never much */
-		if (to_pages(&parts, &parts.part[i], parts.part[i].pages) == 0)
-			continue;
-		put_database(whose->database, &values[0], &nulls[0]);
-		nulls[1] = kind == '\0';
-		values[1] = ObjectIdGetDatum(relation);
-		nulls[2] = kind == '\0';
-		values[2] = CharGetDatum(kind);
-		values[3] = ObjectIdGetDatum(whose->relation);
-		nulls[4] = whose->fork < 0 || whose->fork > MAX_FORKNUM;
-		values[4] = nulls[4] ? (Datum) 0 : CStringGetTextDatum(forkNames[whose->fork]);
-		put_sizes(&parts, &parts.part[i], &values[5]);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-	}
-	return (Datum) 0;
+	return answer(fcinfo, by_relation);
 }
 
 Datum
 ws_working_set_databases(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	Parts		parts;
-
-	answer(fcinfo, by_database, &parts);
-	for (int i = 0; i < parts.n; i++)
-	{
-		Datum		values[7];
-		bool		nulls[7] = {false};
-
-		put_database(parts.part[i].whose.database, &values[0], &nulls[0]);
-		put_sizes(&parts, &parts.part[i], &values[1]);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-	}
-	return (Datum) 0;
+	return answer(fcinfo, by_database);
 }

@@ -1,13 +1,12 @@
 /*
  * sqlviews.c
- *		The rows of working_set_recommendation and working_set_info: what is
- *		published and what it is worth, and the state of everything.
+ *		The rows of working_set_recommendation, working_set_cache_advice,
+ *		working_set_history and working_set_info.
  */
 #include "postgres.h"
 
 #include <math.h>
 
-#include "access/htup_details.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -23,71 +22,29 @@
 #include "sqlfuncs.h"
 
 WS_FUNCTION(ws_working_set_recommendation);
+WS_FUNCTION(ws_working_set_cache_advice);
+WS_FUNCTION(ws_working_set_history);
 WS_FUNCTION(ws_working_set_info);
 
-/*
- * A row of which most columns may be NULL: all are, until set.
- */
-#define MAX_COLUMNS 32
+/* There is no advice from counts of fewer seconds than these. */
+#define FIRST_SECONDS 10
 
-typedef struct Row
-{
-	TupleDesc	desc;
-	Datum		values[MAX_COLUMNS];
-	bool		nulls[MAX_COLUMNS];
-	int			n;
-} Row;
-
+/* A size for people. */
 static void
-row_begin(Row *row, FunctionCallInfo fcinfo)
+add_pretty(WsRow *row, bool known, double pages)
 {
-	if (get_call_result_type(fcinfo, NULL, &row->desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	Assert(row->desc->natts <= MAX_COLUMNS);
-	row->n = 0;
+	ws_row_add(row, known,
+			   DirectFunctionCall1(pg_size_pretty, Int64GetDatum(ws_pages_to_bytes(pages))));
 }
 
+/* A size as the value of a setting, in bytes; 0 is not known. */
 static void
-row_add(Row *row, bool known, Datum value)
-{
-	row->values[row->n] = known ? value : (Datum) 0;
-	row->nulls[row->n] = !known;
-	row->n++;
-}
-
-static void
-row_add_pages(Row *row, bool known, double pages)
-{
-	row_add(row, known, Int64GetDatum(ws_pages_to_bytes(pages)));
-}
-
-static void
-row_add_ratio(Row *row, bool known, double ratio)
-{
-	row_add(row, known && !isnan(ratio), Float8GetDatum(ratio));
-}
-
-static void
-row_add_text(Row *row, const char *text)
-{
-	row_add(row, text != NULL, text ? CStringGetTextDatum(text) : (Datum) 0);
-}
-
-static void
-row_add_setting(Row *row, bool known, double bytes)
+add_setting(WsRow *row, bool known, double bytes)
 {
 	char		setting[32];
 
 	ws_format_setting(bytes, setting, sizeof(setting));
-	row_add_text(row, known && bytes > 0 ? setting : NULL);
-}
-
-static Datum
-row_end(Row *row)
-{
-	if (row->n != row->desc->natts)
-		elog(ERROR, "row has %d columns, not %d", row->n, row->desc->natts);
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row->desc), row->values, row->nulls));
+	ws_row_add_text(row, known && bytes > 0 ? setting : NULL);
 }
 
 Datum
@@ -97,41 +54,133 @@ ws_working_set_recommendation(PG_FUNCTION_ARGS)
 	const WsPublished *p = &report.recommendation;
 	const WsPublishedAdvice *a = &report.advice;
 	bool		known;
-	Row			row;
+	WsRow		row;
 
 	ws_require_preloaded();
 	ws_published_read(&report);
 	known = report.known;
 
-	row_begin(&row, fcinfo);
-	row_add_text(&row, ws_status_name(report.status));
-	row_add_text(&row, known ? ws_verdict_name(p->sizing.verdict) : NULL);
-	row_add(&row, known, known ?
-			DirectFunctionCall1(pg_size_pretty, Int64GetDatum(ws_pages_to_bytes(p->recommended))) : (Datum) 0);
-	row_add_setting(&row, known, p->sizing.suggested_shared_buffers);
-	row_add_setting(&row, known, p->sizing.suggested_effective_cache_size);
-	row_add_text(&row, ws_report_reason(&report));
-	row_add_pages(&row, known, p->recommended);
-	row_add_pages(&row, known, p->pages);
-	row_add_pages(&row, known, p->low);
-	row_add_pages(&row, known && !isinf(p->high), p->high);
-	row_add(&row, known, Int32GetDatum(p->window_seconds));
-	row_add_pages(&row, known && !isnan(p->live), p->live);
-	row_add_pages(&row, known, p->plateau_end);
-	row_add_pages(&row, known, p->peak);
-	row_add(&row, known, TimestampTzGetDatum(p->peak_at));
-	row_add_pages(&row, true, NBuffers);
-	row_add(&row, report.memory_limit != 0, Int64GetDatum((int64) report.memory_limit));
-	row_add_ratio(&row, report.advised, a->table.hit_ratio);
-	row_add_ratio(&row, report.advised && a->table.sure, a->expected_hit_ratio);
-	row_add_text(&row, ws_guc_method_name(known ? p->method : ws_method));
-	row_add(&row, known, TimestampTzGetDatum(p->computed_at));
-	PG_RETURN_DATUM(row_end(&row));
+	ws_row_begin(&row, fcinfo);
+	ws_row_add_text(&row, ws_status_name(report.status));
+	ws_row_add_text(&row, known ? ws_verdict_name(p->sizing.verdict) : NULL);
+	add_pretty(&row, known, p->recommended);
+	add_setting(&row, known, p->sizing.suggested_shared_buffers);
+	add_setting(&row, known, p->sizing.suggested_effective_cache_size);
+	ws_row_add_text(&row, ws_report_reason(&report));
+	ws_row_add_pages(&row, known, p->recommended);
+	ws_row_add_pages(&row, known, p->pages);
+	ws_row_add_pages(&row, known, p->low);
+	ws_row_add_pages(&row, known, p->high);
+	ws_row_add(&row, known, Int32GetDatum(p->window_seconds));
+	ws_row_add_pages(&row, known, p->live);
+	ws_row_add_pages(&row, known, p->plateau_end);
+	ws_row_add_pages(&row, known, p->peak);
+	ws_row_add(&row, known, TimestampTzGetDatum(p->peak_at));
+	ws_row_add_pages(&row, true, NBuffers);
+	ws_row_add(&row, report.memory_limit != 0, Int64GetDatum((int64) report.memory_limit));
+	ws_row_add_number(&row, report.advised, a->table.hit_ratio);
+	ws_row_add_number(&row, report.advised && a->table.sure, a->expected_hit_ratio);
+	ws_row_add_text(&row, ws_guc_method_name(known ? p->method : ws_method));
+	ws_row_add(&row, known, TimestampTzGetDatum(p->computed_at));
+	return ws_row_end(&row);
 }
 
 /*
- * The share of pages that are sampled.
+ * Why the rows, or some of them, should not be trusted; NULL if they may.
  */
+static char *
+doubt(const WsPublishedAdvice *a, bool known)
+{
+	char		words[256];
+
+	if (!known)
+		return pstrdup("there is too little data yet");
+	if (ws_advice_is_late(a))
+		return psprintf("the background worker has not reported since %s",
+						timestamptz_to_str(a->computed_at));
+	if (isnan(a->table.hit_ratio))
+		return pstrdup("no page was looked up in the last minutes");
+	if (isnan(a->table.difference))
+		return pstrdup("too few pages are sampled");
+	ws_advice_doubt(&a->table, words, sizeof(words));
+	return words[0] == '\0' ? NULL : pstrdup(words);
+}
+
+Datum
+ws_working_set_cache_advice(PG_FUNCTION_ARGS)
+{
+	WsReport	report;
+	const WsPublishedAdvice *a = &report.advice;
+	bool		known;
+	char	   *note;
+	WsRow		row;
+
+	ws_require_preloaded();
+	ws_row_begin(&row, fcinfo);
+	if (!ws_tracking() || ws_shared->sampler == NULL)
+		return (Datum) 0;
+
+	ws_published_read(&report);
+	known = a->computed_at != 0 && a->since == ws_shared_since() &&
+		a->table.seconds >= FIRST_SECONDS;
+	note = doubt(a, known);
+
+	for (int i = 0; i < WS_SWEEP_SIZES; i++)
+	{
+		const WsAdvice *advice = &a->table.rows[i];
+		double		buffers = rint(ws_sweep_factors[i] * NBuffers);
+
+		ws_row_add_number(&row, true, ws_sweep_factors[i]);
+		ws_row_add_pages(&row, true, buffers);
+		add_pretty(&row, true, buffers);
+		ws_row_add_number(&row, known, advice->hit_ratio);
+		ws_row_add_number(&row, known, advice->hit_ratio_without_scans);
+		ws_row_add_number(&row, known, advice->hit_ratio_lru);
+		ws_row_add_number(&row, known, advice->reads_per_second);
+		ws_row_add_number(&row, known, advice->read_factor);
+		ws_row_add_number(&row, known, advice->error);
+		ws_row_add_text(&row, note);
+		ws_row_end(&row);
+	}
+	return (Datum) 0;
+}
+
+Datum
+ws_working_set_history(PG_FUNCTION_ARGS)
+{
+	WsHistory  *history;
+	WsHistoryEntry *entries;
+	int			n;
+	WsRow		row;
+
+	ws_require_preloaded();
+	ws_row_begin(&row, fcinfo);
+
+	history = palloc(sizeof(WsHistory));
+	LWLockAcquire(ws_shared->lock, LW_SHARED);
+	*history = ws_published->history;
+	LWLockRelease(ws_shared->lock);
+	entries = palloc(sizeof(WsHistoryEntry) * WS_HISTORY_ENTRIES);
+	n = ws_history_read(history, timestamptz_to_time_t(GetCurrentTimestamp()), entries);
+
+	for (int i = 0; i < n; i++)
+	{
+		const WsHistoryEntry *e = &entries[i];
+
+		ws_row_add(&row, true, TimestampTzGetDatum(time_t_to_timestamptz(e->end - e->minutes * 60)));
+		ws_row_add(&row, true, Int32GetDatum(e->minutes));
+		ws_row_add_pages(&row, true, e->row.working_set);
+		ws_row_add_pages(&row, true, e->row.recommended);
+		ws_row_add_pages(&row, true, e->row.plateau_end);
+		ws_row_add_pages(&row, true, e->row.live);
+		ws_row_add(&row, true, Int64GetDatum((int64) e->row.lookups));
+		ws_row_add(&row, true, Int64GetDatum((int64) e->row.hits));
+		ws_row_end(&row);
+	}
+	return (Datum) 0;
+}
+
+/* The share of pages that are sampled. */
 static double
 sample_rate(void)
 {
@@ -140,9 +189,7 @@ sample_rate(void)
 	return shift == WS_SAMPLE_OFF ? 0 : ldexp(1, -(int) shift);
 }
 
-/*
- * How many pages the sample table holds.
- */
+/* How many pages the sample table holds. */
 static int64
 sampled_pages(void)
 {
@@ -164,7 +211,7 @@ ws_working_set_info(PG_FUNCTION_ARGS)
 	bool		attached;
 	TimestampTz saved;
 	TimestampTz began;
-	Row			row;
+	WsRow		row;
 
 	ws_require_preloaded();
 	attached = ws_shared->attached;
@@ -175,20 +222,20 @@ ws_working_set_info(PG_FUNCTION_ARGS)
 	ws_probe_flush_counters();
 	began = ws_counters_read(&counters, ws_probe_entries(), &evictions);
 
-	row_begin(&row, fcinfo);
-	row_add(&row, true, BoolGetDatum(ws_tracking()));
-	row_add(&row, true, CStringGetTextDatum(ws_tracking_reason()));
-	row_add(&row, ws_tracking(), TimestampTzGetDatum(began));
-	row_add(&row, true, Int32GetDatum(ws_sketch_m(ws_shared->sketch[WS_CLIENT])));
-	row_add(&row, true, Float8GetDatum(sample_rate()));
-	row_add(&row, true, Int64GetDatum(sampled_pages()));
-	row_add(&row, attached, Int64GetDatum(counters.hits[WS_CLIENT] + counters.reads[WS_CLIENT]));
-	row_add(&row, attached, Int64GetDatum(counters.hits[WS_CLIENT]));
-	row_add(&row, attached, Int64GetDatum(evictions));
-	row_add(&row, true, Int64GetDatum(counters.dropped));
-	row_add(&row, ws_shared_worker_pid() != 0, Int32GetDatum(ws_shared_worker_pid()));
-	row_add(&row, saved != 0, TimestampTzGetDatum(saved));
-	row_add(&row, true, Int64GetDatum(ws_shared->memory));
-	row_add(&row, true, CStringGetTextDatum(WS_VERSION));
-	PG_RETURN_DATUM(row_end(&row));
+	ws_row_begin(&row, fcinfo);
+	ws_row_add(&row, true, BoolGetDatum(ws_tracking()));
+	ws_row_add_text(&row, ws_tracking_reason());
+	ws_row_add(&row, ws_tracking(), TimestampTzGetDatum(began));
+	ws_row_add(&row, true, Int32GetDatum(ws_sketch_m(ws_shared->sketch[WS_CLIENT])));
+	ws_row_add_number(&row, true, sample_rate());
+	ws_row_add(&row, true, Int64GetDatum(sampled_pages()));
+	ws_row_add(&row, attached, Int64GetDatum(counters.hits[WS_CLIENT] + counters.reads[WS_CLIENT]));
+	ws_row_add(&row, attached, Int64GetDatum(counters.hits[WS_CLIENT]));
+	ws_row_add(&row, attached, Int64GetDatum(evictions));
+	ws_row_add(&row, true, Int64GetDatum(counters.dropped));
+	ws_row_add(&row, ws_shared_worker_pid() != 0, Int32GetDatum(ws_shared_worker_pid()));
+	ws_row_add(&row, saved != 0, TimestampTzGetDatum(saved));
+	ws_row_add(&row, true, Int64GetDatum(ws_shared->memory));
+	ws_row_add_text(&row, WS_VERSION);
+	return ws_row_end(&row);
 }

@@ -400,7 +400,7 @@ $node->safe_psql('postgres', 'ALTER SYSTEM RESET working_set.sample_pages');
 $node->restart;
 my $look = 'SELECT length(filler) FROM pages WHERE id = 1 \g /dev/null' . "\n";
 $node->safe_psql('postgres', $look . "SELECT working_set_reset();\n" . $look x 20);
-wait_until(q{note = 'too few pages are sampled to tell' OR predicted_hit_ratio IS NOT NULL
+wait_until(q{note = 'too few pages are sampled' OR predicted_hit_ratio IS NOT NULL
 	FROM working_set_cache_advice WHERE size_factor = 1}, 'a handful of pages: advice or none');
 becomes('postgres', q{
 	SELECT pages FROM working_set_relations WHERE relation = 'pages'::regclass AND fork = 'main'},
