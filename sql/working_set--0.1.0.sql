@@ -13,7 +13,7 @@ AS 'MODULE_PATHNAME', 'ws_approximate_working_set_size_seconds'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION approximate_working_set_size_seconds(integer) IS
-'Distinct pages that clients used in shared buffers in the last "duration" seconds; NULL: as far back as is known. Unit: pages of block_size bytes. Range of duration: 0 (no time, no page) and up; a window longer than what is known counts what is known. NULL result: not tracking, see working_set_info.reason. Errors: 22023 if duration is negative, 55000 if the library is not preloaded. Standard error: 0.589 / sqrt(working_set.registers). Rests on probabilistic counting (Flajolet and Martin 1985) over sliding windows (Chabchoub and Hebrail 2010) with the martingale estimator (Ting 2014, Cohen 2015). All calls in one execution of a statement answer for the same instant, as those of working_set_size and working_set_curve do, for a second at most; so sixty calls give a curve that never falls. Same call as the function of this name that Neon users know.';
+'Number of distinct pages that clients used in the last "duration" seconds (NULL: as far back as there is data), or NULL if lookups are not tracked';
 
 REVOKE ALL ON FUNCTION approximate_working_set_size_seconds(integer) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION approximate_working_set_size_seconds(integer) TO pg_monitor;
@@ -24,7 +24,7 @@ AS 'MODULE_PATHNAME', 'ws_approximate_working_set_size'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION approximate_working_set_size(boolean) IS
-'Distinct pages that clients used in shared buffers as far back as is known: since the last reset, or since the extension was first loaded (what is known survives restarts); "reset" true then forgets them, but not the history, for which the caller needs EXECUTE on working_set_reset(). Unit: pages of block_size bytes. NULL result: not tracking, and nothing is reset. Errors: 42501 if reset is true without the privilege, 55000 if the library is not preloaded. Estimator: see approximate_working_set_size_seconds.';
+'Number of distinct pages that clients used as far back as there is data, or NULL if lookups are not tracked; "reset" starts the working set over';
 
 REVOKE ALL ON FUNCTION approximate_working_set_size(boolean) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION approximate_working_set_size(boolean) TO pg_monitor;
@@ -35,7 +35,7 @@ AS 'MODULE_PATHNAME', 'ws_working_set_size'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION working_set_size(interval) IS
-'Size of the distinct pages that clients used in shared buffers in the last "period"; NULL: as far back as is known. Unit: bytes. Range of period: 0 and up in steps of 100 ms, a month counting as 30 days. NULL result: not tracking. Errors: 22023 if period is negative, 55000 if the library is not preloaded. Estimator: see approximate_working_set_size_seconds.';
+'Size in bytes of the distinct pages that clients used in the last "period" (NULL: as far back as there is data), or NULL if lookups are not tracked';
 
 REVOKE ALL ON FUNCTION working_set_size(interval) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION working_set_size(interval) TO pg_monitor;
@@ -53,7 +53,7 @@ AS 'MODULE_PATHNAME', 'ws_working_set_curve'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 60;
 
 COMMENT ON FUNCTION working_set_curve(integer[], text) IS
-'Size of the working set of many windows, from one consistent pass: distinct pages used in the last "seconds" seconds, the same in bytes, and the 95 % bounds of pages. One row for each element of "periods" (seconds, 0 and up), in their order; NULL: 60 one-minute windows. "kind" is client (default), maintenance (VACUUM and autovacuum) or all. The curve never falls from a shorter window to a longer one, and a window''s size does not depend on which others are asked for. No rows: not tracking. pages_high is NULL if the sketch is full. Errors: 22023 if a period is negative, periods is empty or kind is none of these, 22004 if a period is NULL, 2202E if the array has several dimensions, 54000 above 65536 periods, 55000 if the library is not preloaded. Estimator: see approximate_working_set_size_seconds; bounds are 1.96 of its own standard errors.';
+'Size of the working set for each window of "periods" in seconds (NULL: 60 one-minute windows), used by processes of the "kind" client, maintenance, or all';
 
 REVOKE ALL ON FUNCTION working_set_curve(integer[], text) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION working_set_curve(integer[], text) TO pg_monitor;
@@ -62,12 +62,12 @@ CREATE VIEW working_set_curve AS
 	SELECT * FROM working_set_curve();
 
 COMMENT ON VIEW working_set_curve IS
-'Size of the clients'' working set for windows of 1 to 60 minutes, from one consistent pass; see the function of this name for other windows.';
-COMMENT ON COLUMN working_set_curve.seconds IS 'Length of the window, which ends now, in seconds';
-COMMENT ON COLUMN working_set_curve.pages IS 'Distinct pages used in the window';
-COMMENT ON COLUMN working_set_curve.bytes IS 'The same in bytes';
+'Size of the clients'' working set for windows of 1 to 60 minutes';
+COMMENT ON COLUMN working_set_curve.seconds IS 'Length in seconds of the window, which ends now';
+COMMENT ON COLUMN working_set_curve.pages IS 'Number of distinct pages used in the window';
+COMMENT ON COLUMN working_set_curve.bytes IS 'Size of these pages in bytes';
 COMMENT ON COLUMN working_set_curve.pages_low IS 'Lower 95 % bound of pages';
-COMMENT ON COLUMN working_set_curve.pages_high IS 'Upper 95 % bound of pages; NULL if the sketch is full';
+COMMENT ON COLUMN working_set_curve.pages_high IS 'Upper 95 % bound of pages, or NULL if the sketch is full';
 
 REVOKE ALL ON working_set_curve FROM PUBLIC;
 GRANT SELECT ON working_set_curve TO pg_monitor;
@@ -78,7 +78,7 @@ AS 'MODULE_PATHNAME', 'ws_working_set_chart'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION working_set_chart() IS
-'The clients'' working set drawn as text: windows of 1 second to 60 minutes, or as far back as is known, from one consistent pass, with their 95 % bounds, the row where the plateau ends, shared_buffers and what is recommended; below it the verdict, or the status if that is not ok. Range: at most 22 lines of at most 78 columns of printable ASCII. Unit: kB, MB and so on of 1024, as pg_size_pretty says them. While nothing is tracked: the reason, in a line or, if it is long, up to three. Errors: 55000 if the library is not preloaded. Estimator: see approximate_working_set_size_seconds.';
+'Text chart of the clients'' working set for windows of up to 60 minutes, with shared_buffers, the recommendation, and the verdict';
 
 REVOKE ALL ON FUNCTION working_set_chart() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION working_set_chart() TO pg_monitor;
@@ -99,7 +99,7 @@ AS 'MODULE_PATHNAME', 'ws_working_set_plateau_end'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION working_set_plateau_end(double precision[], integer, integer, double precision) IS
-'The plateau_end heuristic on any series of sizes over windows of growing length: the first point, counted from 1 and not before min_offset, after which the series rises over window_size points (both ends counted) by more than max_increase times what it rose before it; the last point if there is none. Returns the value there, in the unit of the series, and the index. NULL if any argument is. Ranges: window_size 2 and up, min_offset from window_size to the length of the series, max_increase 0 and up. Errors: 22023 for an empty series, NaN or infinity in it, or an argument out of range, 22004 for a null in it, 2202E if it has several dimensions. Works without preloading. Source: the rule of Neon''s autoscaler (EstimateTrueWorkingSetSize).';
+'Value and index, counted from 1, of the first point of a series from "min_offset" on after which it rises over "window_size" points more than "max_increase" times as much as before, or of the last point if there is none';
 
 REVOKE ALL ON FUNCTION working_set_plateau_end(double precision[], integer, integer, double precision) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION working_set_plateau_end(double precision[], integer, integer, double precision) TO pg_monitor;
@@ -131,7 +131,7 @@ AS 'MODULE_PATHNAME', 'ws_working_set_recommendation'
 LANGUAGE C VOLATILE PARALLEL SAFE;
 
 COMMENT ON FUNCTION working_set_recommendation() IS
-'What the view working_set_recommendation shows. Error: 55000 if the library is not preloaded.';
+'Row of the view working_set_recommendation';
 
 REVOKE ALL ON FUNCTION working_set_recommendation() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION working_set_recommendation() TO pg_monitor;
@@ -140,28 +140,28 @@ CREATE VIEW working_set_recommendation AS
 	SELECT * FROM working_set_recommendation();
 
 COMMENT ON VIEW working_set_recommendation IS
-'How much cache to give, and why: one row, made by the background worker every working_set.interval. NULL means not known (yet).';
-COMMENT ON COLUMN working_set_recommendation.status IS 'ok; collecting: less than a minute is known; stale: the worker is late; not tracking: see reason';
-COMMENT ON COLUMN working_set_recommendation.verdict IS 'What to do about shared_buffers, for the busiest time: grow, shrink, keep, or exceeds memory: it cannot hold all. Changes only if the difference is clear and lasts for working_set.hold; shrink is not said in the first hour (four times working_set.break_even)';
-COMMENT ON COLUMN working_set_recommendation.recommended_cache IS 'recommended_cache_bytes, for people';
-COMMENT ON COLUMN working_set_recommendation.suggested_shared_buffers IS 'For ALTER SYSTEM SET shared_buffers: peak_cache_bytes, at least 128 MB, at most three quarters of what memory leaves to caches; if all of it does not fit, the smallest that is as good as the largest possible. NULL: memory is not known';
-COMMENT ON COLUMN working_set_recommendation.suggested_effective_cache_size IS 'For ALTER SYSTEM SET effective_cache_size: memory less 2 MB and one work_mem for each of max_connections and what autovacuum may take, half of it at least. NULL: memory is not known';
-COMMENT ON COLUMN working_set_recommendation.reason IS 'Why this much, or why nothing can be said, in a sentence';
-COMMENT ON COLUMN working_set_recommendation.recommended_cache_bytes IS 'Recommended cache for the present workload: projected_bytes and working_set.headroom on top. For who can give and take cache at once; 0 where probably nothing will be used again soon. For shared_buffers see suggested_shared_buffers';
-COMMENT ON COLUMN working_set_recommendation.working_set_bytes IS 'Size of the working set of window_seconds';
-COMMENT ON COLUMN working_set_recommendation.low_bytes IS 'Lower 95 % bound of working_set_bytes';
-COMMENT ON COLUMN working_set_recommendation.high_bytes IS 'Upper 95 % bound of working_set_bytes';
-COMMENT ON COLUMN working_set_recommendation.window_seconds IS 'Length of the window that the heuristic chose, or of what is known if that is less';
-COMMENT ON COLUMN working_set_recommendation.live_bytes IS 'What the heuristic live_set says: pages used within working_set.break_even that will probably be used again within it';
-COMMENT ON COLUMN working_set_recommendation.plateau_end_bytes IS 'What the heuristic plateau_end says';
-COMMENT ON COLUMN working_set_recommendation.peak_cache_bytes IS 'Most that was needed in working_set.history, a week by default: the largest recommended_cache_bytes of working_set_history, without projections. So it can be less than recommended_cache_bytes while the set grows. shared_buffers is sized for it';
-COMMENT ON COLUMN working_set_recommendation.peak_at IS 'When that was: beginning of the minute, or of the quarter of an hour if it is more than a day ago';
-COMMENT ON COLUMN working_set_recommendation.shared_buffers_bytes IS 'The setting shared_buffers';
-COMMENT ON COLUMN working_set_recommendation.memory_limit_bytes IS 'Memory that the server may use: the least of the host''s and its control groups'' limits; NULL: not known, see reason';
-COMMENT ON COLUMN working_set_recommendation.current_hit_ratio IS 'Share of the clients'' lookups that found the page in shared buffers, over the last five minutes; NULL if there were none';
-COMMENT ON COLUMN working_set_recommendation.expected_hit_ratio IS 'The same if shared_buffers were recommended_cache_bytes, from working_set_cache_advice; NULL if that is not sure';
-COMMENT ON COLUMN working_set_recommendation.method IS 'Heuristic that was used: that of working_set.method, or plateau_end where live_set cannot say (yet)';
-COMMENT ON COLUMN working_set_recommendation.computed_at IS 'When the recommendation was made';
+'How much cache the server needs and what to set shared_buffers to: one row, renewed by the background worker every working_set.interval seconds';
+COMMENT ON COLUMN working_set_recommendation.status IS 'ok, collecting (less than a minute of data), stale (the background worker is late), or not tracking';
+COMMENT ON COLUMN working_set_recommendation.verdict IS 'What to do about shared_buffers: grow, shrink, keep, exceeds memory, or NULL if there is no recommendation';
+COMMENT ON COLUMN working_set_recommendation.recommended_cache IS 'recommended_cache_bytes with a unit, or NULL if there is no recommendation';
+COMMENT ON COLUMN working_set_recommendation.suggested_shared_buffers IS 'Value for ALTER SYSTEM SET shared_buffers, sized for peak_cache_bytes, or NULL if there is no recommendation or the memory limit is not known';
+COMMENT ON COLUMN working_set_recommendation.suggested_effective_cache_size IS 'Value for ALTER SYSTEM SET effective_cache_size, or NULL if there is no recommendation or the memory limit is not known';
+COMMENT ON COLUMN working_set_recommendation.reason IS 'Why this much is recommended, or why there is no recommendation';
+COMMENT ON COLUMN working_set_recommendation.recommended_cache_bytes IS 'Cache in bytes that the present workload needs, with its expected growth and working_set.headroom, or NULL if there is no recommendation';
+COMMENT ON COLUMN working_set_recommendation.working_set_bytes IS 'Size in bytes of the working set of the last window_seconds, or NULL if there is no recommendation';
+COMMENT ON COLUMN working_set_recommendation.low_bytes IS 'Lower 95 % bound of working_set_bytes, or NULL if there is no recommendation';
+COMMENT ON COLUMN working_set_recommendation.high_bytes IS 'Upper 95 % bound of working_set_bytes, or NULL if the sketch is full or there is no recommendation';
+COMMENT ON COLUMN working_set_recommendation.window_seconds IS 'Length in seconds of the window that the method chose, or of the data if that is less, or NULL if there is no recommendation';
+COMMENT ON COLUMN working_set_recommendation.live_bytes IS 'Result in bytes of the method live_set, or NULL if it has too little data or no sample';
+COMMENT ON COLUMN working_set_recommendation.plateau_end_bytes IS 'Result in bytes of the method plateau_end, or NULL if there is no recommendation';
+COMMENT ON COLUMN working_set_recommendation.peak_cache_bytes IS 'Largest cache in bytes that was needed within working_set.history, or NULL if there is no recommendation';
+COMMENT ON COLUMN working_set_recommendation.peak_at IS 'Start of the minute, or quarter of an hour, in which peak_cache_bytes was needed, or NULL if there is no recommendation';
+COMMENT ON COLUMN working_set_recommendation.shared_buffers_bytes IS 'Setting shared_buffers in bytes';
+COMMENT ON COLUMN working_set_recommendation.memory_limit_bytes IS 'Memory in bytes that the server may use, the least of the limits of its host and its control groups, or NULL if they cannot be read';
+COMMENT ON COLUMN working_set_recommendation.current_hit_ratio IS 'Share of clients'' lookups in the last five minutes that found their page in shared buffers, 0 to 1, or NULL if there were none';
+COMMENT ON COLUMN working_set_recommendation.expected_hit_ratio IS 'Hit ratio expected with shared_buffers of recommended_cache_bytes, 0 to 1, or NULL if the cache advice is not reliable';
+COMMENT ON COLUMN working_set_recommendation.method IS 'Method in use: that of working_set.method, or plateau_end while live_set has too little data or no sample';
+COMMENT ON COLUMN working_set_recommendation.computed_at IS 'When the recommendation was made, or NULL if there is no recommendation';
 
 REVOKE ALL ON working_set_recommendation FROM PUBLIC;
 GRANT SELECT ON working_set_recommendation TO pg_monitor;
@@ -186,7 +186,7 @@ AS 'MODULE_PATHNAME', 'ws_working_set_cache_advice'
 LANGUAGE C VOLATILE PARALLEL SAFE ROWS 20;
 
 COMMENT ON FUNCTION working_set_cache_advice() IS
-'What the view working_set_cache_advice shows. No rows: not tracking. Error: 55000 if the library is not preloaded. Sources: PostgreSQL''s own replacement and ring buffers, simulated on a sample of the pages at each size (Waldspurger et al., SHARDS 2015 and miniature simulation 2017); reuse distances after Mattson et al. 1970; without a sample, Denning 1968.';
+'Rows of the view working_set_cache_advice';
 
 REVOKE ALL ON FUNCTION working_set_cache_advice() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION working_set_cache_advice() TO pg_monitor;
@@ -195,23 +195,23 @@ CREATE VIEW working_set_cache_advice AS
 	SELECT * FROM working_set_cache_advice();
 
 COMMENT ON VIEW working_set_cache_advice IS
-'What the hit ratio of the last five minutes would have been with shared_buffers of other sizes: one row for each of twenty, from a tenth to four times the present one. Holds for the present mix of scans and lookups. NULL where the sample cannot tell.';
+'Predicted hit ratio of the last five minutes for twenty sizes of shared_buffers; no rows if lookups are not tracked or no pages are sampled';
 COMMENT ON COLUMN working_set_cache_advice.size_factor IS 'Size as a multiple of shared_buffers';
 COMMENT ON COLUMN working_set_cache_advice.cache_bytes IS 'Size in bytes';
-COMMENT ON COLUMN working_set_cache_advice.cache IS 'The same, for people';
-COMMENT ON COLUMN working_set_cache_advice.predicted_hit_ratio IS 'Share of the clients'' lookups that would find their page, 0 to 1';
-COMMENT ON COLUMN working_set_cache_advice.predicted_hit_ratio_without_scans IS 'The same for all lookups but those of sequential scans, which holds if there are more or fewer scans tomorrow';
-COMMENT ON COLUMN working_set_cache_advice.predicted_hit_ratio_lru IS 'The same with LRU replacement and without ring buffers, as a cross-check: where it is far off, scans go through rings';
-COMMENT ON COLUMN working_set_cache_advice.predicted_reads_per_second IS 'Pages that clients would have to read in a second';
-COMMENT ON COLUMN working_set_cache_advice.read_factor IS 'These as a multiple of those at the present size';
-COMMENT ON COLUMN working_set_cache_advice.error IS '95 % bound of the error of predicted_hit_ratio: of sampling, and how far the prediction for the present size is from what was measured';
-COMMENT ON COLUMN working_set_cache_advice.note IS 'Why not to rely on the row; NULL if there is no reason: among others, that the prediction for the present size is more than 3 points from what was measured';
+COMMENT ON COLUMN working_set_cache_advice.cache IS 'Size with a unit';
+COMMENT ON COLUMN working_set_cache_advice.predicted_hit_ratio IS 'Share of clients'' lookups that would find their page, 0 to 1, or NULL if the sample is too small';
+COMMENT ON COLUMN working_set_cache_advice.predicted_hit_ratio_without_scans IS 'Same for all lookups except those of sequential scans';
+COMMENT ON COLUMN working_set_cache_advice.predicted_hit_ratio_lru IS 'Same with LRU replacement and without ring buffers';
+COMMENT ON COLUMN working_set_cache_advice.predicted_reads_per_second IS 'Pages per second that clients would have to read, or NULL if the sample is too small';
+COMMENT ON COLUMN working_set_cache_advice.read_factor IS 'predicted_reads_per_second as a multiple of that at the present size, or NULL if the sample is too small';
+COMMENT ON COLUMN working_set_cache_advice.error IS '95 % bound of the error of predicted_hit_ratio, or NULL if the sample is too small';
+COMMENT ON COLUMN working_set_cache_advice.note IS 'Why the row is not reliable, or NULL if it is';
 
 REVOKE ALL ON working_set_cache_advice FROM PUBLIC;
 GRANT SELECT ON working_set_cache_advice TO pg_monitor;
 
 --
--- Who is in the set
+-- Relations and databases of the working set
 --
 
 CREATE FUNCTION working_set_relations(
@@ -232,7 +232,7 @@ AS 'MODULE_PATHNAME', 'ws_working_set_relations'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 100;
 
 COMMENT ON FUNCTION working_set_relations(interval) IS
-'The clients'' working set of the last "period" by relation and fork, largest first: estimated from a sample of the pages and the size of the whole set. Range of period: 0 to 1 hour; NULL: 1 hour. A relation of which no page is sampled has no row. A sampled page stands for several, so the estimate is limited to the size of the file where that can be found out without waiting for a lock; for other databases standard_error_bytes says how far off it may be. So rows may add up to less than the set; working_set_databases has all of it. No rows: not tracking, or working_set.sample_pages is 0. Errors: 22023 if period is negative or longer than an hour, 55000 if the library is not preloaded. Source: spatial sampling, Waldspurger et al., SHARDS 2015.';
+'Clients'' working set of the last "period" by relation and fork, for up to an hour (NULL: an hour); no rows if lookups are not tracked or no pages are sampled';
 
 REVOKE ALL ON FUNCTION working_set_relations(interval) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION working_set_relations(interval) TO pg_monitor;
@@ -241,18 +241,18 @@ CREATE VIEW working_set_relations AS
 	SELECT * FROM working_set_relations();
 
 COMMENT ON VIEW working_set_relations IS
-'Tables and indexes that make up the working set of the last five minutes, largest first; see the function of this name for other periods.';
-COMMENT ON COLUMN working_set_relations.datname IS 'Database; NULL for relations that all share, and for one that was dropped';
-COMMENT ON COLUMN working_set_relations.relation IS 'Relation; NULL if it is of another database, or has got another file or been dropped since';
-COMMENT ON COLUMN working_set_relations.relkind IS 'Its kind, as in pg_class: r table, i index, t TOAST table, m materialized view, S sequence';
-COMMENT ON COLUMN working_set_relations.relfilenode IS 'Number of its file';
-COMMENT ON COLUMN working_set_relations.fork IS 'Fork: main, fsm, vm or init';
-COMMENT ON COLUMN working_set_relations.pages IS 'Distinct pages used in the period; not more than the file has now, if it is of this database';
-COMMENT ON COLUMN working_set_relations.bytes IS 'The same in bytes';
-COMMENT ON COLUMN working_set_relations.share IS 'Share of the set, 0 to 1, as in the sample: not limited by the size of the file';
+'Clients'' working set of the last five minutes by relation and fork, largest first';
+COMMENT ON COLUMN working_set_relations.datname IS 'Database, or NULL for a relation that all databases share or whose database was dropped';
+COMMENT ON COLUMN working_set_relations.relation IS 'Relation, or NULL if it is of another database, was dropped, or was rewritten';
+COMMENT ON COLUMN working_set_relations.relkind IS 'Kind of relation as in pg_class, or NULL like relation';
+COMMENT ON COLUMN working_set_relations.relfilenode IS 'Number of the relation''s file';
+COMMENT ON COLUMN working_set_relations.fork IS 'Fork: main, fsm, vm, or init';
+COMMENT ON COLUMN working_set_relations.pages IS 'Estimated number of distinct pages used in the period, at most those of the file';
+COMMENT ON COLUMN working_set_relations.bytes IS 'Size of these pages in bytes';
+COMMENT ON COLUMN working_set_relations.share IS 'Share of the working set, 0 to 1, not limited by the size of the file';
 COMMENT ON COLUMN working_set_relations.standard_error_bytes IS 'Standard error of bytes';
-COMMENT ON COLUMN working_set_relations.resident_bytes IS 'How much of bytes is in shared buffers now';
-COMMENT ON COLUMN working_set_relations.reused_bytes IS 'How much of bytes was used more than once in the period, at least five seconds apart: what is used once gains nothing from a cache';
+COMMENT ON COLUMN working_set_relations.resident_bytes IS 'Part of bytes that is in shared buffers now';
+COMMENT ON COLUMN working_set_relations.reused_bytes IS 'Part of bytes that was used twice in the period, at least five seconds apart';
 
 REVOKE ALL ON working_set_relations FROM PUBLIC;
 GRANT SELECT ON working_set_relations TO pg_monitor;
@@ -271,7 +271,7 @@ AS 'MODULE_PATHNAME', 'ws_working_set_databases'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10;
 
 COMMENT ON FUNCTION working_set_databases(interval) IS
-'The clients'' working set of the last "period" by database, largest first; columns, range and errors as those of working_set_relations(interval).';
+'Clients'' working set of the last "period" by database, for up to an hour (NULL: an hour); no rows if lookups are not tracked or no pages are sampled';
 
 REVOKE ALL ON FUNCTION working_set_databases(interval) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION working_set_databases(interval) TO pg_monitor;
@@ -280,14 +280,14 @@ CREATE VIEW working_set_databases AS
 	SELECT * FROM working_set_databases();
 
 COMMENT ON VIEW working_set_databases IS
-'Databases that make up the working set of the last five minutes, largest first; see the function of this name for other periods.';
-COMMENT ON COLUMN working_set_databases.datname IS 'Database; NULL for relations that all share, and for one that was dropped';
-COMMENT ON COLUMN working_set_databases.pages IS 'Distinct pages used in the period';
-COMMENT ON COLUMN working_set_databases.bytes IS 'The same in bytes';
-COMMENT ON COLUMN working_set_databases.share IS 'Share of the set, 0 to 1';
+'Clients'' working set of the last five minutes by database, largest first';
+COMMENT ON COLUMN working_set_databases.datname IS 'Database, or NULL for relations that all databases share and for a dropped database';
+COMMENT ON COLUMN working_set_databases.pages IS 'Estimated number of distinct pages used in the period';
+COMMENT ON COLUMN working_set_databases.bytes IS 'Size of these pages in bytes';
+COMMENT ON COLUMN working_set_databases.share IS 'Share of the working set, 0 to 1';
 COMMENT ON COLUMN working_set_databases.standard_error_bytes IS 'Standard error of bytes';
-COMMENT ON COLUMN working_set_databases.resident_bytes IS 'How much of bytes is in shared buffers now';
-COMMENT ON COLUMN working_set_databases.reused_bytes IS 'How much of bytes was used more than once in the period, at least five seconds apart';
+COMMENT ON COLUMN working_set_databases.resident_bytes IS 'Part of bytes that is in shared buffers now';
+COMMENT ON COLUMN working_set_databases.reused_bytes IS 'Part of bytes that was used twice in the period, at least five seconds apart';
 
 REVOKE ALL ON working_set_databases FROM PUBLIC;
 GRANT SELECT ON working_set_databases TO pg_monitor;
@@ -310,7 +310,7 @@ AS 'MODULE_PATHNAME', 'ws_working_set_history'
 LANGUAGE C VOLATILE PARALLEL SAFE ROWS 4320;
 
 COMMENT ON FUNCTION working_set_history() IS
-'What the view working_set_history shows. Error: 55000 if the library is not preloaded.';
+'Rows of the view working_set_history';
 
 REVOKE ALL ON FUNCTION working_set_history() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION working_set_history() TO pg_monitor;
@@ -320,15 +320,15 @@ CREATE VIEW working_set_history AS
 	FROM working_set_history();
 
 COMMENT ON VIEW working_set_history IS
-'What was recommended when, youngest first: a row for each minute of the last day, and for each quarter of an hour of the 30 days before. Survives a restart; working_set_reset() empties it. A time without a row is one that nobody saw: the server was down, did not track, or had just begun.';
-COMMENT ON COLUMN working_set_history.at IS 'When the minute, or quarter of an hour, began';
-COMMENT ON COLUMN working_set_history.working_set_bytes IS 'working_set_bytes of working_set_recommendation, at the time of the largest recommendation in it';
-COMMENT ON COLUMN working_set_history.recommended_cache_bytes IS 'The most that was needed in it, and working_set.headroom on top: recommended_cache_bytes of working_set_recommendation, without the projection';
-COMMENT ON COLUMN working_set_history.plateau_end_bytes IS 'What plateau_end said at that time';
-COMMENT ON COLUMN working_set_history.live_bytes IS 'What live_set said at that time';
-COMMENT ON COLUMN working_set_history.lookups IS 'Lookups of pages by clients in it';
-COMMENT ON COLUMN working_set_history.hits IS 'Those of them that found the page in shared buffers';
-COMMENT ON COLUMN working_set_history.minutes IS 'How long it is: 1 or 15';
+'Past recommendations, latest first: a row per minute of the last day, and a row per quarter of an hour of the last 30 days';
+COMMENT ON COLUMN working_set_history.at IS 'Start of the minute or quarter of an hour';
+COMMENT ON COLUMN working_set_history.working_set_bytes IS 'Size of the working set in bytes when recommended_cache_bytes was largest, or NULL if there was no recommendation';
+COMMENT ON COLUMN working_set_history.recommended_cache_bytes IS 'Largest cache in bytes that was needed, with working_set.headroom, or NULL if there was no recommendation';
+COMMENT ON COLUMN working_set_history.plateau_end_bytes IS 'Result in bytes of the method plateau_end at that time, or NULL if there was none';
+COMMENT ON COLUMN working_set_history.live_bytes IS 'Result in bytes of the method live_set at that time, or NULL if there was none';
+COMMENT ON COLUMN working_set_history.lookups IS 'Number of lookups of pages by clients';
+COMMENT ON COLUMN working_set_history.hits IS 'Number of these lookups that found the page in shared buffers';
+COMMENT ON COLUMN working_set_history.minutes IS 'Length of the row''s time in minutes: 1 or 15';
 
 REVOKE ALL ON working_set_history FROM PUBLIC;
 GRANT SELECT ON working_set_history TO pg_monitor;
@@ -357,7 +357,7 @@ AS 'MODULE_PATHNAME', 'ws_working_set_info'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION working_set_info() IS
-'What the view working_set_info shows. Error: 55000 if the library is not preloaded.';
+'Row of the view working_set_info';
 
 REVOKE ALL ON FUNCTION working_set_info() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION working_set_info() TO pg_monitor;
@@ -366,20 +366,20 @@ CREATE VIEW working_set_info AS
 	SELECT * FROM working_set_info();
 
 COMMENT ON VIEW working_set_info IS
-'State of the extension: one row. NULL means not known (yet).';
-COMMENT ON COLUMN working_set_info.tracking IS 'Are lookups counted?';
-COMMENT ON COLUMN working_set_info.reason IS 'Why, or why not';
-COMMENT ON COLUMN working_set_info.since IS 'The counters here count from this time on: server start, last reset, or when tracking was turned on. Sets are known from before a restart, too, unless there was a reset';
-COMMENT ON COLUMN working_set_info.registers IS 'Registers of the sketch; the standard error is 0.589 / sqrt(registers)';
-COMMENT ON COLUMN working_set_info.sample_rate IS 'Share of pages that are sampled now: one in a power of two, fewer as the set or the load grows; 0: none';
-COMMENT ON COLUMN working_set_info.sampled_pages IS 'Pages in the sample, of which there is room for working_set.sample_pages';
-COMMENT ON COLUMN working_set_info.lookups IS 'Lookups of pages by clients since then; a running process may be a tick behind. pg_stat_database counts those of VACUUM and autovacuum as well, so its hit ratio can be another; README shows how to compare';
-COMMENT ON COLUMN working_set_info.hits IS 'Those of them that found the page in shared buffers';
-COMMENT ON COLUMN working_set_info.evictions IS 'Pages that left shared buffers since then, evicted or dropped, whoever made them';
-COMMENT ON COLUMN working_set_info.dropped_samples IS 'Events of sampled pages that were lost since then, because the stream to the background worker was full';
-COMMENT ON COLUMN working_set_info.worker_pid IS 'Process ID of the background worker; NULL if there is none';
-COMMENT ON COLUMN working_set_info.last_saved IS 'When the set, the sample and the history were last saved; NULL: nothing is saved';
-COMMENT ON COLUMN working_set_info.shared_memory_bytes IS 'Shared memory of the extension, all included';
+'State of the extension: one row';
+COMMENT ON COLUMN working_set_info.tracking IS 'True if lookups of pages are counted';
+COMMENT ON COLUMN working_set_info.reason IS 'Why lookups are counted or not';
+COMMENT ON COLUMN working_set_info.since IS 'Start of the counters: server start, last reset, or when tracking was turned on, or NULL if lookups are not tracked';
+COMMENT ON COLUMN working_set_info.registers IS 'Number of registers of the sketch';
+COMMENT ON COLUMN working_set_info.sample_rate IS 'Share of pages that are sampled now, 0 to 1';
+COMMENT ON COLUMN working_set_info.sampled_pages IS 'Number of pages in the sample, at most working_set.sample_pages';
+COMMENT ON COLUMN working_set_info.lookups IS 'Number of lookups of pages by clients, or NULL if the probe is not attached';
+COMMENT ON COLUMN working_set_info.hits IS 'Number of these lookups that found the page in shared buffers, or NULL if the probe is not attached';
+COMMENT ON COLUMN working_set_info.evictions IS 'Number of pages that left shared buffers, evicted or dropped, or NULL if the probe is not attached';
+COMMENT ON COLUMN working_set_info.dropped_samples IS 'Number of events of sampled pages that were lost because the stream to the background worker was full';
+COMMENT ON COLUMN working_set_info.worker_pid IS 'Process ID of the background worker, or NULL if it does not run';
+COMMENT ON COLUMN working_set_info.last_saved IS 'When the state file was last written, or NULL if it was not';
+COMMENT ON COLUMN working_set_info.shared_memory_bytes IS 'Shared memory of the extension in bytes';
 COMMENT ON COLUMN working_set_info.version IS 'Version of the loaded library';
 
 REVOKE ALL ON working_set_info FROM PUBLIC;
@@ -391,6 +391,6 @@ AS 'MODULE_PATHNAME', 'ws_working_set_reset'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION working_set_reset() IS
-'Forget everything that was counted, the history too, for all users of the server; returns the time from which on all is counted. Durable when it returns. May be executed by superusers until granted to others. Error: 55000 if the library is not preloaded.';
+'Discard all data, the history included, for the whole server, and return the time from which new data counts';
 
 REVOKE ALL ON FUNCTION working_set_reset() FROM PUBLIC;
