@@ -52,6 +52,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pagehash.h"
+
 /* Registers are a power of two between these. */
 #define WS_REGISTERS_MIN		1024
 #define WS_REGISTERS_DEFAULT	16384
@@ -210,9 +212,9 @@ ws_store(uint32_t *word, uint32_t value)
 static inline uint64_t
 ws_cell(uint64_t hash, uint32_t log2m)
 {
-	uint32_t	level = (uint32_t) __builtin_ctz((uint32_t) hash | (uint32_t) 1 << (32 - log2m));
+	uint32_t	level = ws_hash_level((uint32_t) hash, UINT32_C(1) << (32 - log2m));
 
-	return (uint64_t) (level << log2m) | hash >> (32 - log2m);
+	return (uint64_t) (level << log2m) | ws_hash_register(hash, 32 - log2m);
 }
 
 /*
@@ -221,8 +223,8 @@ ws_cell(uint64_t hash, uint32_t log2m)
 static inline uint32_t
 ws_sketch_cell(const WsSketch *sk, uint32_t hash)
 {
-	return ((uint32_t) __builtin_ctz(hash | sk->sentinel) << sk->log2m) +
-		(hash >> sk->shift);
+	return (ws_hash_level(hash, sk->sentinel) << sk->log2m) +
+		(uint32_t) ws_hash_register(hash, sk->shift);
 }
 
 /*
