@@ -11,52 +11,53 @@
 #include "sketch.h"
 
 /*
- * The reader's share of a processor.  The shift rises when the reader has taken
- * so much more, and falls where twice as much stays below.  A burst passes: a
- * cache that is being filled makes many events, and strata that are given up
- * for it are back, with what has to be known of them, minutes later only.  Few
- * events are never too many, however long they took: where others have the
- * processor, or part of it, fewer still would take as long.
+ * The reader's share of a processor.  The shift rises when the reader has
+ * taken DEBT_LIMIT more than its share, and falls if twice as much would stay
+ * below. A burst such as the filling of a cache passes, and a stratum that is
+ * given up for it has a history again only minutes later.  Few events are
+ * never too many, however long they took, because other processes may have the
+ * processor.
  */
 #define BUSY_LIMIT		0.008	/* of a processor */
 #define DEBT_LIMIT		0.03	/* processor seconds */
 #define FEW_EVENTS		4000.0	/* a second */
 
 /*
- * A look at a sampled page takes some 34 instructions more than at another,
- * and 400 if it is reported.  One page in 16 may always be sampled, which is
- * two or three instructions for each look, and more as long as fewer than so
- * many sampled pages are looked at in a second.
+ * A hit on a sampled page takes some 34 instructions more than on another, and
+ * 400 if it is reported.  One page in 2^FREE_SHIFT may always be sampled,
+ * which is two or three instructions for each lookup, and more pages as long
+ * as fewer than FREE_LOOKS lookups a second are of sampled ones.
  */
 #define FREE_SHIFT		4
 #define FREE_LOOKS		20000.0
 
-/* The shift falls when less than this share of the table is in use. */
+/* The shift falls when less than this share of the table is used. */
 #define FILLED_LOW		0.4
 
-/* It rises at most once in so many seconds, and falls at most once in so many. */
+/* Seconds between two changes before the shift may rise, or fall. */
 #define RISE_SECONDS	1.0
 #define FALL_SECONDS	60.0
 
-/* Loads are averaged over so many seconds. */
+/* Seconds over which loads are averaged. */
 #define LOAD_SECONDS	10.0
 
 /*
- * The stream is read ten times a second, or less often where the reader has to
- * wait for a processor.  When a quarter of it fills in that time, there is a
- * flood, and the shift rises at once, by so many steps at most.
+ * The reader reads the stream ten times a second, or less often if it waits
+ * for a processor.  If more than a quarter of the stream fills in that time,
+ * the shift rises at once, by FLOOD_STEPS at most.
  */
 #define FLOOD_TURNS		10.0
 #define FLOOD_PART		0.25
 #define FLOOD_STEPS		3
 
-/* Room that is made is at least one part in so many of the table. */
-#define ROOM			8
+/* Thinning frees at least one part in so many of the table. */
+#define THIN_PART		8
 
-/* An hour, and the time for which strata that do not last are kept at first. */
+/* An hour, and the brief time at first. */
 #define LONG_TICKS		(WS_SAMPLE_SECONDS * WS_TICKS_PER_SECOND)
 #define BRIEF_TICKS		(1200 * WS_TICKS_PER_SECOND)
-/* One page in 2^this of those that are sampled lasts, at least. */
+
+/* At least one sampled page in 2^this lasts. */
 #define LASTING_MOST	3
 
 static uint32_t *
@@ -68,8 +69,7 @@ heads(const WsSampler *sampler)
 static uint32_t *
 bucket(const WsSampler *sampler, uint32_t hash)
 {
-	/* sampled hashes begin with zeros */
-	return &heads(sampler)[(hash * UINT32_C(0x85EBCA6B)) >> 7 & (sampler->buckets - 1)];
+	return &heads(sampler)[ws_hash_bucket(hash, sampler->buckets)];
 }
 
 static uint32_t
@@ -135,7 +135,7 @@ ws_sampler_enter(WsSampler *sampler, const WsPageId *page, uint32_t hash, uint32
 	uint32_t   *head;
 
 	if (sampler->count == sampler->capacity ||
-		ws_stratum(hash, sampler->log2m) < sampler->shift)
+		ws_hash_stratum(hash, sampler->log2m) < sampler->shift)
 		return WS_NO_SAMPLE;
 
 	sample = &sampler->samples[entry];
@@ -143,14 +143,10 @@ ws_sampler_enter(WsSampler *sampler, const WsPageId *page, uint32_t hash, uint32
 	sampler->count++;
 
 	head = bucket(sampler, hash);
-	sample->page = *page;
-	sample->hash = hash;
-	sample->touched = tick;
-	sample->last = 0;
-	sample->use = 0;
-	sample->before = 0;
-	sample->resident = 0;
-	sample->next = *head;
+	*sample = (WsSample)
+	{
+		.page = *page, .hash = hash, .touched = tick, .next = *head
+	};
 	*head = entry;
 	return entry;
 }
@@ -160,7 +156,7 @@ ws_sampler_touch(WsSampler *sampler, uint32_t entry, uint32_t tick, bool client)
 {
 	WsSample   *sample = &sampler->samples[entry];
 
-	/* events of different processes may be a little out of order */
+	/* events of different processes are slightly out of order */
 	if (tick > sample->touched)
 		sample->touched = tick;
 	if (!client)
@@ -175,7 +171,7 @@ ws_sampler_touch(WsSampler *sampler, uint32_t entry, uint32_t tick, bool client)
 }
 
 void
-ws_sampler_forget(WsSampler *sampler, uint32_t entry)
+ws_sampler_evict(WsSampler *sampler, uint32_t entry, WsEvicted evicted)
 {
 	WsSample   *sample = &sampler->samples[entry];
 	uint32_t   *head = bucket(sampler, sample->hash);
@@ -189,30 +185,23 @@ ws_sampler_forget(WsSampler *sampler, uint32_t entry)
 			previous = sampler->samples[previous].next;
 		sampler->samples[previous].next = sample->next;
 	}
-	memset(sample, 0, sizeof(*sample));
-	sample->next = sampler->free;
+	*sample = (WsSample)
+	{
+		.next = sampler->free
+	};
 	sampler->free = entry;
 	sampler->count--;
-}
-
-static void
-forget_and_tell(WsSampler *sampler, uint32_t entry, WsForgotten told, void *arg)
-{
-	ws_sampler_forget(sampler, entry);
-	if (told)
-		told(arg, entry);
+	if (evicted)
+		evicted(entry);
 }
 
 static uint32_t
 stratum_of(const WsSampler *sampler, uint32_t entry)
 {
-	return ws_stratum(sampler->samples[entry].hash, sampler->log2m);
+	return ws_hash_stratum(sampler->samples[entry].hash, sampler->log2m);
 }
 
-/*
- * Was the page in this entry, if any, last touched more than so many ticks
- * ago?
- */
+/* Is the entry's page, if any, untouched for more than so many ticks? */
 static bool
 idle_for(const WsSampler *sampler, uint32_t entry, uint32_t tick, uint32_t ticks)
 {
@@ -222,63 +211,70 @@ idle_for(const WsSampler *sampler, uint32_t entry, uint32_t tick, uint32_t ticks
 }
 
 uint32_t
-ws_sampler_expire(WsSampler *sampler, uint32_t tick, WsForgotten told, void *arg)
+ws_sampler_expire(WsSampler *sampler, uint32_t tick, WsEvicted evicted)
 {
 	uint32_t	before = sampler->count;
 
 	for (uint32_t i = 0; i < sampler->capacity; i++)
 		if (idle_for(sampler, i, tick, sampler->brief) &&
 			(stratum_of(sampler, i) < sampler->lasting || idle_for(sampler, i, tick, LONG_TICKS)))
-			forget_and_tell(sampler, i, told, arg);
+			ws_sampler_evict(sampler, i, evicted);
 	return before - sampler->count;
 }
 
 uint32_t
-ws_sampler_forget_before(WsSampler *sampler, uint32_t floor, uint32_t tick,
-						 WsForgotten told, void *arg)
+ws_sampler_evict_before(WsSampler *sampler, uint32_t floor, uint32_t tick, WsEvicted evicted)
 {
 	uint32_t	before = sampler->count;
-	double		room = FILLED_LOW * sampler->capacity;
+	double		low = FILLED_LOW * sampler->capacity;
 	uint32_t	used = 0;
 
-	if (sampler->count < room || tick < floor ||
+	if (sampler->count < low || tick < floor ||
 		tick - floor < FALL_SECONDS * WS_TICKS_PER_SECOND)
 		return 0;
 	for (uint32_t i = 0; i < sampler->capacity; i++)
 		used += sampler->samples[i].touched >= floor;
-	if (used >= room)
+	if (used >= low)
 		return 0;
 	for (uint32_t i = 0; i < sampler->capacity; i++)
 	{
 		const WsSample *sample = &sampler->samples[i];
 
 		if (sample->touched != 0 && sample->touched < floor && !sample->resident)
-			forget_and_tell(sampler, i, told, arg);
+			ws_sampler_evict(sampler, i, evicted);
 	}
 	return before - sampler->count;
+}
+
+/* The tick since which pages of strata that do not last have been kept. */
+static uint32_t
+brief_since(const WsSampler *sampler, uint32_t tick)
+{
+	return tick > sampler->brief ? tick - sampler->brief : 0;
+}
+
+static void
+raise_to(uint32_t *tick, uint32_t least)
+{
+	if (*tick < least)
+		*tick = least;
 }
 
 void
 ws_sampler_set_brief(WsSampler *sampler, uint32_t ticks, uint32_t tick)
 {
-	uint32_t	start = tick > sampler->brief ? tick - sampler->brief : 0;
-
-	/* of those that have not lasted for longer, pages from before have gone */
+	/* a longer time comes too late for the pages that were evicted */
 	for (uint32_t i = 0; i < WS_STRATA && ticks > sampler->brief; i++)
-	{
-		uint32_t	since = i < sampler->lasting ? start : sampler->kept[i];
-
-		if (sampler->admitted[i] < since)
-			sampler->admitted[i] = since;
-	}
+		raise_to(&sampler->admitted[i],
+				 i < sampler->lasting ? brief_since(sampler, tick) : sampler->kept[i]);
 	sampler->brief = ticks < LONG_TICKS ? ticks : LONG_TICKS;
 }
 
 bool
-ws_sampler_make_room(WsSampler *sampler, uint32_t tick, WsForgotten told, void *arg)
+ws_sampler_thin(WsSampler *sampler, uint32_t tick, WsEvicted evicted)
 {
-	uint32_t	goal = sampler->capacity / ROOM;
-	uint32_t	freed = ws_sampler_expire(sampler, tick, told, arg);
+	uint32_t	goal = sampler->capacity / THIN_PART;
+	uint32_t	freed = ws_sampler_expire(sampler, tick, evicted);
 	uint32_t	most = sampler->shift + LASTING_MOST;
 	uint32_t	old = 0;
 
@@ -289,52 +285,47 @@ ws_sampler_make_room(WsSampler *sampler, uint32_t tick, WsForgotten told, void *
 	if (freed + old < goal)
 		return false;
 
-	/* if all of them were kept for the brief time only that would be enough */
+	/* at "most" it would be enough, and perhaps earlier */
 	while (freed < goal)
 	{
 		sampler->lasting++;
-		freed += ws_sampler_expire(sampler, tick, told, arg);
+		freed += ws_sampler_expire(sampler, tick, evicted);
 	}
 	return true;
 }
 
-/*
- * One stratum more lasts, from which so far only the recent were kept.
- */
+/* One more stratum lasts, of which so far only the recent pages were kept. */
 static void
-last_longer(WsSampler *sampler, uint32_t tick)
+lower_lasting(WsSampler *sampler, uint32_t tick)
 {
 	uint32_t	stratum = --sampler->lasting;
 
-	sampler->kept[stratum] = tick > sampler->brief ? tick - sampler->brief : 0;
-	if (sampler->kept[stratum] < sampler->admitted[stratum])
-		sampler->kept[stratum] = sampler->admitted[stratum];
+	sampler->kept[stratum] = brief_since(sampler, tick);
+	raise_to(&sampler->kept[stratum], sampler->admitted[stratum]);
 }
 
 bool
-ws_sampler_relax(WsSampler *sampler, uint32_t tick)
+ws_sampler_widen(WsSampler *sampler, uint32_t tick)
 {
 	if (sampler->lasting == sampler->shift ||
 		sampler->count >= FILLED_LOW * sampler->capacity)
 		return false;
-	last_longer(sampler, tick);
+	lower_lasting(sampler, tick);
 	return true;
 }
 
 void
-ws_sampler_set_shift(WsSampler *sampler, uint32_t shift, uint32_t tick,
-					 WsForgotten told, void *arg)
+ws_sampler_set_shift(WsSampler *sampler, uint32_t shift, uint32_t tick, WsEvicted evicted)
 {
 	for (uint32_t i = shift; i < sampler->shift; i++)
 		sampler->admitted[i] = tick;
 	for (uint32_t i = 0; i < sampler->capacity; i++)
 		if (sampler->samples[i].touched != 0 && stratum_of(sampler, i) < shift)
-			forget_and_tell(sampler, i, told, arg);
+			ws_sampler_evict(sampler, i, evicted);
 	if (shift < sampler->shift)
-		last_longer(sampler, tick);
+		lower_lasting(sampler, tick);
 	sampler->shift = shift;
-	if (sampler->lasting < shift)
-		sampler->lasting = shift;
+	raise_to(&sampler->lasting, shift);
 }
 
 uint32_t
@@ -343,15 +334,14 @@ ws_sampler_mature_shift(const WsSampler *sampler, uint32_t now, uint32_t ticks,
 {
 	uint32_t	start = now > ticks && now - ticks > floor ? now - ticks : floor;
 	bool		brief = now < start || now - start <= sampler->brief;
+	uint32_t	lowest = brief ? sampler->shift : sampler->lasting;
 	uint32_t	mature = WS_STRATA;
 
-	/* a higher stratum was never admitted, or has lasted, after a lower one */
-	while (mature > sampler->shift && sampler->admitted[mature - 1] <= start &&
-		   (brief || (mature > sampler->lasting && sampler->kept[mature - 1] <= start)))
+	/* the higher a stratum, the longer it has been admitted, and has lasted */
+	while (mature > lowest && sampler->admitted[mature - 1] <= start &&
+		   (brief || sampler->kept[mature - 1] <= start))
 		mature--;
-	if (mature < WS_STRATA)
-		return mature;
-	return brief ? sampler->shift : sampler->lasting;
+	return mature < WS_STRATA ? mature : lowest;
 }
 
 void
@@ -368,7 +358,7 @@ ws_sample_load_follow(WsSampleLoad *load, double seconds, double busy, double ev
 	load->debt = fmax(load->debt + busy - BUSY_LIMIT * seconds, 0);
 }
 
-/* So many lookups that sampled pages would be felt? */
+/* Would too many lookups a second be of sampled pages? */
 static bool
 felt(uint32_t shift, double lookups)
 {
@@ -387,13 +377,19 @@ ws_sampler_next_shift(const WsSampler *sampler, const WsSampleLoad *load)
 		 (load->debt > DEBT_LIMIT && load->events > FEW_EVENTS) ||
 		 felt(shift, load->lookups)))
 		return shift + 1;
+	if (load->settled < FALL_SECONDS)
+		return shift;
 
-	/* each step down doubles everything; let there be room for as much again */
-	for (double factor = 1; shift > 0 && load->settled >= FALL_SECONDS; factor *= 2)
+	/*
+	 * Each step down doubles pages, work and events, and with a margin of two
+	 * they stay below their limits.  Lookups are of all pages: they stay as
+	 * they are, and felt() itself counts the step.
+	 */
+	for (double factor = 4; shift > 0; factor *= 2)
 	{
-		if (sampler->count * factor >= FILLED_LOW * sampler->capacity ||
-			(load->busy * 4 * factor > BUSY_LIMIT && load->events * 4 * factor > FEW_EVENTS) ||
-			felt(shift - 1, load->lookups * 4 * factor))
+		if (sampler->count * factor >= 4 * FILLED_LOW * sampler->capacity ||
+			(load->busy * factor > BUSY_LIMIT && load->events * factor > FEW_EVENTS) ||
+			felt(shift - 1, load->lookups * 2))
 			break;
 		shift--;
 	}
@@ -411,11 +407,11 @@ ws_sampler_flood_steps(double events, double seconds, uint32_t places)
 	return steps;
 }
 
-/* what qsort() compares entries by */
+/* the samples whose entries qsort() compares */
 static const WsSample *sorted;
 
 static int
-younger_first(const void *a, const void *b)
+last_touched_first(const void *a, const void *b)
 {
 	uint32_t	x = sorted[*(const uint32_t *) a].touched;
 	uint32_t	y = sorted[*(const uint32_t *) b].touched;
@@ -429,11 +425,10 @@ ws_sampler_by_age(const WsSampler *sampler, uint32_t shift, uint32_t *entries)
 	uint32_t	n = 0;
 
 	for (uint32_t i = 0; i < sampler->capacity; i++)
-		if (sampler->samples[i].touched != 0 &&
-			stratum_of(sampler, i) >= shift)
+		if (sampler->samples[i].touched != 0 && stratum_of(sampler, i) >= shift)
 			entries[n++] = i;
 	sorted = sampler->samples;
-	qsort(entries, n, sizeof(*entries), younger_first);
+	qsort(entries, n, sizeof(*entries), last_touched_first);
 	return n;
 }
 
@@ -460,24 +455,12 @@ ws_sampler_select(const WsSampler *sampler, uint32_t now, uint32_t ticks,
 	uint32_t	n = 0;
 
 	for (uint32_t i = 0; i < sampler->capacity; i++)
-	{
-		const WsSample *sample = &sampler->samples[i];
-
-		if (within(sample->last, now, ticks, floor) && stratum_of(sampler, i) >= shift)
-			out[n++] = *sample;
-	}
-	return n;
-}
-
-uint32_t
-ws_sampler_count(const WsSampler *sampler, uint32_t now, uint32_t ticks,
-				 uint32_t floor, uint32_t shift)
-{
-	uint32_t	n = 0;
-
-	for (uint32_t i = 0; i < sampler->capacity; i++)
-		n += within(sampler->samples[i].last, now, ticks, floor) &&
-			stratum_of(sampler, i) >= shift;
+		if (within(sampler->samples[i].last, now, ticks, floor) && stratum_of(sampler, i) >= shift)
+		{
+			if (out)
+				out[n] = sampler->samples[i];
+			n++;
+		}
 	return n;
 }
 
@@ -513,7 +496,7 @@ ws_sampler_check(const WsSampler *sampler)
 		if (sample->touched == 0)
 			continue;
 		used++;
-		if (ws_stratum(sample->hash, sampler->log2m) < sampler->shift)
+		if (stratum_of(sampler, i) < sampler->shift)
 			return "a page is of a stratum that is not sampled";
 		if (ws_sampler_find(sampler, &sample->page, sample->hash) != i)
 			return "a page is not found, or twice there";
@@ -527,7 +510,7 @@ ws_sampler_check(const WsSampler *sampler)
 	if (used != sampler->count || used + nfree != sampler->capacity)
 		return "pages and free entries do not add up";
 	if (sampler->lasting < sampler->shift || sampler->lasting >= WS_STRATA)
-		return "strata last that are not sampled";
+		return "strata that are not sampled last";
 	for (uint32_t i = sampler->shift + 1; i < WS_STRATA; i++)
 		if (sampler->admitted[i] > sampler->admitted[i - 1])
 			return "a stratum was admitted after a lower one";

@@ -64,122 +64,6 @@ naive_stratum(uint32_t hash, uint32_t log2m)
 	return stratum;
 }
 
-static void
-test_stratum(void)
-{
-	static const uint32_t log2ms[] = {10, 14, 16};
-
-	for (int l = 0; l < 3; l++)
-	{
-		enum
-		{
-			N = 3000000
-		};
-		uint32_t	log2m = log2ms[l];
-		uint32_t	inner = UINT32_C(1) << (32 - log2m);
-		uint64_t	seed = 61 + (uint64_t) l;
-		long		count[WS_STRATA + 1] = {0};
-		double		worst = 0;
-		double		farthest = 0;
-		long		wrong = 0;
-
-		for (uint32_t i = 0; i < N; i++)
-		{
-			uint32_t	hash = random32(&seed);
-			uint32_t	stratum = ws_stratum(hash, log2m);
-
-			count[stratum < WS_STRATA ? stratum : WS_STRATA]++;
-			if (i < 200000)
-			{
-				hash >>= i % 33 % 32;
-				wrong += ws_stratum(hash, log2m) != naive_stratum(hash, log2m);
-			}
-		}
-		for (int bit = 0; bit < 32; bit++)
-		{
-			uint32_t	one = UINT32_C(1) << bit;
-
-			wrong += ws_stratum(one, log2m) != naive_stratum(one, log2m);
-			wrong += ws_stratum(one - 1, log2m) != naive_stratum(one - 1, log2m);
-			wrong += ws_stratum(one + 1, log2m) != naive_stratum(one + 1, log2m);
-		}
-		wrong += ws_stratum(0, log2m) != naive_stratum(0, log2m);
-		wrong += ws_stratum(UINT32_MAX, log2m) != 0;
-		is_int(wrong, 0, "strata are what plain arithmetic says");
-
-		/* binomial: sqrt(N q (1 - q)); below 10 expected it is skewed */
-		for (int k = 0; k < WS_STRATA; k++)
-		{
-			double		q = ldexp(1, -(k + 1));
-			double		sigma = sqrt(N * q * (1 - q));
-
-			if (N * q >= 10)
-				worst = fmax(worst, fabs(count[k] - N * q) / sigma);
-		}
-		ok(worst < K_SIGMA && count[WS_STRATA] == 0,
-		   "registers 2^%u: half of the pages in stratum 0, a quarter in 1, ..., worst is %.1f sigma",
-		   log2m, worst);
-
-		/*
-		 * Of all the hashes that begin with log2m zeros, the next stratum
-		 * takes half, and so on.  Multiples of the golden ratio are spread
-		 * more evenly than random numbers: of n of them, the number in an
-		 * interval is off by less than 2 + log2(n).
-		 */
-		memset(count, 0, sizeof(count));
-		for (uint32_t hash = 0; hash < inner; hash++)
-			count[ws_stratum(hash, log2m)]++;
-		for (uint32_t k = 0; k < WS_STRATA; k++)
-		{
-			double		want = k < log2m ? 0 : ldexp(inner, -(int) (k - log2m + 1));
-
-			if (k == WS_STRATA - 1)
-				want *= 2;
-			farthest = fmax(farthest, fabs(count[k] - want));
-			if (k < log2m && count[k] != 0)
-				farthest = INFINITY;
-		}
-		ok(farthest < 2 + 32 - log2m,
-		   "registers 2^%u: and so beyond the registers, worst is off by %.0f", log2m, farthest);
-	}
-}
-
-static void
-test_bound(void)
-{
-	static const uint32_t log2ms[] = {10, 14, 16};
-	long		beyond = 0;
-	long		loose = 0;
-	long		unaligned = 0;
-	uint64_t	seed = 64;
-
-	for (int l = 0; l < 3; l++)
-	{
-		uint32_t	log2m = log2ms[l];
-
-		for (uint32_t shift = 1; shift < WS_STRATA; shift++)
-		{
-			uint32_t	bound = ws_stratum_bound(shift, log2m);
-
-			for (int i = 0; i < 20000; i++)
-			{
-				uint32_t	hash = hash_from(i % 32, &seed);
-
-				beyond += ws_stratum(hash, log2m) >= shift && !(hash < bound);
-				/* up to the registers the two are the same */
-				loose += shift <= log2m && hash < bound && ws_stratum(hash, log2m) < shift;
-			}
-			beyond += ws_stratum(bound, log2m) >= shift;
-			beyond += ws_stratum(UINT32_MAX, log2m) >= shift;
-			unaligned += bound % (UINT32_C(1) << (32 - log2m)) != 0 || bound == 0;
-		}
-		beyond += ws_stratum_bound(0, log2m) != UINT32_MAX;
-	}
-	is_int(beyond, 0, "every page of the strata sampled has a hash below the bound");
-	is_int(loose, 0, "up to the number of registers no other page has");
-	is_int(unaligned, 0, "the bound is that of whole registers, at least one");
-}
-
 /*
  * ----------------------------------------------------------------
  * The table, against a list of pages
@@ -199,19 +83,28 @@ typedef struct Listed
 	uint32_t	before;
 } Listed;
 
-typedef struct Told
+/*
+ * How often each entry was evicted, by what the table reports.
+ */
+typedef struct Evictions
 {
 	int			times[2048];
 	int			total;
-} Told;
+} Evictions;
+
+static Evictions evictions;
 
 static void
-tell(void *arg, uint32_t entry)
+evicted(uint32_t entry)
 {
-	Told	   *told = arg;
+	evictions.times[entry]++;
+	evictions.total++;
+}
 
-	told->times[entry]++;
-	told->total++;
+static void
+count_evictions(void)
+{
+	memset(&evictions, 0, sizeof(evictions));
 }
 
 /* pages by sixes that differ in one field; each other six have the same hash */
@@ -340,16 +233,16 @@ compare_with_list(uint32_t capacity, bool shifts, uint64_t seed, const char *nam
 		else if (what < 990)
 		{
 			if (l->there)
-				ws_sampler_forget(s, l->entry);
+				ws_sampler_evict(s, l->entry, NULL);
 			l->there = false;
 		}
 		else
 		{
-			Told		told = {{0}, 0};
-			Told		want = {{0}, 0};
+			Evictions	want = {{0}, 0};
 			uint32_t	shift = s->shift;
 			uint32_t	brief = 300 + random_below(&seed, 900);
 
+			count_evictions();
 			if (shifts && what < 995)
 				shift = random_below(&seed, 8);
 			for (int i = 0; i < LISTED; i++)
@@ -359,11 +252,12 @@ compare_with_list(uint32_t capacity, bool shifts, uint64_t seed, const char *nam
 									  naive_stratum(list[i].hash, 10) < WS_STRATA - 1))
 				{
 					list[i].there = false;
-					tell(&want, list[i].entry);
+					want.times[list[i].entry]++;
+					want.total++;
 				}
 			if (shifts && what < 995)
 			{
-				ws_sampler_set_shift(s, shift, now, tell, &told);
+				ws_sampler_set_shift(s, shift, now, evicted);
 				wrong += s->shift != shift;
 				shifted += want.total > 0;
 			}
@@ -371,10 +265,10 @@ compare_with_list(uint32_t capacity, bool shifts, uint64_t seed, const char *nam
 			{
 				ws_sampler_set_brief(s, brief, now);
 				s->lasting = WS_STRATA - 1;
-				wrong += ws_sampler_expire(s, now, tell, &told) != (uint32_t) want.total;
+				wrong += ws_sampler_expire(s, now, evicted) != (uint32_t) want.total;
 				expired += want.total;
 			}
-			wrong += memcmp(&told, &want, sizeof(told)) != 0;
+			wrong += memcmp(&evictions, &want, sizeof(want)) != 0;
 		}
 		if (step % 300 == 0)
 		{
@@ -390,7 +284,7 @@ compare_with_list(uint32_t capacity, bool shifts, uint64_t seed, const char *nam
 	/* to the last page, and full again */
 	for (int i = 0; i < LISTED; i++)
 		if (list[i].there)
-			ws_sampler_forget(s, list[i].entry);
+			ws_sampler_evict(s, list[i].entry, NULL);
 	wrong = s->count != 0;
 	s->shift = 0;
 	for (uint32_t i = 0; i < capacity; i++)
@@ -403,7 +297,7 @@ compare_with_list(uint32_t capacity, bool shifts, uint64_t seed, const char *nam
 		WsPageId	page = make_page(1, capacity);
 
 		wrong += ws_sampler_enter(s, &page, 1, now) != WS_NO_SAMPLE || s->count != capacity;
-		ws_sampler_forget(s, 0);
+		ws_sampler_evict(s, 0, NULL);
 		wrong += ws_sampler_enter(s, &page, 1, now) != 0;
 	}
 	ok(wrong == 0, "%s: emptied, it has room for as many as ever", name);
@@ -511,7 +405,7 @@ test_uses(void)
 			ws_sampler_touch(s, entry, table[t].touches[i], true);
 		ok(s->samples[entry].use == table[t].use && s->samples[entry].before == table[t].before,
 		   "uses: %s", table[t].name);
-		ws_sampler_forget(s, entry);
+		ws_sampler_evict(s, entry, NULL);
 	}
 
 	/* maintenance */
@@ -526,7 +420,7 @@ test_uses(void)
 	ok(sample->touched == 1700 && sample->last == 1600 && sample->use == 1600 &&
 	   sample->before == 0 && !ws_sample_reused(sample, 1700, 100000, 0),
 	   "uses: nor is a page used twice because maintenance came before or after");
-	ws_sampler_forget(s, entry);
+	ws_sampler_evict(s, entry, NULL);
 
 	/* reused: the use before must have ended in the window and not before the floor */
 	entry = ws_sampler_enter(s, &page, 7, 1000);
@@ -538,14 +432,14 @@ test_uses(void)
 	ok(!ws_sample_reused(sample, 1101, 100, 0), "reused: not if the first is older");
 	ok(!ws_sample_reused(sample, 1090, 100, 1001), "reused: nor if it was before the floor");
 	ok(ws_sample_reused(sample, 990, 100, 0), "reused: a use of the future counts");
-	ws_sampler_forget(s, entry);
+	ws_sampler_evict(s, entry, NULL);
 	entry = ws_sampler_enter(s, &page, 7, 1000);
 	ws_sampler_touch(s, entry, 1000, true);
 	ws_sampler_touch(s, entry, 1040, true);
 	ws_sampler_touch(s, entry, 1050, true);
 	ok(ws_sample_reused(sample, 1060, 100, 1040) && !ws_sample_reused(sample, 1060, 100, 1041),
 	   "reused: a use that began before the floor counts if it went on after it");
-	ws_sampler_forget(s, entry);
+	ws_sampler_evict(s, entry, NULL);
 
 	/* at random, from the definition: where the last use began, and the one before ended */
 	for (int trial = 0; trial < 2000; trial++)
@@ -570,7 +464,7 @@ test_uses(void)
 				sample->last != tick || sample->touched != tick;
 			tick += random_below(&seed, pace);
 		}
-		ws_sampler_forget(s, entry);
+		ws_sampler_evict(s, entry, NULL);
 	}
 	is_int(wrong, 0, "uses: at random");
 	free(s);
@@ -595,7 +489,7 @@ test_shift(void)
 
 		(void) ws_sampler_enter(s, &page, hash_from(i % 12, &seed), 100);
 	}
-	ws_sampler_set_shift(s, 5, 200, NULL, NULL);
+	ws_sampler_set_shift(s, 5, 200, NULL);
 	for (uint32_t i = 0; i < 1000; i++)
 		if (s->samples[i].touched != 0 && naive_stratum(s->samples[i].hash, 10) < lowest)
 			lowest = naive_stratum(s->samples[i].hash, 10);
@@ -604,7 +498,7 @@ test_shift(void)
 	for (int i = 5; i < WS_STRATA; i++)
 		fine &= s->admitted[i] == 100;
 	ok(fine, "which have been sampled as long as before");
-	ws_sampler_set_shift(s, 3, 300, NULL, NULL);
+	ws_sampler_set_shift(s, 3, 300, NULL);
 	fine = s->admitted[3] == 300 && s->admitted[4] == 300;
 	for (int i = 5; i < WS_STRATA; i++)
 		fine &= s->admitted[i] == 100;
@@ -613,7 +507,7 @@ test_shift(void)
 	free(s);
 
 	s = new_sampler(1000, 10, 6, 100);
-	ws_sampler_set_shift(s, 5, 300, NULL, NULL);
+	ws_sampler_set_shift(s, 5, 300, NULL);
 	ok(ws_sampler_check(s) == NULL, "so it is if it began with the higher one");
 	free(s);
 }
@@ -639,7 +533,7 @@ test_mature(void)
 		   "mature: a new table has nothing but its shift");
 	is_int(ws_sampler_mature_shift(s, 1099, 100, 1), 4, "mature: for some time");
 	is_int(ws_sampler_mature_shift(s, 1100, 100, 1), 4, "mature: and then");
-	ws_sampler_set_shift(s, 2, 1200, NULL, NULL);
+	ws_sampler_set_shift(s, 2, 1200, NULL);
 	is_int(ws_sampler_mature_shift(s, 1250, 100, 1), 4, "mature: a stratum that is new is left out");
 	is_int(ws_sampler_mature_shift(s, 1299, 100, 1), 4, "mature: until its time has come");
 	is_int(ws_sampler_mature_shift(s, 1300, 100, 1), 2, "mature: to the tick");
@@ -671,7 +565,7 @@ test_mature(void)
 			tick += 1 + random_below(&seed, 100);
 			shifts[h] = random_below(&seed, 12);
 			ticks[h] = tick;
-			ws_sampler_set_shift(s, shifts[h], tick, NULL, NULL);
+			ws_sampler_set_shift(s, shifts[h], tick, NULL);
 		}
 		now = tick + random_below(&seed, 300);
 		window = random_below(&seed, 700);
@@ -752,6 +646,10 @@ test_next_shift(void)
 		{7, 1, {1e9, 0, 0, LONG_AGO, 0}, 4, "by three steps"},
 		{4, 210, {150000, 0, 0, LONG_AGO, 0}, 4, "but not further if that left no margin"},
 		{4, 210, {200000, 0, 0, LONG_AGO, 0}, 4, "or would be too much"},
+		{4, 210, {81000, 0, 0, LONG_AGO, 0}, 4, "a margin of two"},
+		{4, 210, {79000, 0, 0, LONG_AGO, 0}, 3, "and no larger one"},
+		{4, 90, {39000, 0, 0, LONG_AGO, 0}, 2, "by two steps, with the same margin"},
+		{4, 90, {41000, 0, 0, LONG_AGO, 0}, 3, "or by one"},
 		{4, 210, {10000, 0, 0, LONG_AGO, 0}, 3, "with few lookups, it falls"},
 		{1, 100, {2000, 0, 0, LONG_AGO, 0}, 0, "to 0"},
 		{31, 210, {0, 0, 0, LONG_AGO, 0}, 30, "from the last"},
@@ -1002,7 +900,7 @@ test_select(void)
 		wrong += n != count;
 	}
 	is_int(wrong, 0, "by age: the last touched first, also those of maintenance");
-	ws_sampler_set_shift(s, 31, 3000, NULL, NULL);
+	ws_sampler_set_shift(s, 31, 3000, NULL);
 	is_int(ws_sampler_by_age(s, 0, (uint32_t[1]) {0}), 0, "by age: none, if there are none");
 	free(out);
 	free(s);
@@ -1056,7 +954,7 @@ test_error(void)
 
 			for (uint32_t i = 0; i < table[t].all; i++)
 			{
-				bool		in = ws_stratum(random32(&seed), 14) >= table[t].shift;
+				bool		in = ws_hash_stratum(random32(&seed), 14) >= table[t].shift;
 
 				sampled += in;
 				of_part += in && i < table[t].part;
@@ -1218,15 +1116,15 @@ test_expire(void)
 	ok(s->kept[0] == 1000 && s->kept[WS_STRATA - 1] == 1000, "since it was made");
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 	{
-		Told		told = {{0}, 0};
 		uint32_t	gone;
 
+		count_evictions();
 		ws_sampler_init(s, 100, 10, 0, 1000);
 		s->lasting = 3;
 		enter_pages(s, table[i].stratum, 1, now - table[i].age);
-		gone = ws_sampler_expire(s, now, tell, &told);
-		ok(s->count == table[i].kept && gone == !table[i].kept && told.total == !table[i].kept &&
-		   told.times[0] == !table[i].kept,
+		gone = ws_sampler_expire(s, now, evicted);
+		ok(s->count == table[i].kept && gone == !table[i].kept && evictions.total == !table[i].kept &&
+		   evictions.times[0] == !table[i].kept,
 		   "expire: %s: %s", table[i].name, table[i].kept ? "kept" : "forgotten");
 	}
 
@@ -1235,11 +1133,11 @@ test_expire(void)
 	s->lasting = 3;
 	enter_pages(s, 0, 2, now - 20000);
 	ws_sampler_touch(s, 0, now - 100, false);
-	is_int(ws_sampler_expire(s, now, NULL, NULL), 1, "expire: a page that maintenance touches is kept");
+	is_int(ws_sampler_expire(s, now, NULL), 1, "expire: a page that maintenance touches is kept");
 	enter_pages(s, 0, 1, now + 50);
-	is_int(ws_sampler_expire(s, now, NULL, NULL), 0, "expire: so is one of the future");
+	is_int(ws_sampler_expire(s, now, NULL), 0, "expire: so is one of the future");
 	ws_sampler_set_brief(s, 50, now);
-	is_int(ws_sampler_expire(s, now, NULL, NULL), 1, "expire: for a briefer time");
+	is_int(ws_sampler_expire(s, now, NULL), 1, "expire: for a briefer time");
 	ws_sampler_set_brief(s, HOUR_TICKS + 100, now);
 	is_int(s->brief, HOUR_TICKS, "expire: the brief time is an hour at most");
 	free(s);
@@ -1252,19 +1150,19 @@ test_forget_before(void)
 	const uint32_t now = floor + 600;
 	WsSampler  *s = new_sampler(80, 10, 5, 1000);
 	WsSampleLoad idle = {0, 0, 0, LONG_AGO, 0};
-	Told		told = {{0}, 0};
 
+	count_evictions();
 	enter_pages(s, 5, 40, floor - 1);
 	enter_pages(s, 5, 3, floor);
 	enter_pages(s, 5, 4, now);
 	is_int(ws_sampler_next_shift(s, &idle), 5, "reset: pages of before keep the shift up");
-	is_int(ws_sampler_forget_before(s, floor, now - 1, tell, &told), 0, "reset: for a minute");
-	is_int(ws_sampler_forget_before(s, now + 1, now, tell, &told), 0, "reset: also at one that comes this moment");
-	is_int(ws_sampler_forget_before(s, 100, now, tell, &told), 0, "reset: pages of after it stay");
+	is_int(ws_sampler_evict_before(s, floor, now - 1, evicted), 0, "reset: for a minute");
+	is_int(ws_sampler_evict_before(s, now + 1, now, evicted), 0, "reset: also at one that comes this moment");
+	is_int(ws_sampler_evict_before(s, 100, now, evicted), 0, "reset: pages of after it stay");
 	for (uint32_t i = 0; i < 10; i++)
 		s->samples[i].resident = s->samples[i].touched != 0;
 	is_int(ws_sampler_resident(s, 0), 10, "reset: ten are in shared buffers");
-	ok(ws_sampler_forget_before(s, floor, now, tell, &told) == 30 && told.total == 30 &&
+	ok(ws_sampler_evict_before(s, floor, now, evicted) == 30 && evictions.total == 30 &&
 	   s->count == 17 && ws_sampler_resident(s, 0) == 10 && ws_sampler_check(s) == NULL,
 	   "reset: what was used before and is not in shared buffers goes, and nothing else");
 	is_int(ws_sampler_next_shift(s, &idle), 4, "reset: so that the shift falls");
@@ -1272,10 +1170,10 @@ test_forget_before(void)
 	ws_sampler_init(s, 80, 10, 5, 1000);
 	enter_pages(s, 5, 40, floor - 1);
 	enter_pages(s, 5, 32, floor);
-	is_int(ws_sampler_forget_before(s, floor, now, NULL, NULL), 0, "reset: not if it could not fall anyway");
+	is_int(ws_sampler_evict_before(s, floor, now, NULL), 0, "reset: not if it could not fall anyway");
 	ws_sampler_init(s, 80, 10, 5, 1000);
 	enter_pages(s, 5, 31, floor - 1);
-	is_int(ws_sampler_forget_before(s, floor, now, NULL, NULL), 0, "reset: nor if it can");
+	is_int(ws_sampler_evict_before(s, floor, now, NULL), 0, "reset: nor if it can");
 	free(s);
 }
 
@@ -1321,9 +1219,9 @@ test_make_room(void)
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 	{
-		Told		told = {{0}, 0};
 		bool		got;
 
+		count_evictions();
 		ws_sampler_init(s, 80, 10, 0, 1000);
 		s->lasting = table[i].lasting;
 		enter_pages(s, 0, table[i].over, now - 40000);
@@ -1331,20 +1229,20 @@ test_make_room(void)
 		for (uint32_t k = 0; k < 8; k++)
 			enter_pages(s, k, table[i].old[k], now - 18000);
 		enter_pages(s, WS_STRATA - 1, table[i].oldest, now - 18000);
-		got = ws_sampler_make_room(s, now, tell, &told);
+		got = ws_sampler_thin(s, now, evicted);
 		if (!ok(got == table[i].want && s->count == 80 - (uint32_t) table[i].freed &&
-				told.total == table[i].freed && s->lasting == table[i].lasts &&
+				evictions.total == table[i].freed && s->lasting == table[i].lasts &&
 				ws_sampler_check(s) == NULL,
 				"room: %s: %d pages, %s", table[i].name, table[i].freed,
 				table[i].want ? "enough" : "not enough"))
-			diag("%s, %d pages, lasting %u", got ? "enough" : "not enough", told.total, s->lasting);
+			diag("%s, %d pages, lasting %u", got ? "enough" : "not enough", evictions.total, s->lasting);
 	}
 
 	/* of very few an eighth is none, and of a table not full it is as much */
-	ok(ws_sampler_make_room(small, now, NULL, NULL), "room: in a table too small there is always enough");
+	ok(ws_sampler_thin(small, now, NULL), "room: in a table too small there is always enough");
 	ws_sampler_init(s, 80, 10, 0, 1000);
 	enter_pages(s, 0, 25, now - 18000);
-	ok(ws_sampler_make_room(s, now, NULL, NULL) && s->count == 0 && s->lasting == 1,
+	ok(ws_sampler_thin(s, now, NULL) && s->count == 0 && s->lasting == 1,
 	   "room: an eighth of the table, not of its pages");
 	free(small);
 	free(s);
@@ -1356,12 +1254,12 @@ test_relax(void)
 	const uint32_t now = 1000000;
 	WsSampler  *s = new_sampler(100, 10, 2, 1000);
 
-	ok(!ws_sampler_relax(s, now) && s->lasting == 2, "relax: not if all that are sampled last");
+	ok(!ws_sampler_widen(s, now) && s->lasting == 2, "relax: not if all that are sampled last");
 	s->lasting = 5;
 	enter_pages(s, 3, 40, now);
-	ok(!ws_sampler_relax(s, now) && s->lasting == 5, "relax: not with 40 %% of the table in use");
-	ws_sampler_forget(s, 7);
-	ok(ws_sampler_relax(s, now) && s->lasting == 4, "relax: one stratum more, with less");
+	ok(!ws_sampler_widen(s, now) && s->lasting == 5, "relax: not with 40 %% of the table in use");
+	ws_sampler_evict(s, 7, NULL);
+	ok(ws_sampler_widen(s, now) && s->lasting == 4, "relax: one stratum more, with less");
 	is_int(ws_sampler_mature_shift(s, now, 12000, 1), 2, "relax: all that are sampled tell of 20 minutes");
 	is_int(ws_sampler_mature_shift(s, now, 12001, 1), 5, "relax: those that have lasted, of longer");
 	is_int(ws_sampler_mature_shift(s, now + 23999, HOUR_TICKS, 1), 5, "relax: the other is not yet among them");
@@ -1369,20 +1267,20 @@ test_relax(void)
 	is_int(ws_sampler_mature_shift(s, now + 1, HOUR_TICKS, now - 12000), 4,
 		   "relax: or if nothing before counts");
 	is_int(ws_sampler_mature_shift(s, now + 1, HOUR_TICKS, now - 12001), 5, "relax: to the tick");
-	ok(ws_sampler_relax(s, now + 100) && ws_sampler_relax(s, now + 200) &&
-	   !ws_sampler_relax(s, now + 300) && s->lasting == 2 && ws_sampler_check(s) == NULL,
+	ok(ws_sampler_widen(s, now + 100) && ws_sampler_widen(s, now + 200) &&
+	   !ws_sampler_widen(s, now + 300) && s->lasting == 2 && ws_sampler_check(s) == NULL,
 	   "relax: down to all that are sampled");
 
 	/* one that has been sampled for less than the brief time */
 	ws_sampler_init(s, 100, 10, 2, now - 5000);
 	s->lasting = 3;
-	ok(ws_sampler_relax(s, now) && ws_sampler_mature_shift(s, now + 7001, HOUR_TICKS, now - 5000) == 2 &&
+	ok(ws_sampler_widen(s, now) && ws_sampler_mature_shift(s, now + 7001, HOUR_TICKS, now - 5000) == 2 &&
 	   ws_sampler_mature_shift(s, now + 7002, HOUR_TICKS, now - 5001) == 2 &&
 	   s->kept[2] == now - 5000, "relax: it has lasted no longer than it was sampled");
 	/* before the brief time has passed at all */
 	ws_sampler_init(s, 100, 10, 2, 100);
 	s->lasting = 3;
-	ok(ws_sampler_relax(s, 200) && s->kept[2] == 100, "relax: nor than there is time");
+	ok(ws_sampler_widen(s, 200) && s->kept[2] == 100, "relax: nor than there is time");
 	free(s);
 }
 
@@ -1413,18 +1311,18 @@ test_shift_lasts(void)
 	{
 		ws_sampler_init(s, 100, 10, table[i].shift, 1000);
 		s->lasting = table[i].lasting;
-		ws_sampler_set_shift(s, table[i].to, now, NULL, NULL);
+		ws_sampler_set_shift(s, table[i].to, now, NULL);
 		ok(s->shift == table[i].to && s->lasting == table[i].lasts && ws_sampler_check(s) == NULL,
 		   "shift: %s", table[i].name);
 	}
 	ws_sampler_init(s, 100, 10, 4, 1000);
 	s->lasting = 6;
-	ws_sampler_set_shift(s, 3, now, NULL, NULL);
+	ws_sampler_set_shift(s, 3, now, NULL);
 	is_int(s->kept[5], now - 12000, "shift: which has lasted for 20 minutes already");
 	is_int(ws_sampler_mature_shift(s, now + 24000, HOUR_TICKS, 1), 5, "shift: and tells of an hour in time");
 	is_int(ws_sampler_mature_shift(s, now + 12000, 12000, 1), 3, "shift: one newly sampled, of 20 minutes");
 	ws_sampler_init(s, 100, 10, 4, 1000);
-	ws_sampler_set_shift(s, 3, now, NULL, NULL);
+	ws_sampler_set_shift(s, 3, now, NULL);
 	is_int(s->kept[3], now, "shift: one newly sampled has not lasted yet");
 	free(s);
 }
@@ -1511,7 +1409,7 @@ test_brief(void)
 	s->lasting = 5;
 	ws_sampler_set_brief(s, 3000, now);
 	ws_sampler_set_brief(s, 30000, now);
-	ok(ws_sampler_relax(s, now) && s->kept[4] == now - 3000 &&
+	ok(ws_sampler_widen(s, now) && s->kept[4] == now - 3000 &&
 	   ws_sampler_mature_shift(s, now + 1000, 36000, now - 3001) == 5,
 	   "brief: what lasts from then on has not been kept for longer than before");
 
@@ -1683,14 +1581,14 @@ test_tiers(void)
 				uint32_t	lasting = t.lasting;
 				bool		enough = naive_make_room(&t, now);
 
-				wrong += ws_sampler_make_room(s, now, NULL, NULL) != enough;
+				wrong += ws_sampler_thin(s, now, NULL) != enough;
 				raised += t.lasting > lasting;
 				if (enough)
 					rooms++;
 				else
 				{
 					no_rooms++;
-					ws_sampler_set_shift(s, ++t.shift, now, NULL, NULL);
+					ws_sampler_set_shift(s, ++t.shift, now, NULL);
 					for (int k = 0; k < EVER; k++)
 						t.there[k] = t.there[k] && naive_stratum(t.hash[k], 10) >= t.shift;
 					if (t.lasting < t.shift)
@@ -1723,7 +1621,7 @@ test_tiers(void)
 		{
 			bool		want = t.lasting > t.shift && s->count * 10 < ROOM_FOR * 4;
 
-			wrong += ws_sampler_relax(s, now) != want;
+			wrong += ws_sampler_widen(s, now) != want;
 			t.lasting -= want;
 			relaxed += want;
 		}
@@ -1736,12 +1634,12 @@ test_tiers(void)
 		}
 		else if (dice < 310 && t.shift > 0)
 		{
-			ws_sampler_set_shift(s, --t.shift, now, NULL, NULL);
+			ws_sampler_set_shift(s, --t.shift, now, NULL);
 			t.lasting--;
 		}
 		else if (dice < 330)
 		{
-			wrong += ws_sampler_expire(s, now, NULL, NULL) != (uint32_t) how_many_over(&t, now, t.lasting);
+			wrong += ws_sampler_expire(s, now, NULL) != (uint32_t) how_many_over(&t, now, t.lasting);
 			forget_over(&t, now);
 		}
 		if (step % 100 == 0)
@@ -1766,7 +1664,7 @@ test_tiers(void)
 			for (int p = 0; p < EVER; p++)
 				known += t.last[p] >= floor && (int64_t) t.last[p] > (int64_t) now - ticks &&
 					naive_stratum(t.hash[p], 10) >= shift;
-			missing += ws_sampler_count(s, now, ticks, floor, shift) != known;
+			missing += ws_sampler_select(s, now, ticks, floor, shift, NULL) != known;
 			asked++;
 			asked_long += long_ago;
 			asked_of_lasting += long_ago && shift == t.lasting;
@@ -1827,9 +1725,9 @@ test_noise(void)
 
 				if (entry == WS_NO_SAMPLE)
 				{
-					while (s->count == s->capacity && ws_stratum(hash, 14) >= s->shift)
-						if (!ws_sampler_make_room(s, tick, NULL, NULL))
-							ws_sampler_set_shift(s, s->shift + 1, tick, NULL, NULL);
+					while (s->count == s->capacity && ws_hash_stratum(hash, 14) >= s->shift)
+						if (!ws_sampler_thin(s, tick, NULL))
+							ws_sampler_set_shift(s, s->shift + 1, tick, NULL);
 					entry = ws_sampler_enter(s, &page, hash, tick);
 				}
 				if (entry != WS_NO_SAMPLE)
@@ -1837,7 +1735,7 @@ test_noise(void)
 			}
 			now += 10;
 			if (second % 60 == 0)
-				(void) ws_sampler_relax(s, now);
+				(void) ws_sampler_widen(s, now);
 		}
 		for (int w = 0; w < 2; w++)
 		{
@@ -1846,7 +1744,7 @@ test_noise(void)
 			double		rate = ldexp(1, -(int) shift);
 			/* the present has just begun, and is one of the ticks */
 			double		exact = ALWAYS + A_SECOND * (seconds - 0.1);
-			double		got = ws_sampler_count(s, now, seconds * 10, 1, shift) / rate;
+			double		got = ws_sampler_select(s, now, seconds * 10, 1, shift, NULL) / rate;
 			/* binomial; and which of the oldest were a tick too old */
 			double		sigma = sqrt(exact * (1 - rate) / rate + 0.1 * A_SECOND);
 
@@ -1872,9 +1770,7 @@ test_noise(void)
 int
 main(void)
 {
-	plan(292);
-	test_stratum();
-	test_bound();
+	plan(284);
 	compare_with_list(400, false, 71, "small table");
 	compare_with_list(512, false, 72, "a power of two");
 	compare_with_list(1024, true, 73, "shifts");

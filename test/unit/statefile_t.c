@@ -145,7 +145,7 @@ busy_world(int pages, uint64_t seed)
 		if (entry == WS_NO_SAMPLE)
 		{
 			if (w.sampler->count == w.sampler->capacity)
-				ws_sampler_set_shift(w.sampler, w.sampler->shift + 1, tick, NULL, NULL);
+				ws_sampler_set_shift(w.sampler, w.sampler->shift + 1, tick, NULL);
 			entry = ws_sampler_enter(w.sampler, &page, hash, tick);
 		}
 		if (entry != WS_NO_SAMPLE)
