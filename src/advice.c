@@ -9,71 +9,43 @@
 #include <string.h>
 
 /*
- * Where fewer reads were sampled than pages, or than so many, the sampling rate
- * says more about how many each of them stands for than their number does.
+ * Reads that the sampling rate counts for beside those sampled, or the number
+ * of sampled pages if that is larger.
  */
 #define FEW_READS	30.0
 
-/* A cache with room for fewer sampled pages than this tells nothing. */
+/* A row is known if so many sampled pages fit into its sweep. */
 #define FEW_PAGES	16
 
-/* Reads a second that are not worth talking about. */
+/* Reads a second that do not matter. */
 #define NO_READS	1
+
+#define TALLY_FIELDS (sizeof(WsTally) / sizeof(double))
 
 void
 ws_tally_add(WsTally *sum, const WsTally *part)
 {
-	sum->seconds += part->seconds;
-	sum->hits += part->hits;
-	sum->reads += part->reads;
-	sum->scan_hits += part->scan_hits;
-	sum->scan_reads += part->scan_reads;
-	if (part->weight > 0)
-		sum->weight = part->weight;
-	for (int i = 0; i < 2; i++)
-	{
-		sum->run_hits[i] += part->run_hits[i];
-		sum->run_reads[i] += part->run_reads[i];
-	}
-	for (int c = 0; c < WS_CLIENT_CLASSES; c++)
-	{
-		sum->events[c] += part->events[c];
-		for (int g = 0; g < WS_ADVICE_GROUPS; g++)
-			sum->sampled[c][g] += part->sampled[c][g];
-		for (int i = 0; i < WS_SWEEP_SIZES; i++)
-			for (int g = 0; g < WS_ADVICE_GROUPS; g++)
-				sum->missed[i][c][g] += part->missed[i][c][g];
-	}
-	for (int b = 0; b < WS_REUSE_BINS; b++)
-		sum->distances[b] += part->distances[b];
+	double		weight = part->weight > 0 ? part->weight : sum->weight;
+
+	for (size_t i = 0; i < TALLY_FIELDS; i++)
+		((double *) sum)[i] += ((const double *) part)[i];
+	sum->weight = weight;
 }
 
-/*
- * Sum over all groups but one; -1: over all.
- */
+/* Sum over all groups but one; -1: over all. */
 static double
-sum_double(const double *groups, int but)
+sum_groups(const double *groups, int but)
 {
 	double		sum = 0;
 
-	for (int g = 0; g < WS_ADVICE_GROUPS; g++)
-		sum += g == but ? 0 : groups[g];
-	return sum;
-}
-
-static double
-sum_float(const float *groups, int but)
-{
-	double		sum = 0;
-
-	for (int g = 0; g < WS_ADVICE_GROUPS; g++)
+	for (int g = 0; g < WS_ERROR_GROUPS; g++)
 		sum += g == but ? 0 : groups[g];
 	return sum;
 }
 
 /*
- * The probe counts what looks like a scan.  Of that, as large a share is one
- * as of the sampled accesses.
+ * Hits or reads of sequential scans.  The probe counts all accesses in runs,
+ * and of these the same share belongs to scans as of the sampled ones.
  */
 static double
 of_scans(double counted, const double *runs, double limit)
@@ -92,21 +64,21 @@ real_reads(const WsTally *t, int class)
 }
 
 /*
- * Reads of a class that a cache of this size would do, leaving out the sampled
- * pages of one group.
+ * Reads of a class with a cache of this size, without the sampled pages of one
+ * group.  Real over sampled reads scale the misses, as if a few more reads had
+ * been sampled, just as many as the sampling rate lets expect.
  */
 static double
 predict_reads(const WsTally *t, int size, int class, int but)
 {
-	double		part = but < 0 ? 1 : 1 - 1.0 / WS_ADVICE_GROUPS;
-	double		missed = sum_float(t->missed[size][class], but);
-	double		sampled = sum_double(t->sampled[class], but);
-	double		all = sum_double(t->sampled[class], -1);
+	double		part = but < 0 ? 1 : 1 - 1.0 / WS_ERROR_GROUPS;
+	double		missed = sum_groups(t->missed[size][class], but);
+	double		sampled = sum_groups(t->sampled[class], but);
+	double		all = sum_groups(t->sampled[class], -1);
 	double		weight = t->events[class] > 0 ? all / t->events[class] : fmax(t->weight, 1);
 	double		prior = fmax(FEW_READS, t->pages) * weight;
 	double		correction = t->correction > 0 ? t->correction : 1;
 
-	/* the sampling rate as if a few more had been sampled, just as expected */
 	return missed * (real_reads(t, class) + prior * correction) / (sampled + prior * part);
 }
 
@@ -117,42 +89,44 @@ hit_ratio(double misses, double accesses)
 }
 
 static double
-predict_ratio(const WsTally *t, int size, int but)
+lru_ratio(const WsTally *t, double buffers)
 {
-	double		misses = 0;
-
-	for (int c = 0; c < WS_CLIENT_CLASSES; c++)
-		misses += predict_reads(t, size, c, but);
-	return hit_ratio(misses, t->hits + t->reads);
+	return hit_ratio(ws_reuse_misses(t->distances, buffers), t->hits + t->reads);
 }
 
-/*
- * Standard error of a predicted hit ratio, from leaving out one group at a
- * time.
- */
+static double
+predict_all_reads(const WsTally *t, int size, int but)
+{
+	double		reads = 0;
+
+	for (int c = 0; c < WS_CLIENT_CLASSES; c++)
+		reads += predict_reads(t, size, c, but);
+	return reads;
+}
+
+/* Standard error of a predicted hit ratio, by the jackknife. */
 static double
 standard_error(const WsTally *t, int size)
 {
-	double		ratio[WS_ADVICE_GROUPS];
+	double		ratio[WS_ERROR_GROUPS];
 	double		mean = 0;
 	double		sum = 0;
 
-	for (int g = 0; g < WS_ADVICE_GROUPS; g++)
+	for (int g = 0; g < WS_ERROR_GROUPS; g++)
 	{
-		ratio[g] = predict_ratio(t, size, g);
-		mean += ratio[g] / WS_ADVICE_GROUPS;
+		ratio[g] = hit_ratio(predict_all_reads(t, size, g), t->hits + t->reads);
+		mean += ratio[g] / WS_ERROR_GROUPS;
 	}
-	for (int g = 0; g < WS_ADVICE_GROUPS; g++)
+	for (int g = 0; g < WS_ERROR_GROUPS; g++)
 		sum += (ratio[g] - mean) * (ratio[g] - mean);
-	return sqrt(sum * (WS_ADVICE_GROUPS - 1) / WS_ADVICE_GROUPS);
+	return sqrt(sum * (WS_ERROR_GROUPS - 1) / WS_ERROR_GROUPS);
 }
 
 /*
- * Above the present size there is another error: how many sampled pages
- * compete for the buffers is a matter of chance, too, as if the size were off
- * by so much; how much that is depends on how steep the curve is.  The jackknife
- * does not see it.  For the present size it is corrected, and below the jackknife
- * is enough.
+ * A second error, above the present size: how many sampled pages compete for
+ * the buffers is a matter of chance, as if the size were off by so much.  The
+ * steeper the curve, the more that matters.  The jackknife does not see it; at
+ * the present size it is corrected, and below the jackknife is enough.
  */
 static double
 size_error(const WsTally *t, const WsAdvice *rows, int size, uint32_t resident)
@@ -170,78 +144,59 @@ size_error(const WsTally *t, const WsAdvice *rows, int size, uint32_t resident)
 }
 
 static void
-advise_size(const WsTally *t, int size, double lru_misses, bool told, WsAdvice *row)
+predict_row(const WsTally *t, int size, double nbuffers, bool enough, WsAdvice *row)
 {
 	double		accesses = t->hits + t->reads;
-	double		rest = t->reads - real_reads(t, WS_CLASS_SCAN) +
-		t->hits - of_scans(t->scan_hits, t->run_hits, t->hits);
-	double		reads = 0;
+	double		rest = real_reads(t, WS_CLASS_REST) + t->hits - of_scans(t->scan_hits, t->run_hits, t->hits);
+	double		reads;
 
-	row->hit_ratio = NAN;
-	row->hit_ratio_without_scans = NAN;
-	row->hit_ratio_lru = NAN;
-	row->reads_per_second = NAN;
-	row->read_factor = NAN;
-	row->error = NAN;
+	*row = (WsAdvice)
+	{
+		.factor = ws_sweep_factors[size], .buffers = rint(ws_sweep_factors[size] * nbuffers),
+			.hit_ratio = NAN, .hit_ratio_without_scans = NAN, .hit_ratio_lru = NAN,
+			.reads_per_second = NAN, .read_factor = NAN, .error = NAN
+	};
 	if (accesses <= 0 || t->seconds <= 0)
 		return;
-
-	if (!isnan(lru_misses))
-		row->hit_ratio_lru = hit_ratio(lru_misses, accesses);
-	if (!told)
+	row->hit_ratio_lru = lru_ratio(t, row->buffers);
+	if (!enough)
 		return;
 
-	for (int c = 0; c < WS_CLIENT_CLASSES; c++)
-		reads += predict_reads(t, size, c, -1);
-	row->hit_ratio = predict_ratio(t, size, -1);
+	reads = predict_all_reads(t, size, -1);
+	row->hit_ratio = hit_ratio(reads, accesses);
 	row->reads_per_second = fmin(reads, accesses) / t->seconds;
 	if (rest > 0)
 		row->hit_ratio_without_scans = hit_ratio(predict_reads(t, size, WS_CLASS_REST, -1), rest);
 }
 
 void
-ws_advise(const WsTally *tally, double nbuffers, const uint32_t *resident,
-		  const double *denning, WsAdviceTable *table)
+ws_advise(const WsTally *tally, double nbuffers, const uint32_t *resident, WsAdviceTable *table)
 {
 	double		accesses = tally->hits + tally->reads;
 	WsAdvice   *present = &table->rows[WS_SWEEP_PRESENT];
 
+	for (int i = 0; i < WS_SWEEP_SIZES; i++)
+		predict_row(tally, i, nbuffers, resident[i] >= FEW_PAGES, &table->rows[i]);
+
 	table->seconds = tally->seconds;
 	table->hit_ratio = accesses > 0 ? tally->hits / accesses : NAN;
 	table->reads_per_second = tally->seconds > 0 ? tally->reads / tally->seconds : NAN;
-	for (int i = 0; i < WS_SWEEP_SIZES; i++)
-	{
-		WsAdvice   *row = &table->rows[i];
-		double		lru;
-
-		row->factor = ws_sweep_factors[i];
-		row->buffers = rint(row->factor * nbuffers);
-		lru = denning ? denning[i] * tally->seconds :
-			ws_reuse_misses(tally->distances, row->buffers);
-		advise_size(tally, i, lru, resident[i] >= FEW_PAGES, row);
-	}
-
 	table->difference = present->hit_ratio - table->hit_ratio;
 	table->sure = fabs(table->difference) <= WS_ADVICE_TOLERANCE;
+
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 	{
 		WsAdvice   *row = &table->rows[i];
+		double		sampling;
 
 		if (isnan(row->hit_ratio))
 			continue;
-		row->error = fmin(1.96 * hypot(standard_error(tally, i), size_error(tally, table->rows, i, resident[i])) +
-						  fabs(table->difference) + WS_ADVICE_MODEL_ERROR, 1);
-		if (isnan(table->difference))
-			row->error = NAN;
+		sampling = hypot(standard_error(tally, i), size_error(tally, table->rows, i, resident[i]));
+		if (!isnan(table->difference))
+			row->error = fmin(1.96 * sampling + fabs(table->difference) + WS_ADVICE_MODEL_ERROR, 1);
 		if (present->reads_per_second > 0)
 			row->read_factor = row->reads_per_second / present->reads_per_second;
 	}
-}
-
-static double
-lru_ratio(const WsTally *tally, double buffers)
-{
-	return hit_ratio(ws_reuse_misses(tally->distances, buffers), tally->hits + tally->reads);
 }
 
 double
@@ -275,54 +230,45 @@ ws_advice_expect(const WsAdviceTable *table, const WsTally *tally, double buffer
 					 lru_ratio(tally, nearest->buffers), 0), 1);
 }
 
-/*
- * A number of reads, as people write it.
- */
-static const char *
-with_commas(double number, char *buf, size_t size)
+/* Two significant digits: the prediction is no better. */
+static double
+rounded(double reads)
 {
-	char		digits[32];
-	size_t		n;
-	size_t		out = 0;
+	double		unit = reads >= 10 ? pow(10, floor(log10(reads)) - 1) : 1;
 
-	snprintf(digits, sizeof(digits), "%.0f", number < 1e15 ? number : 1e15);
-	n = strlen(digits);
-	for (size_t i = 0; i < n && out + 2 < size; i++)
+	return fmin(rint(reads / unit) * unit, 1e15);
+}
+
+static const char *
+with_commas(double whole, char *buf, size_t size)
+{
+	size_t		n;
+
+	if (whole < 1000)
+		snprintf(buf, size, "%.0f", whole);
+	else
 	{
-		if (i > 0 && (n - i) % 3 == 0)
-			buf[out++] = ',';
-		buf[out++] = digits[i];
+		n = strlen(with_commas(floor(whole / 1000), buf, size));
+		snprintf(buf + n, size - n, ",%03.0f", fmod(whole, 1000));
 	}
-	buf[out] = '\0';
 	return buf;
 }
 
-static const WsAdvice *
-row_of(const WsAdviceTable *table, double factor)
+static double
+reads_at(const WsAdviceTable *table, double factor)
 {
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 		if (table->rows[i].factor == factor)
-			return &table->rows[i];
-	return NULL;
-}
-
-/*
- * Two significant digits: what is predicted is not known better.
- */
-static double
-rounded(double number)
-{
-	double		unit = number >= 10 ? pow(10, floor(log10(number)) - 1) : 1;
-
-	return rint(number / unit) * unit;
+			return table->rows[i].reads_per_second;
+	return NAN;
 }
 
 void
 ws_advice_reason(const WsAdviceTable *table, char *buf, size_t size)
 {
-	double		now = row_of(table, 1)->reads_per_second;
-	double		doubled = row_of(table, 2)->reads_per_second;
-	double		again = row_of(table, 4)->reads_per_second;
+	double		now = reads_at(table, 1);
+	double		doubled = reads_at(table, 2);
+	double		again = reads_at(table, 4);
 	double		saved = rounded(fmax(now - doubled, 0));
 	double		saved_again = rounded(fmax(doubled - again, 0));
 	char		a[32];

@@ -1,26 +1,25 @@
 /*
  * advice.h
- *		From counts of the last minutes to a table: the hit ratio at other sizes
- *		of the cache, and how sure that is.
+ *		From counts of the last minutes to a table: the hit ratio at other
+ *		sizes of the cache, and how sure that is.
  *
- * The miniature sweeps say how many of the sampled accesses would have been
- * misses at each size.  Scaled by the sampling rate that is an estimate for
- * all pages, but one that can be corrected: how many reads there really were
- * is counted, and how many of these were of sampled pages is too.  So misses
- * are scaled, apart for sequential scans and for the rest, by real reads over
- * sampled reads; where few were sampled, by the sampling rate, corrected by the
- * size of the set, which the sketch knows better than the sample.
+ * The miniature sweeps count which sampled accesses would miss at each size.
+ * Scaled by the sampling rate that is an estimate for all pages, which can be
+ * corrected: all real reads are counted, and so are those of sampled pages.
+ * So misses are scaled, apart for sequential scans and for the rest, by real
+ * reads over sampled reads.  If few were sampled they are scaled by the
+ * sampling rate, corrected by the size of the working set, which the sketch
+ * knows better than the sample.
  *
- * Nothing is scaled so that the prediction for the present size agrees with
- * the measured hit ratio.  It has to agree by itself, and how far it does not
- * is part of the error.
+ * The prediction for the present size is not made to agree with the measured
+ * hit ratio.  How far it differs is part of the error.
  *
- * The other part is the error of sampling.  Sampled pages are divided in groups by
- * their hashes, everything is counted by group, and leaving out one group at a
- * time shows how much the answer depends on which pages are in the sample (the
- * jackknife; Tukey 1958).
+ * The other part is the error of sampling.  Sampled pages are divided into
+ * groups by their hashes (pagehash.h), and everything is counted by group.
+ * Leaving out one group at a time shows how much the answer depends on which
+ * pages are in the sample (the jackknife; Tukey 1958).
  *
- * This room knows nothing of PostgreSQL.
+ * This module knows nothing of PostgreSQL.
  */
 #ifndef WS_ADVICE_H
 #define WS_ADVICE_H
@@ -29,23 +28,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pagehash.h"
 #include "reuse.h"
 #include "scans.h"
 #include "sweep.h"
 
-/* Groups of pages. */
-#define WS_ADVICE_GROUPS 16
-
-/* Of a page with this hash: bits that neither register nor stratum use. */
-static inline int
-ws_advice_group(uint32_t hash)
-{
-	return (int) ((hash * UINT32_C(0xC2B2AE35)) >> 28);
-}
-
 /*
- * What is counted over a while.  A sampled access counts as 2^shift, for the
- * pages that it stands for.
+ * Counts of a period.  A sampled access counts as 2^shift, for the pages that
+ * it stands for.  All fields are doubles: ws_tally_add() relies on it.
  */
 typedef struct WsTally
 {
@@ -56,33 +46,28 @@ typedef struct WsTally
 	double		scan_reads;		/* and counted */
 	double		weight;			/* pages that a sampled one stands for, lately */
 	double		pages;			/* sampled pages that were used */
-	double		correction;		/* pages that there really were, over those that
-								 * the sampled ones stand for; 0: not known */
+	double		correction;		/* all pages used, over those that the sampled
+								 * ones stand for; 0: not known */
 
-	/*
-	 * Sampled hits and reads in runs, and those of them that were taken for a
-	 * sequential scan's
-	 */
+	/* sampled accesses in runs: all, and those of sequential scans */
 	double		run_hits[2];
 	double		run_reads[2];
 
 	/* sampled reads that really happened, and how many events they were */
-	double		sampled[WS_CLIENT_CLASSES][WS_ADVICE_GROUPS];
+	double		sampled[WS_CLIENT_CLASSES][WS_ERROR_GROUPS];
 	double		events[WS_CLIENT_CLASSES];
 
 	/* sampled accesses that would miss */
-	float		missed[WS_SWEEP_SIZES][WS_CLIENT_CLASSES][WS_ADVICE_GROUPS];
+	double		missed[WS_SWEEP_SIZES][WS_CLIENT_CLASSES][WS_ERROR_GROUPS];
 
 	/* reuse distances of sampled accesses */
 	double		distances[WS_REUSE_BINS];
 } WsTally;
 
-/* Add one tally to another. */
+/* Add one tally to another, of which it keeps the later weight. */
 extern void ws_tally_add(WsTally *sum, const WsTally *part);
 
-/*
- * One size.  NaN where it cannot be told.
- */
+/* One size.  NaN if not known. */
 typedef struct WsAdvice
 {
 	double		factor;			/* size as a multiple of the present one */
@@ -92,38 +77,39 @@ typedef struct WsAdvice
 	double		hit_ratio_lru;
 	double		reads_per_second;
 	double		read_factor;	/* reads relative to the present size */
-	double		error;			/* hit_ratio is this far off at most, with a
-								 * probability of 95 % */
+	double		error;			/* 95 % bound: hit_ratio is off by less */
 } WsAdvice;
 
 /*
- * However many pages are sampled, a simulation is not the server, and other
- * lookups than the workload's are counted with it: so much bench/advice finds
- * where sampling makes no difference.
+ * The part of the error that does not depend on sampling: a simulation is not
+ * the server, and hits of the server's own lookups count, too.  So much
+ * bench/advice finds with all pages sampled.
  */
 #define WS_ADVICE_MODEL_ERROR 0.001
 
-/* The prediction for the present size may be off by this much. */
+/* How far off a sure prediction for the present size may be. */
 #define WS_ADVICE_TOLERANCE 0.03
+
+/* Why there is no advice at all with working_set.sample_pages = 0. */
+#define WS_ADVICE_NO_SAMPLE "no cache advice: working_set.sample_pages is 0"
 
 typedef struct WsAdviceTable
 {
-	double		seconds;		/* that it is about */
+	double		seconds;		/* period of the counts */
 	double		hit_ratio;		/* measured; NaN without any access */
 	double		reads_per_second;	/* measured */
-	double		difference;		/* what is predicted for the present size,
-								 * less what was measured; NaN if not known */
-	bool		sure;			/* known and within the tolerance */
+	double		difference;		/* prediction for the present size less
+								 * hit_ratio; NaN if not known */
+	bool		sure;			/* it is known and within the tolerance */
 	WsAdvice	rows[WS_SWEEP_SIZES];
 } WsAdviceTable;
 
 /*
- * Advise.  resident[i] is how many sampled pages the sweep of size i has room
- * for; with few of them a size is not advised upon.  denning, if not NULL,
- * gives misses a second for buffers, in place of reuse distances.
+ * Fill the table for a server with so many buffers.  resident[i] is how many
+ * sampled pages fit into the sweep of size i: if few do, its row is not known.
  */
 extern void ws_advise(const WsTally *tally, double nbuffers, const uint32_t *resident,
-					  const double *denning, WsAdviceTable *table);
+					  WsAdviceTable *table);
 
 /*
  * The hit ratio expected with so many buffers: between the rows by
@@ -134,13 +120,13 @@ extern double ws_advice_expect(const WsAdviceTable *table, const WsTally *tally,
 							   double buffers);
 
 /*
- * What a larger cache would save, or that it would save nothing, as the rest
- * of a sentence.  Empty if the table is not sure.
+ * What a larger cache would save, as the rest of a sentence.  Empty if the
+ * table is not sure.
  */
 extern void ws_advice_reason(const WsAdviceTable *table, char *buf, size_t size);
 
 /*
- * Why the table is not sure, as a sentence; empty if it is, or if nothing is
+ * Why the table is not sure, as a sentence.  Empty if it is, or if nothing is
  * known.
  */
 extern void ws_advice_doubt(const WsAdviceTable *table, char *buf, size_t size);

@@ -1,10 +1,6 @@
 /*
  * reuse.c
- *		Reuse distances and Denning's curve; see reuse.h.
- *
- * Each page has a place in the order of last accesses, and an access takes the
- * next new place.  The tree counts the pages between two places.  When the
- * places are used up, the pages are moved together.
+ *		Reuse distances; see reuse.h.
  */
 #include "reuse.h"
 
@@ -13,9 +9,6 @@
 
 #define BINS_PER_OCTAVE 8
 #define EMPTY UINT16_MAX
-
-/* How much of the average is the last instant's. */
-#define FOLLOWS 0.1
 
 /* Places for each page, so that few accesses have to move them together. */
 #define PLACES 4
@@ -59,7 +52,7 @@ add(WsReuse *reuse, uint32_t place, int32_t n)
 		reuse->tree[place] += (uint32_t) n;
 }
 
-/* pages in places up to this one */
+/* Pages in places up to this one. */
 static uint32_t
 count_up_to(const WsReuse *reuse, uint32_t place)
 {
@@ -114,7 +107,7 @@ ws_reuse_access(WsReuse *reuse, uint32_t page)
 	{
 		distance = reuse->count - count_up_to(reuse, place);
 		if (place + 1 == reuse->next)
-			return distance;	/* it is the last one already */
+			return distance;	/* it has the last place already */
 		ws_reuse_forget(reuse, page);
 	}
 
@@ -174,46 +167,6 @@ ws_reuse_misses(const double *bins, double buffers)
 		if (end <= buffers)
 			break;
 		misses += bins[bin] * (start >= buffers ? 1 : (end - buffers) / (end - start));
-	}
-	return misses;
-}
-
-double
-ws_denning_seconds(int point)
-{
-	return rint(exp2(point / 4.0)) / 10;
-}
-
-void
-ws_denning_follow(WsDenning *denning, const double *pages)
-{
-	double		follow;
-
-	/* the first counts in full, the second half, and so on */
-	denning->weight = FOLLOWS + (1 - FOLLOWS) * denning->weight;
-	follow = FOLLOWS / denning->weight;
-	for (int i = 0; i < WS_DENNING_POINTS; i++)
-	{
-		denning->seconds[i] = ws_denning_seconds(i);
-		denning->pages[i] += follow * (pages[i] - denning->pages[i]);
-	}
-}
-
-double
-ws_denning_misses(const double *seconds, const double *pages, int n, double buffers)
-{
-	double		seconds_before = 0;
-	double		pages_before = 0;
-	double		misses = NAN;
-
-	for (int i = 0; i < n; i++)
-	{
-		if (seconds[i] > seconds_before && pages[i] >= pages_before)
-			misses = (pages[i] - pages_before) / (seconds[i] - seconds_before);
-		if (pages[i] > buffers)
-			break;
-		seconds_before = seconds[i];
-		pages_before = pages[i];
 	}
 	return misses;
 }

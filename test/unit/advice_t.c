@@ -13,7 +13,7 @@
 
 #define K_SIGMA		5
 #define SIZES		WS_SWEEP_SIZES
-#define GROUPS		WS_ADVICE_GROUPS
+#define GROUPS		WS_ERROR_GROUPS
 #define PRESENT		WS_SWEEP_PRESENT
 #define REST		WS_CLASS_REST
 #define SCAN		WS_CLASS_SCAN
@@ -27,7 +27,7 @@ advise(const WsTally *t, double nbuffers)
 	WsAdviceTable table;
 
 	memset(&table, 0xA5, sizeof(table));
-	ws_advise(t, nbuffers, room, NULL, &table);
+	ws_advise(t, nbuffers, room, &table);
 	return table;
 }
 
@@ -58,7 +58,7 @@ static void
 miss(WsTally *t, int size, WsClass class, double misses)
 {
 	for (int g = 0; g < GROUPS; g++)
-		t->missed[size][class][g] += (float) (misses / GROUPS);
+		t->missed[size][class][g] += misses / GROUPS;
 }
 
 /*
@@ -102,7 +102,7 @@ test_add(void)
 			{
 				t->sampled[c][g] = random_below(&seed, 1000);
 				for (int i = 0; i < SIZES; i++)
-					t->missed[i][c][g] = (float) random_below(&seed, 1000);
+					t->missed[i][c][g] = random_below(&seed, 1000);
 			}
 		}
 		for (int i = 0; i < WS_REUSE_BINS; i++)
@@ -202,7 +202,10 @@ scaled(double real, double events, double misses)
 static void
 test_scaling(void)
 {
-	/* 16 * 10,000 reads sampled; 30 more as expected do not weigh much: 30/10,000 */
+	/*
+	 * 16 * 10,000 reads sampled; 30 more as expected do not weigh much:
+	 * 30/10,000
+	 */
 	is_within(scaled(160000, 10000, 50000), 1, 1e-9, "sampled as expected, misses are as they are");
 	is_within(scaled(320000, 10000, 50000), 2, 2 * 30 / 10000.0, "half as many: twice");
 	is_within(scaled(80000, 10000, 50000), 0.5, 30 / 10000.0, "twice as many: half");
@@ -210,9 +213,10 @@ test_scaling(void)
 	is_within(scaled(960, 30, 50000), 1.5, 0.01, "half of 60 expected: half way to twice");
 	/* one of two: no more than 16 in 480 and some */
 	is_within(scaled(32, 1, 50000), 1, 0.05, "one of two expected: nearly as the sampling rate says");
+
 	/*
-	 * None at all.  The misses themselves still count 16 each, and thirty reads
-	 * as expected stand for 480.
+	 * None at all.  The misses themselves still count 16 each, and thirty
+	 * reads as expected stand for 480.
 	 */
 	is_within(scaled(60, 0, 50000), (60 + 480) / 480.0, 0.01,
 			  "none sampled where four were expected: nearly as the sampling rate says");
@@ -260,8 +264,8 @@ test_scans(void)
 			  1e-9, "nor are more reads by scans than there are");
 
 	/*
-	 * Of 20,000 reads and 10,000 hits that look like scans, three quarters and
-	 * half of the sampled ones were taken for scans: 15,000 and 5,000 of
+	 * Of 20,000 reads and 10,000 hits that look like scans, three quarters
+	 * and half of the sampled ones were taken for scans: 15,000 and 5,000 of
 	 * 100,000 accesses.
 	 */
 	t->scan_hits = 10000;
@@ -291,7 +295,6 @@ test_unknown(void)
 	WsTally    *t = new_tally(0, 0);
 	WsAdviceTable table = advise(t, 1000);
 	uint32_t	some[SIZES];
-	double		denning[SIZES];
 	bool		fine = true;
 	char		reason[256];
 
@@ -313,7 +316,7 @@ test_unknown(void)
 		miss(t, i, REST, 1000);
 		some[i] = i < 3 ? 15 : 16;
 	}
-	ws_advise(t, 1000, some, NULL, &table);
+	ws_advise(t, 1000, some, &table);
 	for (int i = 0; i < SIZES; i++)
 		fine &= isnan(table.rows[i].hit_ratio) == (i < 3) && isnan(table.rows[i].error) == (i < 3) &&
 			isnan(table.rows[i].reads_per_second) == (i < 3) &&
@@ -322,26 +325,11 @@ test_unknown(void)
 	ok(fine && table.sure, "sizes with room for fewer than 16 sampled pages are not told");
 	for (int i = 0; i < SIZES; i++)
 		some[i] = i <= PRESENT ? 15 : 16;
-	ws_advise(t, 1000, some, NULL, &table);
+	ws_advise(t, 1000, some, &table);
 	ws_advice_reason(&table, reason, sizeof(reason));
-	ok(isnan(table.difference) && !table.sure && reason[0] == '\0' && table.hit_ratio == 0.9,
+	ok(isnan(table.difference) && !table.sure && reason[0] == '\0' && table.hit_ratio == 0.9 &&
+	   !isnan(table.rows[SIZES - 1].hit_ratio) && isnan(table.rows[SIZES - 1].error),
 	   "if the present one is not, it is not sure");
-
-	/* no sample: Denning's curve, in misses a second */
-	for (int i = 0; i < SIZES; i++)
-	{
-		some[i] = 0;
-		denning[i] = i == 5 ? NAN : 10 * i;
-	}
-	ws_advise(t, 1000, some, denning, &table);
-	for (int i = 0; i < SIZES; i++)
-		fine &= isnan(table.rows[i].hit_ratio) &&
-			(i == 5 ? isnan(table.rows[i].hit_ratio_lru) :
-			 fabs(table.rows[i].hit_ratio_lru - (1 - 10 * i * 10 / 10000.0)) < 1e-12);
-	ok(fine && isnan(table.difference), "without a sample there is Denning's curve alone");
-	denning[3] = 1e9;
-	ws_advise(t, 1000, some, denning, &table);
-	ok(table.rows[3].hit_ratio_lru == 0, "of which no hit ratio is below 0");
 	free(t);
 
 	/* no reads */
@@ -435,7 +423,7 @@ test_jackknife(void)
 			t->sampled[c][g] = 100 * events;
 			t->events[c] += events;
 			for (int i = 0; i < SIZES; i++)
-				t->missed[i][c][g] = (float) (100 * (1 + random_below(&seed, 90)));
+				t->missed[i][c][g] = (100 * (1 + random_below(&seed, 90)));
 		}
 	table = advise(t, 1000);
 	for (int i = 0; i < SIZES; i++)
@@ -453,6 +441,7 @@ test_jackknife(void)
 			{
 				double		m = 0;
 				double		s = 0;
+
 				/* thirty reads, each for a hundred */
 				double		extra = 30 * 100;
 
@@ -481,8 +470,9 @@ test_jackknife(void)
 	   farthest);
 
 	/*
-	 * With one page in 16, the number of those that compete is uncertain, too,
-	 * above the present size: worth a change of size by sqrt((1 - 1/f) (1 - 1/16) / 1000).
+	 * With one page in 16, the number of those that compete is uncertain,
+	 * too, above the present size: worth a change of size by sqrt((1 - 1/f)
+	 * (1 - 1/16) / 1000).
 	 */
 	{
 		WsAdviceTable before = table;
@@ -548,14 +538,14 @@ test_coverage(void)
 		for (int p = 0; p < PAGES; p++)
 		{
 			uint32_t	hash = random32(&seed);
-			int			g = ws_advice_group(hash);
+			uint32_t	g = ws_hash_group(hash);
 
-			if (ws_stratum(hash, 14) < 3)
+			if (ws_hash_stratum(hash, 14) < 3)
 				continue;
 			t->sampled[REST][g] += WEIGHT * reads[p];
 			t->events[REST] += reads[p];
-			t->missed[0][REST][g] += (float) (WEIGHT * misses[p]);
-			t->missed[PRESENT][REST][g] += (float) (WEIGHT * reads[p]);
+			t->missed[0][REST][g] += (WEIGHT * misses[p]);
+			t->missed[PRESENT][REST][g] += (WEIGHT * reads[p]);
 		}
 		table = advise(t, 1000);
 		off = table.rows[0].hit_ratio - (1 - all_misses / (t->hits + t->reads));
@@ -567,6 +557,7 @@ test_coverage(void)
 	}
 	is_within(covered, 0.93 * TRIALS, K_SIGMA * sqrt(0.93 * 0.07 * TRIALS),
 			  "the truth is within the error as often as it says");
+
 	/*
 	 * Both mean squares have relative standard errors of sqrt(2/TRIALS), and
 	 * that of the jackknife less; a jackknife may be too large by a little.
@@ -576,46 +567,6 @@ test_coverage(void)
 	is_within(bias / TRIALS, 0, K_SIGMA * sqrt(squares) / TRIALS, "and there is no bias");
 	free(reads);
 	free(misses);
-}
-
-/*
- * Sampled pages are divided evenly, at any sampling rate: of all the hashes of
- * a stratum each group has a sixteenth, as evenly as multiples of a fraction
- * are spread, give or take a few.
- */
-static void
-test_groups(void)
-{
-	double		worst = 0;
-	bool		range = true;
-
-	for (uint32_t shift = 0; shift <= 14; shift += 2)
-		for (uint32_t log2m = 10; log2m <= 16; log2m += 3)
-		{
-			enum
-			{
-				N = 60000
-			};
-			uint64_t	seed = 164 + shift;
-			long		count[GROUPS] = {0};
-			long		n = 0;
-
-			while (n < N)
-			{
-				uint32_t	hash = random32(&seed) >> (shift < log2m ? shift : log2m);
-				int			g = ws_advice_group(hash);
-
-				range &= g >= 0 && g < GROUPS;
-				if (ws_stratum(hash, log2m) < shift)
-					continue;
-				count[g & (GROUPS - 1)]++;
-				n++;
-			}
-			/* binomial */
-			for (int g = 0; g < GROUPS; g++)
-				worst = fmax(worst, fabs(count[g] - N / 16.0) / sqrt(N * 15 / 256.0));
-		}
-	ok(range && worst < K_SIGMA, "groups are of equal size at any rate, worst is %.1f sigma", worst);
 }
 
 /*
@@ -749,7 +700,11 @@ test_reason(void)
 		{1000, 1, 0, "1,000", "1"},
 		{10994, 1000, 4, "10,000", "1,000"},
 		{5, 5, 2, "0", "3"},
-		/* what a larger cache would cost is noise, and nothing to be spoken of */
+
+		/*
+		 * what a larger cache would cost is noise, and nothing to be spoken
+		 * of
+		 */
 		{5, 5.2, 2, "0", "3"},
 		{500, 800, 100, "0", "700"},
 		{900, 200, 500, "700", "0"},
@@ -835,8 +790,8 @@ typedef struct Advisor
 	bool		damping;
 	WsDamping	damp;
 	double		ndamped;
-	uint32_t   *interval;		/* of each page: when hits were told, */
-	uint32_t   *told;			/* and how many */
+	uint32_t   *interval;		/* of each page: when hits were reported, */
+	uint32_t   *reported;		/* and how many */
 } Advisor;
 
 static uint32_t
@@ -857,7 +812,7 @@ advisor_new(const Workload *w, bool damping)
 	a->scans = aligned_memory(ws_scans_size());
 	a->tally = zeroed(1, sizeof(WsTally));
 	a->interval = zeroed(npages(w), sizeof(uint32_t));
-	a->told = zeroed(npages(w), sizeof(uint32_t));
+	a->reported = zeroed(npages(w), sizeof(uint32_t));
 	a->rate = ldexp(1, -(int) w->shift);
 	a->damping = damping;
 	ws_sampler_init(a->sampler, CAPACITY, LOG2M, w->shift, 1000);
@@ -876,7 +831,7 @@ advisor_free(Advisor *a)
 	free(a->scans);
 	free(a->tally);
 	free(a->interval);
-	free(a->told);
+	free(a->reported);
 	free(a);
 }
 
@@ -919,13 +874,13 @@ advisor_event(Advisor *a, const WsEvent *e, uint32_t hash)
 	const double weight = ldexp(1, (int) a->load->shift);
 	uint32_t	entry = ws_sampler_find(a->sampler, &e->page, hash);
 	bool		known = entry != WS_NO_SAMPLE;
-	int			group = ws_advice_group(hash);
+	uint32_t	group = ws_hash_group(hash);
 	WsAccess	access;
 	WsClass		class;
 	uint32_t	missed;
 	uint32_t	distance;
 
-	if (e->act == WS_ACT_REMOVE)
+	if (e->kind == WS_EVENT_REMOVE)
 	{
 		if (known)
 			a->sampler->samples[entry].resident = 0;
@@ -938,26 +893,26 @@ advisor_event(Advisor *a, const WsEvent *e, uint32_t hash)
 	ws_sampler_touch(a->sampler, entry, e->tick, true);
 	a->sampler->samples[entry].resident = 1;
 
-	class = ws_scans_judge(a->scans, e, a->load->shift, &access);
+	class = ws_scans_classify(a->scans, e, a->load->shift, &access);
 	access.page = entry;
 	missed = ws_sweep_access(a->sweep, &access);
 	distance = ws_reuse_access(a->reuse, entry);
-	if (!known && e->act == WS_ACT_HIT)
+	if (!known && e->kind == WS_EVENT_HIT)
 		return;
 	a->tally->weight = weight;
 	if (e->run >= WS_RUN_SCAN)
 	{
-		double	   *runs = e->act == WS_ACT_READ ? a->tally->run_reads : a->tally->run_hits;
+		double	   *runs = e->kind == WS_EVENT_READ ? a->tally->run_reads : a->tally->run_hits;
 
 		runs[0] += weight;
 		runs[1] += class == WS_CLASS_SCAN ? weight : 0;
 	}
 	for (int i = 0; i < SIZES; i++)
 		if (missed >> i & 1)
-			a->tally->missed[i][class][group] += (float) weight;
+			a->tally->missed[i][class][group] += weight;
 	a->tally->distances[distance == WS_REUSE_NEVER ? WS_REUSE_BINS - 1 :
 						ws_reuse_bin(distance / a->rate)] += weight;
-	if (e->act == WS_ACT_READ)
+	if (e->kind == WS_EVENT_READ)
 	{
 		a->tally->sampled[class][group] += weight;
 		a->tally->events[class]++;
@@ -975,14 +930,14 @@ damped(Advisor *a, uint32_t page, uint32_t tick)
 	if (a->interval[page] != interval)
 	{
 		a->interval[page] = interval;
-		a->told[page] = 0;
+		a->reported[page] = 0;
 	}
-	if (a->told[page] >= a->damp.uses)
+	if (a->reported[page] >= a->damp.uses)
 	{
 		a->ndamped++;
 		return true;
 	}
-	a->told[page]++;
+	a->reported[page]++;
 	return false;
 }
 
@@ -994,7 +949,10 @@ page_id(const Workload *w, uint32_t n)
 
 	while (n >= w->pages[relation])
 		n -= w->pages[relation++];
-	return (WsPageId) {1663, 5, 10 + relation, 0, n};
+	return (WsPageId)
+	{
+		1663, 5, 10 + relation, 0, n
+	};
 }
 
 /*
@@ -1065,7 +1023,7 @@ run(const Workload *w, bool others, uint64_t seed, Truth *truth, WsAdviceTable t
 			for (int k = 0; k < 2; k++)
 			{
 				memset(advisor[k]->tally, 0, sizeof(WsTally));
-				advisor[k]->ndamped = 0;
+				advisor[	k]->ndamped = 0;
 			}
 		if (s >= 0 && w->pages[s + 1] == 0)
 			s = -1;
@@ -1112,16 +1070,16 @@ run(const Workload *w, bool others, uint64_t seed, Truth *truth, WsAdviceTable t
 			memset(&e, 0, sizeof(e));
 			e.tick = tick;
 			e.process = 10 + (unsigned int) (s + 1);
-			if (gone != NO_PAGE && ws_stratum(hash[gone], LOG2M) >= w->shift)
+			if (gone != NO_PAGE && ws_hash_stratum(hash[gone], LOG2M) >= w->shift)
 			{
-				e.act = WS_ACT_REMOVE;
+				e.kind = WS_EVENT_REMOVE;
 				e.page = page_id(w, gone);
 				advisor_event(advisor[k], &e, hash[gone]);
 			}
-			if (ws_stratum(hash[page], LOG2M) >= w->shift)
+			if (ws_hash_stratum(hash[page], LOG2M) >= w->shift)
 			{
 				sampled_hits += k == 1 && server_hit && i >= w->warm;
-				e.act = server_hit ? WS_ACT_HIT : WS_ACT_READ;
+				e.kind = server_hit ? WS_EVENT_HIT : WS_EVENT_READ;
 				e.page = page_id(w, page);
 				e.run = s >= 0 ? WS_RUN_MAX : 0;
 				if (s >= 0)
@@ -1136,6 +1094,7 @@ run(const Workload *w, bool others, uint64_t seed, Truth *truth, WsAdviceTable t
 	}
 
 	truth->told = 1 - advisor[1]->ndamped / sampled_hits;
+
 	for (int k = 0; k < 2; k++)
 	{
 		WsTally    *t = advisor[k]->tally;
@@ -1148,7 +1107,7 @@ run(const Workload *w, bool others, uint64_t seed, Truth *truth, WsAdviceTable t
 		t->scan_reads = scans - scan_hits;
 		for (int i = 0; i < SIZES; i++)
 			buffers[i] = ws_sweep_buffers(advisor[k]->sweep, i);
-		ws_advise(t, w->buffers, buffers, NULL, &table[k]);
+		ws_advise(t, w->buffers, buffers, &table[k]);
 		if (ws_sweep_check(advisor[k]->sweep) != NULL || ws_sampler_check(advisor[k]->sampler) != NULL)
 			abort();
 		advisor_free(advisor[k]);
@@ -1216,9 +1175,10 @@ test_end_to_end(uint32_t shift, uint64_t seed)
 	ok(within >= TESTED - 2, "1/%d sampled: %d of %d sizes are predicted within their errors, worst is %.4f",
 	   1 << shift, within, TESTED, farthest);
 	ok(close >= TESTED - 2, "1/%d sampled: so they are without scans, which are a fifth", 1 << shift);
+
 	/*
-	 * The part of the error that comes from what pages are in the sample:
-	 * (1 - R)/R sum(m_p^2), from each page's misses in the naive caches.
+	 * The part of the error that comes from what pages are in the sample: (1
+	 * - R)/R sum(m_p^2), from each page's misses in the naive caches.
 	 */
 	ok(worst_lru < K_SIGMA, "1/%d sampled: LRU is predicted, worst is %.1f sigma", 1 << shift, worst_lru);
 }
@@ -1254,7 +1214,7 @@ main(void)
 
 	for (int i = 0; i < SIZES; i++)
 		room[i] = 1000;
-	plan(96);
+	plan(93);
 	test_add();
 	test_all_seen();
 	test_scaling();
@@ -1264,7 +1224,6 @@ main(void)
 	test_limits();
 	test_jackknife();
 	test_coverage();
-	test_groups();
 	test_expect();
 	test_doubt();
 	test_reason();

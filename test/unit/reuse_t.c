@@ -1,7 +1,7 @@
 /*
  * reuse_t.c
  *		Tests of reuse distances, of their bins, and of the miss ratios that
- *		follow from them and from Denning's curve.
+ *		follow from them.
  *
  * Seeds are fixed, so a run either always passes or always fails.  Where an
  * assertion is about random numbers its bound is K_SIGMA standard errors, by
@@ -68,7 +68,7 @@ test_distances(void)
 	{
 		uint32_t	pages;
 		double		exponent;
-		int			forget;			/* one access in so many is a forgetting */
+		int			forget;		/* one access in so many is a forgetting */
 		long		length;
 		const char *name;
 	}			table[] = {
@@ -264,180 +264,28 @@ test_misses(void)
 
 /*
  * ----------------------------------------------------------------
- * Denning's curve
- * ----------------------------------------------------------------
- */
-
-/*
- * Uniform accesses, r a second to N pages: the set of a window of T seconds
- * has s(T) = N (1 - exp(-r T / N)) pages, and grows by r (1 - s/N) a second.
- *
- * What is returned is the growth from one point of the curve to the next, where
- * the size is between the two.  The growth falls, so it is between those at the
- * two ends; with points four to an octave, T to 1.19 T, it can be off by what
- * the size grows in that, times r/N: 0.19 T s'(T) r/N = 0.19 r x exp(-x), with
- * x = r T/N, which is at most 0.19 r / e.
- */
-static void
-test_denning(void)
-{
-	enum
-	{
-		N = 100000, POINTS = 2000, COARSE = 80
-	};
-	const double r = 5000;
-	double	   *seconds = zeroed(POINTS, sizeof(double));
-	double	   *pages = zeroed(POINTS, sizeof(double));
-	double		farthest = 0;
-	double		largest = 0;
-
-	for (int i = 0; i < POINTS; i++)
-	{
-		seconds[i] = 0.05 * (i + 1);
-		pages[i] = N * (1 - exp(-r * seconds[i] / N));
-	}
-	for (double s = 0; s < 0.99 * N; s += 100)
-		farthest = fmax(farthest, fabs(ws_denning_misses(seconds, pages, POINTS, s) - r * (1 - s / N)));
-	/* in 0.05 s the size grows by 250 pages at most */
-	is_within(farthest, 0, r * 250 / N, "Denning: a dense curve, as its derivative");
-	/* s(100) is 99.3 % of N; so the last interval's growth is that there */
-	is_within(ws_denning_misses(seconds, pages, POINTS, 1e9), r * exp(-r * 100 / N),
-			  r * exp(-r * 100 / N) * 0.01, "Denning: beyond the curve, as at its end");
-	is_within(ws_denning_misses(seconds, pages, POINTS, pages[POINTS - 1]),
-			  ws_denning_misses(seconds, pages, POINTS, 1e9), 0, "Denning: or at the end itself");
-
-	for (int i = 0; i < COARSE; i++)
-	{
-		seconds[i] = 0.1 * exp2(i / 4.0);
-		pages[i] = N * (1 - exp(-r * seconds[i] / N));
-	}
-	for (double s = 0; s < N; s += 50)
-	{
-		double		misses = ws_denning_misses(seconds, pages, COARSE, s);
-
-		farthest = fmax(farthest, fabs(misses - r * (1 - s / N)));
-		largest = fmax(largest, misses);
-	}
-	ok(farthest <= 0.19 * r / exp(1) && largest <= r, "Denning: four points to an octave are near");
-
-	/* what a curve may be like */
-	ok(isnan(ws_denning_misses(seconds, pages, 0, 100)), "Denning: nothing is known of no curve");
-	seconds[0] = 2;
-	pages[0] = 100;
-	is_within(ws_denning_misses(seconds, pages, 1, 50), 50, 0, "Denning: one point is a straight line");
-	is_within(ws_denning_misses(seconds, pages, 1, 500), 50, 0, "Denning: which goes on");
-	seconds[1] = 2;
-	pages[1] = 100;
-	seconds[2] = 4;
-	pages[2] = 140;
-	is_within(ws_denning_misses(seconds, pages, 3, 120), 20, 0, "Denning: the same point twice is one");
-	is_within(ws_denning_misses(seconds, pages, 3, 99.9), 50, 0, "Denning: below it, as without");
-	seconds[3] = 8;
-	pages[3] = 140;
-	is_within(ws_denning_misses(seconds, pages, 4, 200), 0, 0,
-			  "Denning: what has all its pages misses nothing");
-	is_within(ws_denning_misses(seconds, pages, 4, 130), 20, 0, "Denning: but below it does");
-	is_within(ws_denning_misses(seconds, pages, 4, 140), 0, 0,
-			  "Denning: to hold just all of them is enough");
-	pages[1] = 105;
-	is_within(ws_denning_misses(seconds, pages, 4, 102), 50, 0,
-			  "Denning: two estimates of one window make no rate");
-	seconds[0] = 0;
-	pages[0] = 0;
-	seconds[1] = 2;
-	pages[1] = 100;
-	is_within(ws_denning_misses(seconds, pages, 3, 50), 50, 0, "Denning: a curve may begin with nothing");
-	free(seconds);
-	free(pages);
-}
-
-/*
- * The average of a curve over instants: each weighs nine tenths of the one
- * after it.
- */
-static void
-test_denning_follow(void)
-{
-	enum
-	{
-		INSTANTS = 40
-	};
-	WsDenning	d;
-	double		pages[INSTANTS][WS_DENNING_POINTS];
-	double		farthest = 0;
-	uint64_t	seed = 143;
-	bool		fine = true;
-
-	fine &= fabs(ws_denning_seconds(0) - 0.1) < 1e-12;
-	for (int i = 4; i < WS_DENNING_POINTS; i++)
-	{
-		double		ticks = ws_denning_seconds(i) * 10;
-		double		before = ws_denning_seconds(i - 4) * 10;
-
-		/*
-		 * Four to an octave, and whole ticks of a tenth of a second: one is
-		 * rounded by a half at most, and twice the other by one.
-		 */
-		fine &= fabs(ticks - rint(ticks)) < 1e-6;
-		fine &= ws_denning_seconds(i) >= ws_denning_seconds(i - 1);
-		fine &= fabs(ticks - 2 * before) < 1.5 + 1e-6;
-	}
-	ok(fine && ws_denning_seconds(WS_DENNING_POINTS - 1) > 1800,
-	   "Denning: points are four to an octave, to more than half an hour");
-
-	memset(&d, 0, sizeof(d));
-	for (int k = 0; k < INSTANTS; k++)
-	{
-		for (int i = 0; i < WS_DENNING_POINTS; i++)
-			pages[k][i] = 1000 * random_unit(&seed);
-		ws_denning_follow(&d, pages[k]);
-		for (int i = 0; i < WS_DENNING_POINTS; i++)
-		{
-			double		sum = 0;
-			double		weights = 0;
-
-			for (int j = 0; j <= k; j++)
-			{
-				sum += pow(0.9, k - j) * pages[j][i];
-				weights += pow(0.9, k - j);
-			}
-			farthest = fmax(farthest, fabs(d.pages[i] - sum / weights));
-			farthest = fmax(farthest, fabs(d.seconds[i] - ws_denning_seconds(i)));
-		}
-	}
-	ok(farthest < 1e-9, "Denning: the curve is averaged over instants, from the first on");
-}
-
-/*
- * ----------------------------------------------------------------
- * Three ways to a miss ratio
+ * Miss ratios
  * ----------------------------------------------------------------
  */
 
 /*
  * Uniform accesses to n pages.  All caches of C pages miss 1 - C/n of them,
- * binomially.  The pages of a window are counted here as they are; the mean
- * over a window that ends anywhere is n (1 - (1 - 1/n)^T).
+ * binomially.
  */
 static void
 test_agreement(void)
 {
 	enum
 	{
-		PAGES = 4000, WARM = 60000, LENGTH = 200000, POINTS = 500, STEP = 30, INSTANTS = 400
+		PAGES = 4000, WARM = 60000, LENGTH = 200000
 	};
 	WsReuse    *reuse = new_reuse(PAGES);
 	WsSweep    *sweep = aligned_memory(ws_sweep_size(PAGES));
 	uint64_t	seed = 153;
 	double		bins[WS_REUSE_BINS] = {0};
 	long		missed[WS_SWEEP_SIZES] = {0};
-	double		seconds[POINTS];
-	double		pages[POINTS];
-	uint32_t   *trace = zeroed(WARM + LENGTH, sizeof(uint32_t));
-	uint32_t   *last = zeroed(PAGES, sizeof(uint32_t));
 	double		worst_lru = 0;
 	double		worst_clock = 0;
-	double		worst_denning = 0;
 
 	ws_sweep_init(sweep, PAGES);
 	ws_sweep_resize(sweep, 900);
@@ -447,32 +295,11 @@ test_agreement(void)
 		uint32_t	distance = ws_reuse_access(reuse, a.page);
 		uint32_t	misses = ws_sweep_access(sweep, &a);
 
-		trace[i] = a.page;
 		if (i < WARM)
 			continue;
 		bins[distance == WS_REUSE_NEVER ? WS_REUSE_BINS - 1 : ws_reuse_bin(distance)]++;
 		for (int k = 0; k < WS_SWEEP_SIZES; k++)
 			missed[k] += misses >> k & 1;
-	}
-	/* the distinct pages of windows of 30, 60, ... accesses, at 400 instants */
-	for (int p = 0; p < POINTS; p++)
-	{
-		seconds[p] = STEP * (p + 1);
-		pages[p] = 0;
-	}
-	for (int k = 1; k <= INSTANTS; k++)
-	{
-		uint32_t	now = WARM + LENGTH / INSTANTS * (uint32_t) k;
-		uint32_t	distinct = 0;
-		int			p = 0;
-
-		memset(last, 0, PAGES * sizeof(uint32_t));
-		for (uint32_t age = 1; p < POINTS; age++)
-		{
-			distinct += last[trace[now - age]]++ == 0;
-			if (age == seconds[p])
-				pages[p++] += (double) distinct / INSTANTS;
-		}
 	}
 	for (int k = 0; k < WS_SWEEP_SIZES; k++)
 	{
@@ -482,26 +309,11 @@ test_agreement(void)
 
 		worst_lru = fmax(worst_lru, fabs(ws_reuse_misses(bins, buffers) - LENGTH * p) / sigma);
 		worst_clock = fmax(worst_clock, fabs(missed[k] - LENGTH * p) / sigma);
-		/*
-		 * The pages that 30 accesses more add to a window are binomial, 400
-		 * times; the window may be that much wider than the size asked for
-		 * is, and grows by so much less.
-		 */
-		if (buffers < 0.95 * pages[POINTS - 1])
-		{
-			double		off = fabs(ws_denning_misses(seconds, pages, POINTS, buffers) - p);
-
-			worst_denning = fmax(worst_denning, (off - (double) STEP / PAGES) /
-								 sqrt(p * (1 - p) / (INSTANTS * STEP)));
-		}
 	}
 	ok(worst_lru < K_SIGMA, "uniform: LRU misses 1 - C/n, worst is %.1f sigma", worst_lru);
 	ok(worst_clock < K_SIGMA, "uniform: so does the clock, worst is %.1f sigma", worst_clock);
-	ok(worst_denning < K_SIGMA, "uniform: and so Denning's curve says, worst is %.1f sigma", worst_denning);
 	free(reuse);
 	free(sweep);
-	free(trace);
-	free(last);
 }
 
 /*
@@ -557,7 +369,11 @@ test_sampled(bool damped)
 			}
 		if (number[page] == NO_PAGE)
 			continue;
-		/* reported at most every 500 accesses, in which no cache is turned over */
+
+		/*
+		 * reported at most every 500 accesses, in which no cache is turned
+		 * over
+		 */
 		if (damped && reported[page] != 0 && i - reported[page] < 500)
 		{
 			unreported++;
@@ -602,13 +418,11 @@ test_sampled(bool damped)
 int
 main(void)
 {
-	plan(42);
+	plan(25);
 	test_distances();
 	test_loop();
 	test_bins();
 	test_misses();
-	test_denning();
-	test_denning_follow();
 	test_agreement();
 	test_sampled(false);
 	test_sampled(true);
