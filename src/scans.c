@@ -38,9 +38,10 @@ typedef struct Relation
 	uint32_t	tablespace;
 	uint32_t	database;
 	uint32_t	relation;
-	uint32_t	blocks;			/* as looked up, or highest one seen, and one on */
-	uint32_t	before;			/* what that was at the last turn of a second; 0:
-								 * it did not exist; UINT32_MAX: not known */
+	uint32_t	blocks;			/* as looked up, or highest one seen, and one
+								 * on */
+	uint32_t	before;			/* what that was at the last turn of a second;
+								 * 0: it did not exist; UINT32_MAX: not known */
 	bool		sized;			/* was it ever looked up, */
 	bool		exact;			/* and no block seen beyond? */
 	uint8_t		good;			/* for so many seconds; 0: look again */
@@ -56,7 +57,7 @@ typedef struct Relation
 typedef struct Walker
 {
 	uint32_t	process;
-	uint32_t	here;			/* the one it is in */
+	uint32_t here;				/* the one it is in */
 	uint32_t	steps;			/* since it came from the other */
 	uint32_t	block;			/* and where there */
 	uint32_t	there;			/* the other one */
@@ -67,8 +68,8 @@ typedef struct Walker
 struct WsScans
 {
 	double		nbuffers;
-	uint32_t	next;			/* relations from this number on are new; 0: not
-								 * known */
+	uint32_t	next;			/* relations from this number on are new; 0:
+								 * not known */
 	Relation	relations[RELATIONS];
 	Walker		walkers[PROCESSES];
 };
@@ -117,8 +118,8 @@ find_relation(WsScans *scans, const WsPageId *page)
 bool
 ws_scans_wants_size(WsScans *scans, const WsEvent *event)
 {
-	if (event->maintenance || event->page.fork != 0 || event->act == WS_ACT_REMOVE ||
-		(event->act == WS_ACT_HIT && event->run < WS_RUN_SCAN))
+	if (event->maintenance || event->page.fork != 0 || event->kind == WS_EVENT_REMOVE ||
+		(event->kind == WS_EVENT_HIT && event->run < WS_RUN_SCAN))
 		return false;
 	return find_relation(scans, &event->page)->good == 0;
 }
@@ -139,13 +140,13 @@ ws_scans_set_size(WsScans *scans, const WsPageId *page, uint32_t blocks)
 	r->exact = true;
 }
 
-WsAct
-ws_scans_act(WsScans *scans, const WsEvent *event)
+WsEventKind
+ws_scans_event_kind(WsScans *scans, const WsEvent *event)
 {
-	if (event->act == WS_ACT_READ && !event->maintenance && event->page.fork == 0 &&
+	if (event->kind == WS_EVENT_READ && !event->maintenance && event->page.fork == 0 &&
 		event->page.block >= find_relation(scans, &event->page)->before)
-		return WS_ACT_EXTEND;
-	return event->act;
+		return WS_EVENT_EXTEND;
+	return event->kind;
 }
 
 /*
@@ -186,7 +187,7 @@ walks_alongside(WsScans *scans, uint32_t process, uint32_t relation, uint32_t bl
 }
 
 WsClass
-ws_scans_judge(WsScans *scans, const WsEvent *event, uint32_t shift, WsAccess *access)
+ws_scans_classify(WsScans *scans, const WsEvent *event, uint32_t shift, WsAccess *access)
 {
 	Relation   *r;
 	double		blocks;
@@ -214,7 +215,7 @@ ws_scans_judge(WsScans *scans, const WsEvent *event, uint32_t shift, WsAccess *a
 	}
 	blocks = r->blocks + (r->exact ? 0 : ldexp(1, (int) shift) - 1);
 
-	if (event->act == WS_ACT_EXTEND)
+	if (event->kind == WS_EVENT_EXTEND)
 	{
 		/* bulk writes go through their rings at all sizes */
 		if (event->ring)
@@ -229,8 +230,8 @@ ws_scans_judge(WsScans *scans, const WsEvent *event, uint32_t shift, WsAccess *a
 		return WS_CLASS_REST;
 	r->runs += 1;
 	r->alone += !walks_alongside(scans, event->process, access->relation,
-								event->page.block);
-	if (event->act == WS_ACT_READ)
+								 event->page.block);
+	if (event->kind == WS_EVENT_READ)
 	{
 		r->reads += 1;
 		r->ringed += event->ring;

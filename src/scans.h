@@ -66,15 +66,15 @@ extern bool ws_scans_wants_size(WsScans *scans, const WsEvent *event);
 /* The relation that a page is of has so many blocks; 0: there is none to know. */
 extern void ws_scans_set_size(WsScans *scans, const WsPageId *page, uint32_t blocks);
 
-/* What happened to the page: WS_ACT_EXTEND for a read of one that is new. */
-extern WsAct ws_scans_act(WsScans *scans, const WsEvent *event);
+/* What happened to the page: WS_EVENT_EXTEND for a read of one that is new. */
+extern WsEventKind ws_scans_event_kind(WsScans *scans, const WsEvent *event);
 
 /*
  * Judge an access while one page in 2^shift is sampled: its class, and in
  * *access all but the page.
  */
-extern WsClass ws_scans_judge(WsScans *scans, const WsEvent *event, uint32_t shift,
-							  WsAccess *access);
+extern WsClass ws_scans_classify(WsScans *scans, const WsEvent *event, uint32_t shift,
+								 WsAccess *access);
 
 /*
  * Let evidence and sizes age; once a second.  Relations from the number next on

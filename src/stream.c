@@ -9,10 +9,7 @@
 _Static_assert(sizeof(WsEvent) == 32, "an event has no gaps");
 _Static_assert(offsetof(WsStream, events) == 192, "events begin a cache line");
 
-/*
- * After so many lost races for a place a writer gives up: it must not be kept
- * from its work.
- */
+/* A writer gives up after so many lost races for a place, and goes on. */
 #define CLAIM_ATTEMPTS 16
 
 size_t
@@ -28,9 +25,7 @@ ws_stream_init(WsStream *stream, uint32_t places)
 	stream->size = places;
 }
 
-/*
- * One byte of everything in an event but itself.
- */
+/* One byte over everything else in an event. */
 static uint8_t
 checksum(const WsEvent *event)
 {
@@ -51,7 +46,7 @@ bool
 ws_stream_write(WsStream *stream, const WsEvent *event)
 {
 	uint32_t	position = __atomic_load_n(&stream->head, __ATOMIC_RELAXED);
-	WsEvent	   *place;
+	WsEvent    *place;
 	WsEvent		e = *event;
 
 	for (int attempt = 0;; attempt++)
@@ -81,54 +76,34 @@ ws_stream_write(WsStream *stream, const WsEvent *event)
 	return true;
 }
 
-WsStreamState
-ws_stream_read(WsStream *stream, WsEvent *event)
-{
-	uint32_t	position = __atomic_load_n(&stream->tail, __ATOMIC_RELAXED);
-	WsEvent    *place = &stream->events[position & (stream->size - 1)];
-	uint32_t	stamp;
-
-	if (position == __atomic_load_n(&stream->head, __ATOMIC_RELAXED))
-		return WS_STREAM_EMPTY;
-	stamp = __atomic_load_n(&place->stamp, __ATOMIC_ACQUIRE);
-	if (stamp != position + 1)
-		return WS_STREAM_PENDING;
-
-	memcpy(event, place, sizeof(*event));
-	event->stamp = stamp;
-	ws_stream_skip(stream);
-	return event->check == checksum(event) ? WS_STREAM_EVENT : WS_STREAM_DAMAGED;
-}
-
-void
-ws_stream_skip(WsStream *stream)
-{
-	__atomic_store_n(&stream->tail, __atomic_load_n(&stream->tail, __ATOMIC_RELAXED) + 1,
-					 __ATOMIC_RELEASE);
-}
-
 int
 ws_stream_take(WsStream *stream, WsStreamWait *wait, WsEvent *events, int n, int *lost)
 {
+	uint32_t	position = __atomic_load_n(&stream->tail, __ATOMIC_RELAXED);
 	int			taken = 0;
 
-	while (taken < n)
+	while (taken < n && position != __atomic_load_n(&stream->head, __ATOMIC_RELAXED))
 	{
-		WsStreamState state = ws_stream_read(stream, &events[taken]);
+		WsEvent    *place = &stream->events[position & (stream->size - 1)];
+		WsEvent    *event = &events[taken];
+		bool		whole = __atomic_load_n(&place->stamp, __ATOMIC_ACQUIRE) == position + 1;
 
-		if (state == WS_STREAM_EVENT)
-			taken++;
-		else if (state == WS_STREAM_DAMAGED)
-			(*lost)++;
-		else if (state == WS_STREAM_PENDING && wait->turns >= WS_STREAM_PATIENCE &&
-				 wait->position == __atomic_load_n(&stream->tail, __ATOMIC_RELAXED))
+		if (whole)
 		{
-			ws_stream_skip(stream);
-			wait->turns = 0;
-			(*lost)++;
+			*event = *place;
+			event->stamp = position + 1;
 		}
-		else
+		else if (wait->turns < WS_STREAM_PATIENCE || wait->position != position)
 			break;
+		else
+			wait->turns = 0;
+
+		if (whole && event->check == checksum(event))
+			taken++;
+		else
+			(*lost)++;
+		/* release: the copy is made before a writer may claim the place */
+		__atomic_store_n(&stream->tail, ++position, __ATOMIC_RELEASE);
 	}
 	return taken;
 }

@@ -4,21 +4,20 @@
  *
  * The idea.  Any number of processes write, one reads.  A writer claims the
  * next place by moving the head on, fills it, and then stamps it with its
- * position, so the reader knows that it is whole.  Nobody waits: when the ring
- * is full the event is not written, and the writer is told, so that it can be
- * counted.
+ * position, so the reader knows that it is whole.  Nobody waits.  When the
+ * ring is full the event is not written, and the writer counts it as lost.
  *
- * A writer may be stopped between claim and stamp for as long as its machine
- * likes.  The reader does not pass such a place by itself; after waiting long
- * enough it may skip it.  Should the writer then wake up and write into what
- * has meanwhile become another's place, the check byte, which covers content
- * and position, tells.  Damaged events are dropped, and counted.
+ * The system may stop a writer between claim and stamp for any time.  The
+ * reader waits for such a pending place for some turns, and then gives it up.
+ * If the writer then wakes up, it writes into a place that is another's by
+ * now. The check byte, which covers content and position, shows it.  The
+ * reader drops damaged events, and counts them.
  *
- * Concurrency.  head is moved by compare-and-swap, tail by the reader alone.
- * A stamp is stored with release and loaded with acquire; it guards the event
- * before it.  All else is relaxed.
+ * Concurrency.  Writers move the head by compare-and-swap, only the reader
+ * moves the tail.  A stamp is stored with release and loaded with acquire, so
+ * that it guards the event before it.  All else is relaxed.
  *
- * This room knows nothing of PostgreSQL.
+ * This module knows nothing of PostgreSQL.
  */
 #ifndef WS_STREAM_H
 #define WS_STREAM_H
@@ -41,17 +40,18 @@ typedef struct WsPageId
 } WsPageId;
 
 /* What happened to a page. */
-typedef enum WsAct
+typedef enum WsEventKind
 {
-	WS_ACT_HIT,					/* found in shared buffers */
-	WS_ACT_READ,				/* not found, and let in: read, or made */
-	WS_ACT_EXTEND,				/* made: the reader of the stream finds that out */
-	WS_ACT_REMOVE				/* left shared buffers: no use of the page */
-} WsAct;
+	WS_EVENT_HIT,				/* found in shared buffers */
+	WS_EVENT_READ,				/* not found, so that it came in: read or made */
+	WS_EVENT_EXTEND,			/* made; the reader of the stream finds that
+								 * out */
+	WS_EVENT_REMOVE				/* left shared buffers: no use of the page */
+} WsEventKind;
 
 /*
- * How much a process's accesses look like a sequential scan of the relation:
- * from 0 to the maximum, and from the limit up it is taken for one.
+ * How much a process's accesses look like a sequential scan of the relation,
+ * up to WS_RUN_MAX.  From WS_RUN_SCAN on it is a run, which may be a scan.
  */
 #define WS_RUN_MAX		15
 #define WS_RUN_SCAN		8
@@ -61,10 +61,10 @@ typedef struct WsEvent
 	uint32_t	stamp;			/* position + 1, once the event is whole */
 	uint32_t	tick;			/* when */
 	WsPageId	page;
-	unsigned int act:2;			/* a WsAct */
+	unsigned int kind:2;		/* a WsEventKind */
 	unsigned int maintenance:1; /* by VACUUM or the like */
 	unsigned int ring:1;		/* through a ring of buffers: reads, and the
-								 * removals that make room for them */
+								 * removals that they cause */
 	unsigned int run:4;			/* 0 .. WS_RUN_MAX */
 	unsigned int check:8;
 	unsigned int process:16;	/* number of the backend */
@@ -92,28 +92,13 @@ extern size_t ws_stream_size(uint32_t places);
 extern void ws_stream_init(WsStream *stream, uint32_t places);
 
 /*
- * Write an event, of which stamp and check are filled in here.  False if the
- * stream is full, or so contended that it is better given up.
+ * Write an event, and fill in its stamp and check.  False if the stream is
+ * full, or too contended.
  */
 extern bool ws_stream_write(WsStream *stream, const WsEvent *event);
 
-/* What the reader finds. */
-typedef enum WsStreamState
-{
-	WS_STREAM_EVENT,			/* an event */
-	WS_STREAM_EMPTY,			/* nothing */
-	WS_STREAM_PENDING,			/* a place that is claimed but not whole */
-	WS_STREAM_DAMAGED			/* an event that was lost; go on */
-} WsStreamState;
-
-/* Take the next event.  The one reader only. */
-extern WsStreamState ws_stream_read(WsStream *stream, WsEvent *event);
-
-/* Give up the place that is pending.  The one reader only. */
-extern void ws_stream_skip(WsStream *stream);
-
 /*
- * How long the reader has been waiting for a pending place.  Begin with zeros.
+ * How long the reader has waited for a pending place.  Begin with zeros.
  */
 typedef struct WsStreamWait
 {
@@ -121,17 +106,17 @@ typedef struct WsStreamWait
 	uint32_t	turns;
 } WsStreamWait;
 
-/* A pending place is given up after so many turns of the reader. */
+/* The reader gives up a pending place after so many turns. */
 #define WS_STREAM_PATIENCE 5
 
 /*
- * Take up to n events; returns how many, and adds to *lost what was damaged or
- * had to be given up.  The one reader only.
+ * Take up to n events; returns how many, and adds to *lost those that are
+ * damaged or given up.  The one reader only.
  */
 extern int	ws_stream_take(WsStream *stream, WsStreamWait *wait, WsEvent *events, int n,
 						   int *lost);
 
-/* The reader's turn ends: what is pending now has been for one more. */
+/* End a turn of the reader: a place that is pending now has waited for it. */
 extern void ws_stream_end_turn(const WsStream *stream, WsStreamWait *wait);
 
 /* Places that are claimed and not yet read. */

@@ -58,7 +58,7 @@ make_event(uint64_t number)
 	e.page.fork = (int32_t) (uint32_t) c;
 	e.page.block = (uint32_t) (c >> 32);
 	c = mix64(c + 1);
-	e.act = c & 3;
+	e.kind = c & 3;
 	e.maintenance = c >> 2 & 1;
 	e.ring = c >> 3 & 1;
 	e.run = c >> 4 & 15;
@@ -73,8 +73,33 @@ same_event(const WsEvent *a, const WsEvent *b)
 	return a->tick == b->tick && a->page.tablespace == b->page.tablespace &&
 		a->page.database == b->page.database && a->page.relation == b->page.relation &&
 		a->page.fork == b->page.fork && a->page.block == b->page.block &&
-		a->act == b->act && a->maintenance == b->maintenance && a->ring == b->ring &&
+		a->kind == b->kind && a->maintenance == b->maintenance && a->ring == b->ring &&
 		a->run == b->run && a->process == b->process;
+}
+
+/*
+ * What the reader finds at a place.
+ */
+typedef enum State
+{
+	EVENT,						/* an event */
+	EMPTY,						/* nothing */
+	PENDING,					/* a place that is claimed but not whole */
+	DAMAGED						/* an event that was lost */
+} State;
+
+static State
+read_one(WsStream *stream, WsEvent *event)
+{
+	WsStreamWait wait = {0, 0};
+	int			lost = 0;
+	int			taken = ws_stream_take(stream, &wait, event, 1, &lost);
+
+	if (lost > 0)
+		return DAMAGED;
+	if (taken > 0)
+		return EVENT;
+	return ws_stream_filled(stream) == 0 ? EMPTY : PENDING;
 }
 
 static bool
@@ -92,15 +117,15 @@ reads_number(WsStream *stream, uint64_t number)
 	WsEvent		want = make_event(number);
 	WsEvent		got;
 
-	return ws_stream_read(stream, &got) == WS_STREAM_EVENT && same_event(&got, &want);
+	return read_one(stream, &got) == EVENT && same_event(&got, &want);
 }
 
 static bool
-reads_state(WsStream *stream, WsStreamState state)
+reads_state(WsStream *stream, State state)
 {
 	WsEvent		got;
 
-	return ws_stream_read(stream, &got) == state;
+	return read_one(stream, &got) == state;
 }
 
 /*
@@ -110,6 +135,15 @@ static uint32_t
 claim(WsStream *stream)
 {
 	return stream->head++;
+}
+
+/*
+ * Give up the next place without a wait.
+ */
+static void
+skip(WsStream *stream)
+{
+	stream->tail++;
 }
 
 /*
@@ -137,8 +171,8 @@ test_empty_and_order(void)
 	bool		fine = true;
 
 	is_int(ws_stream_size(8), 3 * 64 + 8 * sizeof(WsEvent), "a stream is three lines of cache and its places");
-	ok(ws_stream_filled(stream) == 0 && reads_state(stream, WS_STREAM_EMPTY) &&
-	   reads_state(stream, WS_STREAM_EMPTY) && stream->tail == 0,
+	ok(ws_stream_filled(stream) == 0 && reads_state(stream, EMPTY) &&
+	   reads_state(stream, EMPTY) && stream->tail == 0,
 	   "a new stream is empty, and stays where it is when read");
 
 	for (uint64_t i = 0; i < 5; i++)
@@ -146,7 +180,7 @@ test_empty_and_order(void)
 	ok(fine && ws_stream_filled(stream) == 5, "five events are written");
 	for (uint64_t i = 0; i < 5; i++)
 		fine &= reads_number(stream, i);
-	ok(fine && ws_stream_filled(stream) == 0 && reads_state(stream, WS_STREAM_EMPTY),
+	ok(fine && ws_stream_filled(stream) == 0 && reads_state(stream, EMPTY),
 	   "and read in their order, each once");
 
 	/* every field at its ends */
@@ -158,20 +192,20 @@ test_empty_and_order(void)
 		e.stamp = 77;
 		e.check = 88;
 		fine &= ws_stream_write(stream, &e) &&
-			ws_stream_read(stream, &got) == WS_STREAM_EVENT && same_event(&e, &got) &&
+			read_one(stream, &got) == EVENT && same_event(&e, &got) &&
 			got.stamp == stream->tail;
 		memset(&e, 0, sizeof(e));
 	}
 	ok(fine, "all ones and all zeros survive, and stamp and check are the stream's own");
 	e = make_event(1);
-	e.act = WS_ACT_REMOVE;
+	e.kind = WS_EVENT_REMOVE;
 	e.run = WS_RUN_MAX;
 	{
 		WsEvent		got;
 
-		ok(ws_stream_write(stream, &e) && ws_stream_read(stream, &got) == WS_STREAM_EVENT &&
-		   got.act == WS_ACT_REMOVE && got.run == WS_RUN_MAX,
-		   "the largest act and the longest run have room in their bits");
+		ok(ws_stream_write(stream, &e) && read_one(stream, &got) == EVENT &&
+		   got.kind == WS_EVENT_REMOVE && got.run == WS_RUN_MAX,
+		   "the last kind and the longest run have room in their bits");
 	}
 	free(stream);
 }
@@ -195,7 +229,7 @@ test_full(void)
 	   "an event that is read makes room for one, and for no more");
 	for (uint64_t i = 1; i <= 8; i++)
 		fine &= reads_number(stream, i);
-	ok(fine && reads_state(stream, WS_STREAM_EMPTY), "the rest come whole and in order");
+	ok(fine && reads_state(stream, EMPTY), "the rest come whole and in order");
 	free(stream);
 }
 
@@ -225,7 +259,7 @@ compare_with_queue(WsStream *stream, long steps, uint64_t seed, long *refused)
 			*refused += !room;
 		}
 		else if (first == next)
-			wrong += !reads_state(stream, WS_STREAM_EMPTY);
+			wrong += !reads_state(stream, EMPTY);
 		else
 			wrong += !reads_number(stream, first++);
 		wrong += ws_stream_filled(stream) != next - first;
@@ -273,22 +307,22 @@ test_pending(void)
 
 		/* one is claimed, and the one behind it written */
 		position = claim(stream);
-		waits &= reads_state(stream, WS_STREAM_PENDING);
+		waits &= reads_state(stream, PENDING);
 		waits &= write_number(stream, 1);
 		for (int n = 0; n < 10; n++)
-			waits &= reads_state(stream, WS_STREAM_PENDING);
+			waits &= reads_state(stream, PENDING);
 		waits &= stream->tail == position && ws_stream_filled(stream) == 2;
-		ws_stream_skip(stream);
+		skip(stream);
 		skips &= stream->tail == position + 1 && reads_number(stream, 1) &&
-			reads_state(stream, WS_STREAM_EMPTY);
+			reads_state(stream, EMPTY);
 
 		/* one that is only late */
 		position = claim(stream);
 		write_number(stream, 3);
-		late &= reads_state(stream, WS_STREAM_PENDING);
+		late &= reads_state(stream, PENDING);
 		stream->events[position & 7] = written_at(8, position, 2);
 		late &= reads_number(stream, 2) && reads_number(stream, 3) &&
-			reads_state(stream, WS_STREAM_EMPTY);
+			reads_state(stream, EMPTY);
 
 		/* a claim takes room like an event */
 		for (int n = 0; n < 8; n++)
@@ -296,8 +330,8 @@ test_pending(void)
 		full &= !write_number(stream, 4);
 		for (int n = 0; n < 8; n++)
 		{
-			full &= reads_state(stream, WS_STREAM_PENDING);
-			ws_stream_skip(stream);
+			full &= reads_state(stream, PENDING);
+			skip(stream);
 			full &= write_number(stream, (uint64_t) n);
 		}
 		for (int n = 0; n < 8; n++)
@@ -334,7 +368,7 @@ test_woken_writer(void)
 		WsEvent    *place = &stream->events[position & 3];
 		uint32_t	stamp;
 
-		ws_stream_skip(stream);
+		skip(stream);
 		for (uint64_t n = 0; n < 4; n++)
 			held_up &= write_number(stream, 1000000 + 4 * trial + n);
 		for (uint64_t n = 0; n < 3; n++)
@@ -350,20 +384,20 @@ test_woken_writer(void)
 		{
 			/* and its stamp: not what the reader waits for */
 			held_up &= place->stamp == position + 1 &&
-				reads_state(stream, WS_STREAM_PENDING);
-			ws_stream_skip(stream);
+				reads_state(stream, PENDING);
+			skip(stream);
 		}
 		else
 		{
 			WsEvent		got;
-			WsStreamState state;
+			State state;
 
 			place->stamp = stamp;
-			state = ws_stream_read(stream, &got);
-			noticed += state == WS_STREAM_DAMAGED;
-			passed += state == WS_STREAM_EVENT;
+			state = read_one(stream, &got);
+			noticed += state == DAMAGED;
+			passed += state == EVENT;
 		}
-		held_up &= reads_state(stream, WS_STREAM_EMPTY) && write_number(stream, 5) &&
+		held_up &= reads_state(stream, EMPTY) && write_number(stream, 5) &&
 			reads_number(stream, 5);
 		free(stream);
 	}
@@ -397,21 +431,24 @@ test_damage(void)
 			WsEvent    *place = &stream->events[stream->head & 3];
 			uint32_t	tail = stream->tail;
 			WsEvent		got;
-			WsStreamState state;
+			State state;
 
 			goes_on &= write_number(stream, n);
 			((uint8_t *) place)[4 + bit / 8] ^= (uint8_t) (1 << bit % 8);
-			state = ws_stream_read(stream, &got);
-			goes_on &= state == WS_STREAM_DAMAGED || state == WS_STREAM_EVENT;
+			state = read_one(stream, &got);
+			goes_on &= state == DAMAGED || state == EVENT;
+
 			goes_on &= stream->tail == tail + 1;
-			passed += state == WS_STREAM_EVENT;
+			passed += state == EVENT;
+
 			trials++;
 		}
 	}
-	ok(goes_on && reads_state(stream, WS_STREAM_EMPTY), "a damaged event is taken, too");
+	ok(goes_on && reads_state(stream, EMPTY), "a damaged event is taken, too");
+
 	/*
-	 * A single bit changes what is multiplied by a power of two, which is
-	 * no random change of the check byte; but rarely none.
+	 * A single bit changes what is multiplied by a power of two, which is no
+	 * random change of the check byte; but rarely none.
 	 */
 	ok(passed <= trials / 64, "a bit that changes is noticed: all but %ld of %ld", passed, trials);
 
@@ -426,7 +463,7 @@ test_damage(void)
 		/* as many words of another event as the machine got round to */
 		goes_on &= write_number(stream, n);
 		memcpy((char *) place + 4, (char *) &other + 4, 4 * words);
-		passed += ws_stream_read(stream, &got) == WS_STREAM_EVENT;
+		passed += read_one(stream, &got) == EVENT;
 		trials++;
 	}
 	/* one in 256, binomial */
@@ -450,7 +487,7 @@ test_turns(void)
 	bool		takes = true;
 	bool		waits = true;
 	bool		late = true;
-	bool		anew = true;
+	bool		again = true;
 
 	for (int i = 0; i < 3; i++)
 	{
@@ -520,23 +557,23 @@ test_turns(void)
 		position = claim(stream);
 		for (turns = 0; turns < 100 && lost < 10; turns++)
 		{
-			anew &= ws_stream_take(stream, &wait, events, SOME, &lost) == 0;
+			again &= ws_stream_take(stream, &wait, events, SOME, &lost) == 0;
 			ws_stream_end_turn(stream, &wait);
 		}
-		anew &= stream->tail == position;
+		again &= stream->tail == position;
 		for (turns = 0; turns < 100 && lost < 11; turns++)
 		{
-			anew &= ws_stream_take(stream, &wait, events, SOME, &lost) == 0;
+			again &= ws_stream_take(stream, &wait, events, SOME, &lost) == 0;
 			ws_stream_end_turn(stream, &wait);
 		}
-		anew &= turns >= WS_STREAM_PATIENCE && turns <= WS_STREAM_PATIENCE + 2 &&
+		again &= turns >= WS_STREAM_PATIENCE && turns <= WS_STREAM_PATIENCE + 2 &&
 			ws_stream_filled(stream) == 0;
 		free(stream);
 	}
 	ok(takes, "the reader takes whole events, and counts damaged ones");
 	ok(waits, "it waits for a pending place for some turns, and then gives it up");
 	ok(late, "what comes within that time is not lost");
-	ok(anew, "it waits for each place anew");
+	ok(again, "it waits as long for each place");
 }
 
 /*
@@ -575,8 +612,9 @@ write_many(void *arg)
 		else
 		{
 			/*
-			 * Wait a little for the reader.  On a busy machine each yield costs
-			 * the time slices of all others, so that there are few of them.
+			 * Wait a little for the reader.  On a busy machine each yield
+			 * costs the time slices of all others, so that there are few of
+			 * them.
 			 */
 			if (w->nrefused++ % 256 == 0)
 				sched_yield();
@@ -608,17 +646,20 @@ test_threads(uint32_t places)
 
 	for (uint32_t i = 0; i < WRITERS; i++)
 	{
-		writer[i] = (Writer) {stream, i, zeroed(ATTEMPTS, sizeof(bool)),
-		zeroed(ATTEMPTS, sizeof(bool)), 0, 0, &running};
+		writer[i] = (Writer)
+		{
+			stream, i, zeroed(ATTEMPTS, sizeof(bool)),
+				zeroed(ATTEMPTS, sizeof(bool)), 0, 0, &running
+		};
 		if (pthread_create(&thread[i], NULL, write_many, &writer[i]) != 0)
 			abort();
 	}
 	for (;;)
 	{
 		WsEvent		got;
-		WsStreamState state = ws_stream_read(stream, &got);
+		State state = read_one(stream, &got);
 
-		if (state == WS_STREAM_EVENT)
+		if (state == EVENT)
 		{
 			uint32_t	w = got.process;
 			WsEvent		want;
@@ -638,9 +679,9 @@ test_threads(uint32_t places)
 			nread[w]++;
 			writer[w].read[got.tick] = true;
 		}
-		else if (state == WS_STREAM_DAMAGED)
+		else if (state == DAMAGED)
 			damaged++;
-		else if (state == WS_STREAM_PENDING)
+		else if (state == PENDING)
 			sched_yield();
 		else if (last)
 			break;
