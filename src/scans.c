@@ -1,28 +1,25 @@
 /*
  * scans.c
- *		Judging accesses; see scans.h.
+ *		Classes of accesses; see scans.h.
  */
 #include "scans.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Relations that are known at a time; a power of two. */
+/* Relations and processes remembered at a time; powers of two. */
 #define RELATIONS 2048
-
-/* Processes whose last relations are known; a power of two. */
 #define PROCESSES 256
 
-/* Evidence halves in about so many seconds. */
+/* Evidence halves in so many seconds. */
 #define MEMORY_SECONDS 60
 
-/* So many sampled reads of a run, more or less, are enough to go by. */
+/* So many sampled accesses of a run are enough evidence. */
 #define ENOUGH 6
 
 /*
- * A process that returned from one relation to the other so many times in a
- * row, and never stayed longer than so many sampled accesses, goes through
- * both.
+ * A process walks through two relations once it has come back to either so
+ * many times in a row, without staying longer than so many sampled accesses.
  */
 #define RETURNS_ALONGSIDE	3
 #define STEPS_ALONE			256
@@ -30,7 +27,7 @@
 /* A size that was looked up is good for so many seconds. */
 #define SIZE_SECONDS 10
 
-/* A table goes through a ring from this share of shared_buffers on. */
+/* A table larger than this share of shared_buffers goes through a ring. */
 #define RING_SHARE 0.25
 
 typedef struct Relation
@@ -38,38 +35,36 @@ typedef struct Relation
 	uint32_t	tablespace;
 	uint32_t	database;
 	uint32_t	relation;
-	uint32_t	blocks;			/* as looked up, or highest one seen, and one
-								 * on */
-	uint32_t	before;			/* what that was at the last turn of a second;
-								 * 0: it did not exist; UINT32_MAX: not known */
-	bool		sized;			/* was it ever looked up, */
-	bool		exact;			/* and no block seen beyond? */
-	uint8_t		good;			/* for so many seconds; 0: look again */
+	uint32_t	blocks;			/* as looked up, or the highest seen + 1 */
+	uint32_t	before;			/* the same, a second ago; 0: it did not
+								 * exist; UINT32_MAX: not known */
+	bool		sized;			/* the size was looked up at some time, */
+	bool		exact;			/* and no block was seen beyond */
+	uint8_t		good;			/* seconds until the size is too old */
+
+	/* evidence */
 	float		reads;			/* in runs */
-	float		ringed;			/* those of them that went through a ring */
+	float		ringed;			/* those of them through a ring */
 	float		runs;			/* accesses in runs */
 	float		alone;			/* those with no other run alongside */
 } Relation;
 
-/*
- * The last two relations that a process went through block by block.
- */
+/* The last two relations that a process went through block by block. */
 typedef struct Walker
 {
 	uint32_t	process;
-	uint32_t here;				/* the one it is in */
+	uint32_t here;				/* the present one */
 	uint32_t	steps;			/* since it came from the other */
-	uint32_t	block;			/* and where there */
+	uint32_t	block;			/* the last one here */
 	uint32_t	there;			/* the other one */
-	uint32_t	there_block;	/* where it left that one */
+	uint32_t	there_block;	/* the last one there */
 	int			returns;		/* from one to the other, in a row */
 } Walker;
 
 struct WsScans
 {
 	double		nbuffers;
-	uint32_t	next;			/* relations from this number on are new; 0:
-								 * not known */
+	uint32_t	next;			/* first number of new relations; 0: not known */
 	Relation	relations[RELATIONS];
 	Walker		walkers[PROCESSES];
 };
@@ -94,9 +89,7 @@ relation_hash(const WsPageId *page)
 		page->tablespace;
 }
 
-/*
- * What is known of a relation; one that is new may displace another.
- */
+/* The entry of a relation, which may displace another. */
 static Relation *
 find_relation(WsScans *scans, const WsPageId *page)
 {
@@ -132,7 +125,7 @@ ws_scans_set_size(WsScans *scans, const WsPageId *page, uint32_t blocks)
 	r->good = SIZE_SECONDS;
 	if (blocks == 0)
 		return;
-	/* if it has shrunk, blocks beyond its end will be new ones */
+	/* if it has shrunk, blocks beyond its end are new */
 	if (r->sized && r->before > blocks)
 		r->before = blocks;
 	r->blocks = blocks;
@@ -150,9 +143,9 @@ ws_scans_event_kind(WsScans *scans, const WsEvent *event)
 }
 
 /*
- * Does the process go through another relation, too?  An index scan in the
- * table's order goes back to its index every few blocks.  "relation" is one
- * that the process is in a run through.
+ * Does the process, in a run through this relation, go through another one,
+ * too? An index scan in the table's order goes back to its index every few
+ * blocks.
  */
 static bool
 walks_alongside(WsScans *scans, uint32_t process, uint32_t relation, uint32_t block)
@@ -166,13 +159,13 @@ walks_alongside(WsScans *scans, uint32_t process, uint32_t relation, uint32_t bl
 	}
 	if (relation == w->here)
 	{
-		/* for so long in one that there is no other */
+		/* it stays in one */
 		if (++w->steps > STEPS_ALONE)
 			w->returns = 0;
 	}
 	else
 	{
-		/* it goes on where it left, or begins another scan */
+		/* it goes on where it left, or starts another scan */
 		if (relation != w->there || block <= w->there_block)
 			w->returns = 0;
 		else if (w->returns < RETURNS_ALONGSIDE)
@@ -186,24 +179,41 @@ walks_alongside(WsScans *scans, uint32_t process, uint32_t relation, uint32_t bl
 	return w->returns == RETURNS_ALONGSIDE;
 }
 
+/*
+ * Add an access in a run to the evidence about its relation, and conclude
+ * whether a sequential scan made it.
+ */
+static bool
+is_scan(WsScans *scans, Relation *r, const WsEvent *event, const WsAccess *access, double blocks)
+{
+	r->runs += 1;
+	r->alone += !walks_alongside(scans, event->process, access->relation, access->block);
+	if (event->kind == WS_EVENT_READ)
+	{
+		r->reads += 1;
+		r->ringed += event->ring;
+	}
+
+	/* a scan would go through a ring now, and events would show it */
+	if (blocks > scans->nbuffers * RING_SHARE)
+		return r->ringed > 0 && (r->reads < ENOUGH || r->ringed >= r->reads / 2);
+	return event->ring || r->runs < ENOUGH || r->alone >= r->runs / 2;
+}
+
 WsClass
 ws_scans_classify(WsScans *scans, const WsEvent *event, uint32_t shift, WsAccess *access)
 {
 	Relation   *r;
 	double		blocks;
 
-	access->ringed = 0;
-	access->ring = WS_RING_READ;
+	access->ringed = event->maintenance ? WS_SWEEP_ALL : 0;
+	access->ring = event->maintenance ? WS_RING_VACUUM : WS_RING_READ;
 	access->process = event->process;
 	access->relation = relation_hash(&event->page);
 	access->block = event->page.block;
 
 	if (event->maintenance)
-	{
-		access->ringed = WS_SWEEP_ALL;
-		access->ring = WS_RING_VACUUM;
 		return WS_CLASS_MAINTENANCE;
-	}
 	if (event->page.fork != 0)
 		return WS_CLASS_REST;
 
@@ -226,26 +236,8 @@ ws_scans_classify(WsScans *scans, const WsEvent *event, uint32_t shift, WsAccess
 		return WS_CLASS_REST;
 	}
 
-	if (event->run < WS_RUN_SCAN)
+	if (event->run < WS_RUN_SCAN || !is_scan(scans, r, event, access, blocks))
 		return WS_CLASS_REST;
-	r->runs += 1;
-	r->alone += !walks_alongside(scans, event->process, access->relation,
-								 event->page.block);
-	if (event->kind == WS_EVENT_READ)
-	{
-		r->reads += 1;
-		r->ringed += event->ring;
-	}
-
-	if (blocks > scans->nbuffers * RING_SHARE)
-	{
-		/* it would go through a ring now, and that can be seen */
-		if (r->ringed == 0 || (r->reads >= ENOUGH && r->ringed < r->reads / 2))
-			return WS_CLASS_REST;
-	}
-	else if (!event->ring && r->runs >= ENOUGH && r->alone < r->runs / 2)
-		return WS_CLASS_REST;
-
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 		if (blocks > scans->nbuffers * ws_sweep_factors[i] * RING_SHARE)
 			access->ringed |= WS_SWEEP_BIT(i);

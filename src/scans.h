@@ -1,33 +1,31 @@
 /*
  * scans.h
- *		Which accesses are those of a sequential scan, and at which sizes of the
+ *		Which accesses belong to a sequential scan, and at which sizes of the
  *		cache would it go through a ring?
  *
  * PostgreSQL reads a table through a ring if the table is larger than a
  * quarter of shared_buffers.  So the same scan fills the cache at one size and
- * leaves it alone at another, and whoever wants to know what another size
- * would do has to know who scans what.
+ * leaves it alone at another.
  *
- * What the probe tells about an access is evidence, not proof.  A run of
+ * What the probe reports about an access is evidence, not proof.  A run of
  * blocks in ascending order looks like a sequential scan, but an index scan in
  * the table's order, or a bitmap heap scan, makes one too, and neither ever
  * goes through a ring.  If the table is larger than a quarter of the present
- * cache, there is proof: a sequential scan would have evicted pages that it
- * had itself just read.  If it is not, a run is taken for a sequential scan
- * unless the process walks through another relation alongside, as an index
- * scan does through its index.
+ * cache, there is proof: a sequential scan evicts pages that it has itself
+ * just read. If it is not, a run counts as a sequential scan unless the
+ * process walks through another relation alongside, as an index scan does
+ * through its index.
  *
- * The caller looks up the size of a relation that seems to be scanned or to grow
- * (ws_scans_wants_size()).  Until then the size is learnt from the highest sampled
- * block.
+ * The caller looks up sizes of relations (ws_scans_wants_size()).  Until then
+ * the highest sampled block gives the size.
  *
- * Sizes also tell a page that is read from a page by which its relation has grown.
- * The process that lets the page in does not know.  But a block that lies at or
- * beyond the end that its relation had a moment ago must have been made since, and
- * so must all blocks of a relation that did not exist a moment ago.  Numbers of
- * relations are given in ascending order.
+ * Sizes also distinguish a page that is read from one by which its relation
+ * has grown, which the process that lets the page in does not know.  A block
+ * at or beyond the end that its relation had a second ago must be new, and so
+ * must all blocks of a relation that did not exist then.  The server numbers
+ * relations in ascending order.
  *
- * One process has all to itself.  This room knows nothing of PostgreSQL.
+ * One process uses it.  This module knows nothing of PostgreSQL.
  */
 #ifndef WS_SCANS_H
 #define WS_SCANS_H
@@ -39,46 +37,44 @@
 #include "stream.h"
 #include "sweep.h"
 
-/* What becomes of an access. */
+/* Classes of accesses.  The hit ratio is about those of clients. */
 typedef enum WsClass
 {
-	WS_CLASS_REST,				/* looked up by clients */
-	WS_CLASS_SCAN,				/* read by clients' sequential scans */
-	WS_CLASS_MAINTENANCE		/* of VACUUM and the like */
+	WS_CLASS_REST,				/* clients' look-ups */
+	WS_CLASS_SCAN,				/* clients' sequential scans */
+	WS_CLASS_MAINTENANCE		/* VACUUM and the like */
 } WsClass;
 
-/* Those that the hit ratio is about. */
 #define WS_CLIENT_CLASSES 2
 
 typedef struct WsScans WsScans;
 
+/* Bytes needed; begin there, on a server with so many buffers. */
 extern size_t ws_scans_size(void);
-
-/* Begin, in memory of that size, on a server with so many buffers. */
 extern void ws_scans_init(WsScans *scans, double nbuffers);
 
 /*
- * Does it depend on the size of its relation what becomes of this access, and is
- * that not known, or was it looked up too long ago?
+ * Does the class of this access depend on the size of its relation, and is
+ * that unknown, or too old?
  */
 extern bool ws_scans_wants_size(WsScans *scans, const WsEvent *event);
 
-/* The relation that a page is of has so many blocks; 0: there is none to know. */
+/* The relation of this page has so many blocks; 0: its file does not exist. */
 extern void ws_scans_set_size(WsScans *scans, const WsPageId *page, uint32_t blocks);
 
-/* What happened to the page: WS_EVENT_EXTEND for a read of one that is new. */
+/* The kind of the event, WS_EVENT_EXTEND for a read of a page that is new. */
 extern WsEventKind ws_scans_event_kind(WsScans *scans, const WsEvent *event);
 
 /*
- * Judge an access while one page in 2^shift is sampled: its class, and in
- * *access all but the page.
+ * The class of an access while one page in 2^shift is sampled.  Fills in
+ * *access, except for the number of the page.
  */
 extern WsClass ws_scans_classify(WsScans *scans, const WsEvent *event, uint32_t shift,
 								 WsAccess *access);
 
 /*
- * Let evidence and sizes age; once a second.  Relations from the number next on
- * do not exist yet; 0: not known.
+ * Let evidence and sizes age; once a second.  Relations from the number "next"
+ * on do not exist yet; 0: not known.
  */
 extern void ws_scans_age(WsScans *scans, uint32_t next);
 

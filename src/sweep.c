@@ -2,8 +2,8 @@
  * sweep.c
  *		Miniature clock sweeps; see sweep.h.
  *
- * What a page is in each of the caches stands together, in one line of cache:
- * most accesses are hits at all sizes, and then no other line is touched.
+ * One line of the processor's cache holds what a page is in all caches: most
+ * accesses are hits at all sizes, and then touch no other line.
  */
 #include "sweep.h"
 
@@ -14,13 +14,13 @@
 #define USAGE_MAX	5
 
 /*
- * Uses of a page that are told for each turn of the hand but one in a tick.
- * Twice the five that would do if they came evenly: what is told comes first,
- * and then nothing for the rest of the tick, in which the hand goes on.
+ * Uses of a page to report for each further turn of the hand in a tick.  Twice
+ * the five that would do if they came evenly: the first ones are reported, and
+ * then none for the rest of the tick, in which the hand goes on.
  */
 #define FURTHER_USES	10
 
-/* Scans that are followed at a time, and buffers of a ring, at most. */
+/* Most scans at a time, and most buffers of a ring. */
 #define RINGS		32
 #define RING_MAX	320
 
@@ -32,7 +32,7 @@ const double ws_sweep_factors[WS_SWEEP_SIZES] = {
 typedef struct Page
 {
 	uint16_t	at[WS_SWEEP_SIZES]; /* its buffer, or NOWHERE */
-	uint8_t		usage[WS_SWEEP_SIZES];	/* meaningless where it is nowhere */
+	uint8_t		usage[WS_SWEEP_SIZES];	/* undefined if it is nowhere */
 	uint32_t	reserved;		/* to the end of the cache line */
 } Page;
 
@@ -44,13 +44,11 @@ typedef struct Cache
 	uint32_t	buffers;
 	uint32_t	filled;
 	uint32_t	hand;
-	uint32_t	gaps;			/* of the filled, those whose page is gone */
+	uint32_t	gaps;			/* filled buffers whose page is gone */
 	double		ring[WS_NRINGS];	/* buffers of a ring */
 } Cache;
 
-/*
- * The rings of one scan: one for each size.
- */
+/* The rings of one scan: one for each size. */
 typedef struct Scan
 {
 	uint64_t	used;			/* when last, counted in accesses; 0: never */
@@ -70,7 +68,7 @@ struct WsSweep
 	uint32_t	last_scan;		/* the one last used */
 	Cache		caches[WS_SWEEP_SIZES];
 	Scan		scans[RINGS];
-	bool		gaps;			/* are there any? */
+	bool		gaps;			/* any cache has some */
 	uint16_t   *scratch;
 	Page	   *pages;
 };
@@ -108,9 +106,7 @@ ws_sweep_init(WsSweep *sweep, uint32_t pages)
 	ws_sweep_resize(sweep, 1);
 }
 
-/*
- * The buffer whose page has to go, of a cache that is full.
- */
+/* The buffer whose page has to go, of a full cache. */
 static uint32_t
 victim(WsSweep *sweep, int size)
 {
@@ -135,9 +131,9 @@ victim(WsSweep *sweep, int size)
 }
 
 /*
- * Close the gaps that forgotten and evicted pages left, in the order in which
- * the hand comes by.  In another order a loop would find pages that it must
- * not find.
+ * Close the gaps that forgotten and evicted pages left.  The pages keep the
+ * order in which the hand comes by: in another order a loop would hit pages
+ * that it must miss.
  */
 static void
 close_gaps(WsSweep *sweep, int size)
@@ -149,8 +145,8 @@ close_gaps(WsSweep *sweep, int size)
 		return;
 	for (uint32_t i = 0; i < cache->filled; i++)
 	{
-		uint32_t	buffer = cache->hand + i < cache->filled ? cache->hand + i :
-			cache->hand + i - cache->filled;
+		uint32_t	b = cache->hand + i;
+		uint32_t	buffer = b < cache->filled ? b : b - cache->filled;
 		uint16_t	page = cache->page[buffer];
 
 		if (sweep->pages[page].at[size] == buffer)
@@ -167,27 +163,9 @@ close_gaps(WsSweep *sweep, int size)
 static void
 close_all_gaps(WsSweep *sweep)
 {
-	for (int i = 0; i < WS_SWEEP_SIZES; i++)
+	for (int i = 0; i < WS_SWEEP_SIZES && sweep->gaps; i++)
 		close_gaps(sweep, i);
 	sweep->gaps = false;
-}
-
-static void
-resize(WsSweep *sweep, int size, uint32_t buffers)
-{
-	Cache	   *cache = &sweep->caches[size];
-
-	for (uint32_t n = cache->filled > buffers ? cache->filled - buffers : 0; n > 0; n--)
-	{
-		Page	   *page = &sweep->pages[cache->page[victim(sweep, size)]];
-
-		/* gone, and not to be found again before the gap is closed */
-		page->at[size] = NOWHERE;
-		page->usage[size] = UINT8_MAX;
-		cache->gaps++;
-	}
-	close_gaps(sweep, size);
-	cache->buffers = buffers;
 }
 
 void
@@ -196,9 +174,19 @@ ws_sweep_resize(WsSweep *sweep, double buffers)
 	close_all_gaps(sweep);
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 	{
-		double		n = rint(buffers * ws_sweep_factors[i]);
+		Cache	   *cache = &sweep->caches[i];
 
-		resize(sweep, i, n < 1 ? 1 : n > sweep->npages ? sweep->npages : (uint32_t) n);
+		cache->buffers = (uint32_t) fmin(fmax(rint(buffers * ws_sweep_factors[i]), 1), sweep->npages);
+		while (cache->filled - cache->gaps > cache->buffers)
+		{
+			Page	   *page = &sweep->pages[cache->page[victim(sweep, i)]];
+
+			/* gone; the hand passes by its count until the gap closes */
+			page->at[i] = NOWHERE;
+			page->usage[i] = UINT8_MAX;
+			cache->gaps++;
+		}
+		close_gaps(sweep, i);
 	}
 }
 
@@ -209,10 +197,7 @@ ws_sweep_set_rings(WsSweep *sweep, WsRing ring, const double *buffers)
 		sweep->caches[i].ring[ring] = buffers[i];
 }
 
-/*
- * A buffer for a page that comes in: an empty one, or the one that the hand
- * finds.
- */
+/* A buffer for a page that comes in: an empty one, or one the hand finds. */
 static uint32_t
 allocate(WsSweep *sweep, int size)
 {
@@ -242,8 +227,9 @@ same_scan(const Scan *scan, const WsAccess *access)
 }
 
 /*
- * The rings of the scan that an access is part of.  A scan that begins again
- * has new ones; of too many scans the one that rested longest is given up.
+ * The rings of the scan that an access is part of.  A scan that starts over
+ * has new ones.  One scan too many takes those of the scan that rested
+ * longest.
  */
 static Scan *
 find_scan(WsSweep *sweep, const WsAccess *access)
@@ -252,16 +238,13 @@ find_scan(WsSweep *sweep, const WsAccess *access)
 
 	if (!same_scan(scan, access))
 	{
-		Scan	   *oldest = &sweep->scans[0];
+		Scan	   *oldest = sweep->scans;
+		Scan	   *end = sweep->scans + RINGS;
 
-		for (scan = sweep->scans; scan < sweep->scans + RINGS; scan++)
-		{
-			if (same_scan(scan, access))
-				break;
+		for (scan = sweep->scans; scan < end && !same_scan(scan, access); scan++)
 			if (scan->used < oldest->used)
 				oldest = scan;
-		}
-		if (scan == sweep->scans + RINGS)
+		if (scan == end)
 		{
 			scan = oldest;
 			scan->used = 0;
@@ -283,8 +266,8 @@ find_scan(WsSweep *sweep, const WsAccess *access)
 }
 
 /*
- * As GetBufferFromRing(): go on in the ring; if the page there has not been
- * used by others, its buffer is taken, else the ring gets another buffer.
+ * As GetBufferFromRing(): go on in the ring, and take the buffer of the page
+ * there unless others have used it; then the ring gets another buffer.
  */
 static uint32_t
 allocate_in_ring(WsSweep *sweep, int size, Scan *scan, uint32_t page)
@@ -313,8 +296,7 @@ ws_sweep_access(WsSweep *sweep, const WsAccess *access)
 	Scan	   *scan = access->ringed ? find_scan(sweep, access) : NULL;
 	uint32_t	missed = 0;
 
-	if (sweep->gaps)
-		close_all_gaps(sweep);
+	close_all_gaps(sweep);
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 	{
 		uint8_t		most = access->ringed & WS_SWEEP_BIT(i) ? 1 : USAGE_MAX;
@@ -326,13 +308,10 @@ ws_sweep_access(WsSweep *sweep, const WsAccess *access)
 	for (uint32_t rest = missed; rest != 0; rest &= rest - 1)
 	{
 		int			i = __builtin_ctz(rest);
-		uint32_t	buffer;
 
-		if (access->ringed & WS_SWEEP_BIT(i))
-			buffer = allocate_in_ring(sweep, i, scan, access->page);
-		else
-			buffer = allocate(sweep, i);
-		bring_in(sweep, i, buffer, access->page);
+		bring_in(sweep, i, access->ringed & WS_SWEEP_BIT(i) ?
+				 allocate_in_ring(sweep, i, scan, access->page) : allocate(sweep, i),
+				 access->page);
 	}
 	return missed;
 }
@@ -365,13 +344,13 @@ ws_sweep_seed(WsSweep *sweep, const uint32_t *pages, uint32_t n)
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 	{
 		Cache	   *cache = &sweep->caches[i];
-		uint32_t	room = cache->buffers - cache->filled;
+		uint32_t	empty = cache->buffers - cache->filled;
 		uint32_t	last = 0;	/* of the pages that fit, and one on */
 
-		for (uint32_t fit = 0; last < n && fit < room; last++)
+		for (uint32_t fit = 0; last < n && fit < empty; last++)
 			fit += sweep->pages[pages[last]].at[i] == NOWHERE;
 
-		/* the oldest first, where the hand comes first */
+		/* the oldest first, because the hand starts there */
 		while (last-- > 0)
 			if (sweep->pages[pages[last]].at[i] == NOWHERE)
 				bring_in(sweep, i, cache->filled++, pages[last]);

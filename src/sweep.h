@@ -4,22 +4,20 @@
  *
  * The idea.  A cache of N buffers that sees all pages behaves like one of
  * N/2^s buffers that sees one page in 2^s (miniature simulation; Waldspurger
- * et al. 2017).  So the sampled pages are run through twenty small caches,
- * from a tenth to four times the size of shared_buffers, each with
- * PostgreSQL's own replacement: a hand that goes round and takes one from the
- * usage count of each page that it passes, until it finds one with none; a
- * page comes in with a count of one, and each use adds one, up to five.
+ * et al. 2017).  So the sampled pages run through twenty small caches, from a
+ * tenth to four times the size of shared_buffers, each with PostgreSQL's own
+ * replacement.  A hand goes round and takes one from the usage count of each
+ * page that it passes, until it finds one with none.  A page comes in with a
+ * count of one, and each use adds one, up to five.
  *
- * Ring buffers, too.  A sequential scan of a table larger than a quarter of
- * the cache, VACUUM, and bulk writes go round in a few buffers of their own
- * and leave the others alone; their pages' counts do not rise above one.
- * Whether an access goes through a ring differs from size to size: the caller
- * says for which it does.  A ring of n buffers holds max(1, n/2^s) here, and
- * at most an eighth of the cache, as in freelist.c.
+ * A sequential scan of a table larger than a quarter of the cache, VACUUM, and
+ * bulk writes go round in a ring of a few buffers and leave the others alone;
+ * their pages' counts do not rise above one.  Whether an access goes through a
+ * ring differs from size to size: the caller decides.  A ring of n buffers has
+ * max(1, n/2^s) here, and at most an eighth of the cache, as in freelist.c.
  *
- * Pages are numbers, those of their entries in the sample table.
- *
- * One process has all to itself.  This room knows nothing of PostgreSQL.
+ * Pages are numbers, those of their entries in the sample table.  One process
+ * uses the sweeps.  This module knows nothing of PostgreSQL.
  */
 #ifndef WS_SWEEP_H
 #define WS_SWEEP_H
@@ -28,13 +26,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Sizes as multiples of shared_buffers, ascending, and which of them is 1. */
 #define WS_SWEEP_SIZES	20
-
-/* Sizes as multiples of shared_buffers, ascending; one of them is 1. */
-extern const double ws_sweep_factors[WS_SWEEP_SIZES];
-
-/* Which of them is 1. */
 #define WS_SWEEP_PRESENT	10
+extern const double ws_sweep_factors[WS_SWEEP_SIZES];
 
 /* A size as a bit of a set, and all of them. */
 #define WS_SWEEP_BIT(i)		(UINT32_C(1) << (i))
@@ -45,14 +40,14 @@ typedef enum WsRing
 {
 	WS_RING_READ,				/* sequential scans */
 	WS_RING_VACUUM,
-	WS_RING_WRITE,				/* COPY and the like */
+	WS_RING_WRITE				/* COPY and the like */
 } WsRing;
 
 #define WS_NRINGS 3
 
 typedef struct WsAccess
 {
-	uint32_t	page;			/* its number */
+	uint32_t	page;
 	uint32_t	ringed;			/* sizes at which it goes through a ring; */
 	WsRing		ring;			/* if any does: of which kind, */
 	uint32_t	process;		/* whose, */
@@ -62,19 +57,20 @@ typedef struct WsAccess
 
 typedef struct WsSweep WsSweep;
 
-/* Bytes of sweeps over page numbers below this, 32768 at most. */
+/*
+ * Bytes of sweeps over page numbers below this, at most 32768; make empty
+ * caches in that memory, aligned to 64.
+ */
 extern size_t ws_sweep_size(uint32_t pages);
-
-/* Make empty caches in memory of that size, aligned to 64. */
 extern void ws_sweep_init(WsSweep *sweep, uint32_t pages);
 
 /*
- * Let the cache of the present size have so many buffers, and the others in
- * proportion.  What no longer fits is evicted.
+ * Give the cache of the present size so many buffers, and the others in
+ * proportion; evict what no longer fits.
  */
 extern void ws_sweep_resize(WsSweep *sweep, double buffers);
 
-/* Let rings of one kind have so many buffers at each size. */
+/* Give rings of one kind so many buffers at each size. */
 extern void ws_sweep_set_rings(WsSweep *sweep, WsRing ring, const double *buffers);
 
 /* Use a page; returns the set of sizes at which it was not there. */
@@ -87,8 +83,8 @@ extern void ws_sweep_forget(WsSweep *sweep, uint32_t page);
 extern bool ws_sweep_holds(const WsSweep *sweep, uint32_t page);
 
 /*
- * Fill what is empty with these pages, of which the first was used last, as
- * far as they fit.  For a start with pages of which only the last use is known.
+ * Fill empty buffers with these pages, the last used first, as far as they
+ * fit: a start with pages of which only the last use is known.
  */
 extern void ws_sweep_seed(WsSweep *sweep, const uint32_t *pages, uint32_t n);
 
@@ -96,16 +92,14 @@ extern void ws_sweep_seed(WsSweep *sweep, const uint32_t *pages, uint32_t n);
 extern uint32_t ws_sweep_buffers(const WsSweep *sweep, int size);
 extern uint32_t ws_sweep_filled(const WsSweep *sweep, int size);
 
-/*
- * Turns of the hand of the smallest cache since the last call.
- */
+/* Turns of the hand of the smallest cache since the last call. */
 extern double ws_sweep_turns(WsSweep *sweep);
 
 /*
- * Which uses of a page say nothing here?  Its count rises to five, and the hand
- * has to come round for each to be taken away again.  So five uses in a turn of
- * the smallest cache's hand are enough: of those in 2^shift ticks, so many.
- * Where the hand goes round more than once in a tick, they are more.
+ * Hits that need no report.  A count rises to five, and the hand has to come
+ * round for each to be taken away again, so five uses of a page in one turn of
+ * the smallest cache's hand are enough: so many in 2^shift ticks, and more if
+ * the hand goes round more than once in a tick.
  */
 typedef struct WsDamping
 {

@@ -233,6 +233,17 @@ test_large_table(void)
 	is_int(wrong, 0, "also if one in ten reads looks like one through a ring");
 	free(scans);
 
+	/* one through a ring and others without: six reads are enough evidence */
+	scans = new_scans();
+	wrong = 0;
+	for (uint32_t block = 0; block < 20; block++)
+	{
+		e = event_of(10, 10000 + block, WS_EVENT_READ, true, block == 0);
+		wrong += ws_scans_classify(scans, &e, 0, &a) != (block < 5 ? WS_CLASS_SCAN : WS_CLASS_REST);
+	}
+	is_int(wrong, 0, "five reads are not enough evidence against a ring, six are");
+	free(scans);
+
 	/* nine in ten: the beginning of each scan does not show its ring */
 	scans = new_scans();
 	e = event_of(10, 19999, WS_EVENT_READ, false, false);
@@ -344,6 +355,43 @@ test_alongside(void)
 	is_int(index_scan(scans, 10, 11, 1000, 4, &seed, &late), 0,
 		   "which is remembered of the relations, also with another process");
 	free(scans);
+
+	/*
+	 * To and fro at each step: the fifth access is the third return in a row.
+	 * The sixth of the first relation is the first with enough evidence, two
+	 * accesses alone and four not; it is the eleventh of all.
+	 */
+	scans = new_scans();
+	for (uint32_t i = 0; i < 40; i++)
+	{
+		WsEvent		e = event_of(10 + i % 2, i / 2, WS_EVENT_READ, true, false);
+		WsAccess	a;
+
+		wrong += ws_scans_classify(scans, &e, 0, &a) != (i < 10 ? WS_CLASS_SCAN : WS_CLASS_REST);
+	}
+	is_int(wrong, 0, "to and fro shows after three returns, and six accesses");
+	free(scans);
+
+	/*
+	 * to and fro, so many steps at a time; who stays longer than 256 more
+	 * scans
+	 */
+	for (uint32_t stay = 256; stay <= 258; stay++)
+	{
+		scans = new_scans();
+		late = 0;
+		for (uint32_t i = 0; i < 20 * stay; i++)
+		{
+			uint32_t	turn = i / stay;
+			WsEvent		e = event_of(10 + turn % 2, turn / 2 * stay + i % stay, WS_EVENT_HIT, true, false);
+			WsAccess	a;
+
+			late += ws_scans_classify(scans, &e, 0, &a) == WS_CLASS_REST;
+		}
+		ok((late > 0) == (stay <= 257), "%u steps in one relation, then in the other: %s", stay,
+		   stay <= 257 ? "alongside" : "one after the other");
+		free(scans);
+	}
 
 	/* two processes, each through its own */
 	scans = new_scans();
@@ -728,7 +776,7 @@ test_sampled(void)
 int
 main(void)
 {
-	plan(87);
+	plan(92);
 	test_plain();
 	test_maintenance();
 	test_small_table();

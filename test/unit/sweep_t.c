@@ -629,6 +629,15 @@ test_many_scans(void)
 	is_int(ws_sweep_filled(sweep, WS_SWEEP_PRESENT), 4 + 100 * 4,
 		   "a scan that goes on keeps its ring, however many others come and go");
 	free(sweep);
+
+	/* a hundred short scans, each of which starts where the one before ended */
+	sweep = new_sweep(2000, 2000);
+	set_ring(sweep, WS_RING_READ, 4);
+	for (uint32_t n = 0; n < 1000; n++)
+		scan(sweep, n, WS_SWEEP_ALL, n / 10, n);
+	is_int(ws_sweep_filled(sweep, WS_SWEEP_PRESENT), 100 * 4,
+		   "a scan that takes the place of another has a ring of its own");
+	free(sweep);
 }
 
 /*
@@ -1035,7 +1044,7 @@ test_sampled(Rule rule, bool with_scan, const char *name)
 int
 main(void)
 {
-	plan(117);
+	plan(118);
 	test_sizes();
 	test_identity();
 	test_rings_identity();
