@@ -12,12 +12,10 @@
  * knows better than the sample.
  *
  * The prediction for the present size is not made to agree with the measured
- * hit ratio.  How far it differs is part of the error.
- *
- * The other part is the error of sampling.  Sampled pages are divided into
- * groups by their hashes (pagehash.h), and everything is counted by group.
- * Leaving out one group at a time shows how much the answer depends on which
- * pages are in the sample (the jackknife; Tukey 1958).
+ * hit ratio, and its difference is part of the error.  The other part is the
+ * error of sampling.  Sampled pages are divided into groups by their hashes
+ * (pagehash.h).  Leaving out one group at a time shows how much the answer
+ * depends on which pages are in the sample (the jackknife; Tukey 1958).
  *
  * This module knows nothing of PostgreSQL.
  */
@@ -67,7 +65,7 @@ typedef struct WsTally
 /* Add one tally to another, of which it keeps the later weight. */
 extern void ws_tally_add(WsTally *sum, const WsTally *part);
 
-/* One size.  NaN if not known. */
+/* One size; NaN if not known. */
 typedef struct WsAdvice
 {
 	double		factor;			/* size as a multiple of the present one */
@@ -81,13 +79,10 @@ typedef struct WsAdvice
 } WsAdvice;
 
 /*
- * The part of the error that does not depend on sampling: a simulation is not
- * the server, and hits of the server's own lookups count, too.  So much
- * bench/advice finds with all pages sampled.
+ * The error of a simulation with all pages sampled, as bench/advice finds it,
+ * and how far off a sure prediction for the present size may be.
  */
 #define WS_ADVICE_MODEL_ERROR 0.001
-
-/* How far off a sure prediction for the present size may be. */
 #define WS_ADVICE_TOLERANCE 0.03
 
 /* Why there is no advice at all with working_set.sample_pages = 0. */
@@ -119,16 +114,10 @@ extern void ws_advise(const WsTally *tally, double nbuffers, const uint32_t *res
 extern double ws_advice_expect(const WsAdviceTable *table, const WsTally *tally,
 							   double buffers);
 
-/*
- * What a larger cache would save, as the rest of a sentence.  Empty if the
- * table is not sure.
- */
+/* What a larger cache would save; empty if the table is not sure. */
 extern void ws_advice_reason(const WsAdviceTable *table, char *buf, size_t size);
 
-/*
- * Why the table is not sure, as a sentence.  Empty if it is, or if nothing is
- * known.
- */
+/* Why the table is not sure; empty if it is, or if nothing is known. */
 extern void ws_advice_doubt(const WsAdviceTable *table, char *buf, size_t size);
 
 #endif							/* WS_ADVICE_H */

@@ -36,7 +36,7 @@
 
 typedef struct WsReuse WsReuse;
 
-/* Bytes for page numbers below this, at most 32768; begin there with no page. */
+/* Bytes for page numbers below this, at most 32768; start there, empty. */
 extern size_t ws_reuse_size(uint32_t pages);
 extern void ws_reuse_init(WsReuse *reuse, uint32_t pages);
 
@@ -49,7 +49,7 @@ extern uint32_t ws_reuse_access(WsReuse *reuse, uint32_t page);
 /* Forget a page: its number may be another page's next time. */
 extern void ws_reuse_forget(WsReuse *reuse, uint32_t page);
 
-/* Bin of a distance in pages, and where a bin ends: infinity for the last one. */
+/* Bin of a distance in pages, and where a bin ends; the last one does not. */
 extern int	ws_reuse_bin(double distance);
 extern double ws_reuse_bin_end(int bin);
 

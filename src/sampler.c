@@ -10,13 +10,14 @@
 
 #include "sketch.h"
 
+_Static_assert(sizeof(WsPageId) == 20, "pages are compared as bytes");
+
 /*
  * The reader's share of a processor.  The shift rises when the reader has
- * taken DEBT_LIMIT more than its share, and falls if twice as much would stay
- * below. A burst such as the filling of a cache passes, and a stratum that is
- * given up for it has a history again only minutes later.  Few events are
- * never too many, however long they took, because other processes may have the
- * processor.
+ * taken DEBT_LIMIT more, and falls if twice as much would stay below.  So a
+ * burst such as the filling of a cache passes: a stratum that is given up has
+ * a history again only minutes later.  Few events are never too many, however
+ * long they took, because other processes may have the processor.
  */
 #define BUSY_LIMIT		0.008	/* of a processor */
 #define DEBT_LIMIT		0.03	/* processor seconds */
@@ -24,17 +25,18 @@
 
 /*
  * A hit on a sampled page takes some 34 instructions more than on another, and
- * 400 if it is reported.  One page in 2^FREE_SHIFT may always be sampled,
- * which is two or three instructions for each lookup, and more pages as long
- * as fewer than FREE_LOOKS lookups a second are of sampled ones.
+ * 400 if it is reported.  One page in 2^FREE_SHIFT may always be sampled, more
+ * while fewer than so many lookups a second are of sampled pages.
  */
 #define FREE_SHIFT		4
 #define FREE_LOOKS		20000.0
 
-/* The shift falls when less than this share of the table is used. */
+/* The shift falls when less than this share of the table is used, */
 #define FILLED_LOW		0.4
+/* and so much more than the load would stay below its limits. */
+#define MARGIN			2
 
-/* Seconds between two changes before the shift may rise, or fall. */
+/* Seconds since the last change from which on the shift may rise, or fall. */
 #define RISE_SECONDS	1.0
 #define FALL_SECONDS	60.0
 
@@ -108,21 +110,14 @@ ws_sampler_init(WsSampler *sampler, uint32_t capacity, uint32_t log2m,
 		heads(sampler)[i] = WS_NO_SAMPLE;
 }
 
-static bool
-same_page(const WsPageId *a, const WsPageId *b)
-{
-	return a->block == b->block && a->relation == b->relation && a->fork == b->fork &&
-		a->database == b->database && a->tablespace == b->tablespace;
-}
-
 uint32_t
 ws_sampler_find(const WsSampler *sampler, const WsPageId *page, uint32_t hash)
 {
 	uint32_t	entry = *bucket(sampler, hash);
 
 	while (entry != WS_NO_SAMPLE &&
-		   !(sampler->samples[entry].hash == hash &&
-			 same_page(&sampler->samples[entry].page, page)))
+		   (sampler->samples[entry].hash != hash ||
+			memcmp(&sampler->samples[entry].page, page, sizeof(*page)) != 0))
 		entry = sampler->samples[entry].next;
 	return entry;
 }
@@ -380,16 +375,13 @@ ws_sampler_next_shift(const WsSampler *sampler, const WsSampleLoad *load)
 	if (load->settled < FALL_SECONDS)
 		return shift;
 
-	/*
-	 * Each step down doubles pages, work and events, and with a margin of two
-	 * they stay below their limits.  Lookups are of all pages: they stay as
-	 * they are, and felt() itself counts the step.
-	 */
-	for (double factor = 4; shift > 0; factor *= 2)
+	/* each step doubles work and events; felt() counts it by the shift */
+	for (double factor = 2; shift > 0; factor *= 2)
 	{
-		if (sampler->count * factor >= 4 * FILLED_LOW * sampler->capacity ||
-			(load->busy * factor > BUSY_LIMIT && load->events * factor > FEW_EVENTS) ||
-			felt(shift - 1, load->lookups * 2))
+		if (sampler->count * factor >= 2 * FILLED_LOW * sampler->capacity ||
+			(load->busy * factor * MARGIN > BUSY_LIMIT &&
+			 load->events * factor * MARGIN > FEW_EVENTS) ||
+			felt(shift - 1, load->lookups * MARGIN))
 			break;
 		shift--;
 	}
@@ -477,45 +469,4 @@ ws_sample_error(double part, double all, double variance, uint32_t shift)
 	double		rate = ldexp(1, -(int) shift);
 
 	return sqrt(all * share * (1 - share) * (1 - rate) / rate + share * share * variance);
-}
-
-const char *
-ws_sampler_check(const WsSampler *sampler)
-{
-	uint32_t	used = 0;
-	uint32_t	nfree = 0;
-
-	if (sampler->buckets != buckets_for(sampler->capacity))
-		return "number of buckets does not belong to the capacity";
-	if (sampler->shift >= WS_STRATA)
-		return "shift is out of range";
-	for (uint32_t i = 0; i < sampler->capacity; i++)
-	{
-		const WsSample *sample = &sampler->samples[i];
-
-		if (sample->touched == 0)
-			continue;
-		used++;
-		if (stratum_of(sampler, i) < sampler->shift)
-			return "a page is of a stratum that is not sampled";
-		if (ws_sampler_find(sampler, &sample->page, sample->hash) != i)
-			return "a page is not found, or twice there";
-		if (sample->before > sample->use || sample->use > sample->last ||
-			sample->last > sample->touched)
-			return "the uses of a page are out of order";
-	}
-	for (uint32_t i = sampler->free; i != WS_NO_SAMPLE && nfree <= sampler->capacity;
-		 i = sampler->samples[i].next)
-		nfree++;
-	if (used != sampler->count || used + nfree != sampler->capacity)
-		return "pages and free entries do not add up";
-	if (sampler->lasting < sampler->shift || sampler->lasting >= WS_STRATA)
-		return "strata that are not sampled last";
-	for (uint32_t i = sampler->shift + 1; i < WS_STRATA; i++)
-		if (sampler->admitted[i] > sampler->admitted[i - 1])
-			return "a stratum was admitted after a lower one";
-	for (uint32_t i = sampler->lasting + 1; i < WS_STRATA; i++)
-		if (sampler->kept[i] > sampler->kept[i - 1])
-			return "a stratum has lasted for less than a lower one";
-	return NULL;
 }

@@ -48,7 +48,7 @@
 /* Touches so soon after the beginning of a use belong to it. */
 #define WS_USE_TICKS		50
 
-/* The longest period that the table has data for. */
+/* The longest time for which pages are kept. */
 #define WS_SAMPLE_SECONDS	3600
 
 typedef struct WsSample
@@ -88,23 +88,19 @@ extern size_t ws_sampler_size(uint32_t capacity);
 extern void ws_sampler_init(WsSampler *sampler, uint32_t capacity, uint32_t log2m,
 							uint32_t shift, uint32_t tick);
 
-/* The entry of a page, or WS_NO_SAMPLE. */
-extern uint32_t ws_sampler_find(const WsSampler *sampler, const WsPageId *page, uint32_t hash);
-
 /*
- * Enter a page that is not there.  WS_NO_SAMPLE: it is not sampled, or the
- * table is full.
+ * The entry of a page; enter one that is not there.  WS_NO_SAMPLE: it is not
+ * there, not sampled, or the table is full.
  */
+extern uint32_t ws_sampler_find(const WsSampler *sampler, const WsPageId *page, uint32_t hash);
 extern uint32_t ws_sampler_enter(WsSampler *sampler, const WsPageId *page, uint32_t hash,
 								 uint32_t tick);
 
-/* A touch of a page that is there, by a client or by maintenance. */
+/* A client, or maintenance, touches a page that is there. */
 extern void ws_sampler_touch(WsSampler *sampler, uint32_t entry, uint32_t tick, bool client);
 
-/* Called for each page that leaves the table; may be NULL. */
+/* Take a page out.  Functions below call "evicted", unless NULL, for each. */
 typedef void (*WsEvicted) (uint32_t entry);
-
-/* Take a page out. */
 extern void ws_sampler_evict(WsSampler *sampler, uint32_t entry, WsEvicted evicted);
 
 /* Evict pages whose time is over; returns how many. */
@@ -122,11 +118,9 @@ extern uint32_t ws_sampler_evict_before(WsSampler *sampler, uint32_t floor, uint
 extern void ws_sampler_set_brief(WsSampler *sampler, uint32_t ticks, uint32_t tick);
 
 /*
- * Thin out the old pages of a full table: evict those whose time is over.  If
- * that is less than an eighth of the table, and fewer lasting strata would
- * make up for the rest, let as few as needed become brief.  One sampled page
- * in eight lasts in any case.  False: less than an eighth is free, so that the
- * shift has to rise.
+ * Free an eighth of a full table: evict pages whose time is over, and if these
+ * are too few, let fewer strata last, but at least one sampled page in eight.
+ * False: that is not enough, so the shift has to rise.
  */
 extern bool ws_sampler_thin(WsSampler *sampler, uint32_t tick, WsEvicted evicted);
 
@@ -150,7 +144,7 @@ extern uint32_t ws_sampler_mature_shift(const WsSampler *sampler, uint32_t now, 
 
 /*
  * The load that sampling makes: averages since the shift changed, or of the
- * last ten seconds.  Begin with zeros after each change.
+ * last ten seconds.  Start with zeros after each change.
  */
 typedef struct WsSampleLoad
 {
@@ -162,10 +156,7 @@ typedef struct WsSampleLoad
 								 * beyond its share, and has not saved since */
 } WsSampleLoad;
 
-/*
- * In so many more seconds there were so many lookups, and the reader took
- * "busy" seconds of a processor for so many events.
- */
+/* Add so many seconds, and counts and the reader's processor time in these. */
 extern void ws_sample_load_follow(WsSampleLoad *load, double seconds, double busy,
 								  double events, double lookups);
 
@@ -179,15 +170,15 @@ extern void ws_sample_load_follow(WsSampleLoad *load, double seconds, double bus
 extern uint32_t ws_sampler_next_shift(const WsSampler *sampler, const WsSampleLoad *load);
 
 /*
- * Steps by which the shift has to rise at once when processes wrote, or
- * dropped, so many events in so many seconds, because a stream with so many
- * places may not hold them until it is read.
+ * Steps by which the shift has to rise at once, after so many events, written
+ * or dropped, in so many seconds: a stream with so many places may not hold
+ * them.
  */
 extern uint32_t ws_sampler_flood_steps(double events, double seconds, uint32_t places);
 
 /*
- * Write the entries of all pages of strata shift and up, the last touched
- * first, to an array of the table's capacity; returns how many.
+ * Entries of all pages of strata shift and up, the last touched first, into an
+ * array of the table's capacity; returns how many.
  */
 extern uint32_t ws_sampler_by_age(const WsSampler *sampler, uint32_t shift, uint32_t *entries);
 
@@ -195,9 +186,9 @@ extern uint32_t ws_sampler_by_age(const WsSampler *sampler, uint32_t shift, uint
 extern uint32_t ws_sampler_resident(const WsSampler *sampler, uint32_t shift);
 
 /*
- * Copy the pages of strata shift and up that clients touched in the last ticks
- * and not before the floor, to an array of the table's capacity, or nowhere if
- * it is NULL; returns how many.
+ * Pages of strata shift and up that clients touched in the last ticks and not
+ * before the floor, into an array of the table's capacity unless it is NULL;
+ * returns how many.
  */
 extern uint32_t ws_sampler_select(const WsSampler *sampler, uint32_t now, uint32_t ticks,
 								  uint32_t floor, uint32_t shift, WsSample *out);
@@ -207,13 +198,10 @@ extern bool ws_sample_reused(const WsSample *sample, uint32_t now, uint32_t tick
 							 uint32_t floor);
 
 /*
- * Standard error, in pages, of an estimate that "part" of "all" pages have
- * some property, by a sample of one page in 2^shift: a binomial share of a
- * finite population.  "variance" is that of "all".
+ * Standard error of a number of pages, "part" of "all", by a sample of one
+ * page in 2^shift: a binomial share of a finite population.  "variance" is of
+ * "all".
  */
 extern double ws_sample_error(double part, double all, double variance, uint32_t shift);
-
-/* NULL when all invariants hold, else what is wrong. */
-extern const char *ws_sampler_check(const WsSampler *sampler);
 
 #endif							/* WS_SAMPLER_H */

@@ -1,9 +1,9 @@
 /*
  * segments.h
- *		The length of what is stored in segments: relations are, in files of 1 GB.
+ *		The length of what is stored in segments, as relations in 1 GB files.
  *
- * All segments but the last are full, and there is none after it, or only empty
- * ones.  So the last one is found by asking a few segments for their lengths.
+ * All segments but the last are full, and no segment after it has blocks.  So
+ * the lengths of a few segments show which is the last.
  *
  * This module knows nothing of PostgreSQL.
  */
@@ -16,9 +16,9 @@
 typedef uint32_t (*WsSegmentBlocks) (void *arg, uint32_t segment);
 
 /*
- * Blocks in all, where a full segment has "full" of them.  Begins to look at the
- * segment "guess", doubles its steps until it is beyond the last one, and then
- * halves the distance.
+ * Blocks in all, if a full segment has "full" of them.  The search starts at
+ * the segment "guess", doubles its steps until it is beyond the last one, and
+ * then halves the distance.
  */
 static inline uint32_t
 ws_segments_blocks(WsSegmentBlocks blocks_of, void *arg, uint32_t full, uint32_t guess)

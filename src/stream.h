@@ -26,10 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * The identity of a page.  The same fields in the same order as the buffer
- * manager's tag, so that one can be copied to the other.
- */
+/* The identity of a page, laid out as the buffer manager's tag. */
 typedef struct WsPageId
 {
 	uint32_t	tablespace;
@@ -97,9 +94,7 @@ extern void ws_stream_init(WsStream *stream, uint32_t places);
  */
 extern bool ws_stream_write(WsStream *stream, const WsEvent *event);
 
-/*
- * How long the reader has waited for a pending place.  Begin with zeros.
- */
+/* How long the reader has waited for a pending place.  Begin with zeros. */
 typedef struct WsStreamWait
 {
 	uint32_t	position;

@@ -9,7 +9,7 @@
  * assertion once in 1.7 million times.
  */
 #include "tap.h"
-#include "sampler.h"
+#include "sampler_check.h"
 #include "traces.h"
 
 #define K_SIGMA 5
@@ -273,7 +273,7 @@ compare_with_list(uint32_t capacity, bool shifts, uint64_t seed, const char *nam
 		if (step % 300 == 0)
 		{
 			wrong += differences(s, list);
-			not_sound += !shifts && ws_sampler_check(s) != NULL;
+			not_sound += !shifts && sampler_check(s) != NULL;
 		}
 	}
 	ok(wrong == 0, "%s: the table is what a list of pages is", name);
@@ -317,51 +317,51 @@ test_check(void)
 	uint32_t	entry;
 	uint32_t	other;
 
-	ok(ws_sampler_check(s) == NULL && s->count == 0 && s->shift == 2 && s->capacity == 100,
+	ok(sampler_check(s) == NULL && s->count == 0 && s->shift == 2 && s->capacity == 100,
 	   "a new table is sound and empty");
 	entry = ws_sampler_enter(s, &page, UINT32_C(1) << 20, 1000);
 	page.block = 2;
 	other = ws_sampler_enter(s, &page, UINT32_C(1) << 20, 1000);
 	ws_sampler_touch(s, entry, 1000, true);
 	ws_sampler_touch(s, entry, 1100, true);
-	ok(ws_sampler_check(s) == NULL, "and sound with two pages of one hash");
+	ok(sampler_check(s) == NULL, "and sound with two pages of one hash");
 	sample = &s->samples[entry];
 	saved = *sample;
 
 	s->buckets *= 2;
-	ok(ws_sampler_check(s) != NULL, "a wrong number of buckets is reported");
+	ok(sampler_check(s) != NULL, "a wrong number of buckets is reported");
 	s->buckets /= 2;
 	s->shift = WS_STRATA;
-	ok(ws_sampler_check(s) != NULL, "so is a shift out of range");
+	ok(sampler_check(s) != NULL, "so is a shift out of range");
 	s->shift = 12;
-	ok(ws_sampler_check(s) != NULL, "so is a page that is not sampled");
+	ok(sampler_check(s) != NULL, "so is a page that is not sampled");
 	s->shift = 2;
 	sample->hash++;
-	ok(ws_sampler_check(s) != NULL, "so is one whose hash has changed");
+	ok(sampler_check(s) != NULL, "so is one whose hash has changed");
 	*sample = saved;
 	sample->page = s->samples[other].page;
-	ok(ws_sampler_check(s) != NULL, "so is one that is there twice");
+	ok(sampler_check(s) != NULL, "so is one that is there twice");
 	*sample = saved;
 	sample->before = sample->use + 1;
-	ok(ws_sampler_check(s) != NULL, "so is an earlier use that is later");
+	ok(sampler_check(s) != NULL, "so is an earlier use that is later");
 	*sample = saved;
 	sample->use = sample->last + 1;
-	ok(ws_sampler_check(s) != NULL, "so is a use after the last touch");
+	ok(sampler_check(s) != NULL, "so is a use after the last touch");
 	*sample = saved;
 	sample->last = sample->touched + 1;
-	ok(ws_sampler_check(s) != NULL, "so is a client's touch after the last of all");
+	ok(sampler_check(s) != NULL, "so is a client's touch after the last of all");
 	*sample = saved;
 	s->count++;
-	ok(ws_sampler_check(s) != NULL, "so is a wrong count");
+	ok(sampler_check(s) != NULL, "so is a wrong count");
 	s->count--;
 	other = s->free;
 	s->free = s->samples[other].next;
-	ok(ws_sampler_check(s) != NULL, "so is a lost entry");
+	ok(sampler_check(s) != NULL, "so is a lost entry");
 	s->free = other;
 	s->admitted[5] = 1001;
-	ok(ws_sampler_check(s) != NULL, "so is a stratum that was admitted after a lower one");
+	ok(sampler_check(s) != NULL, "so is a stratum that was admitted after a lower one");
 	s->admitted[5] = 1000;
-	ok(ws_sampler_check(s) == NULL, "mended, it is sound again");
+	ok(sampler_check(s) == NULL, "mended, it is sound again");
 	free(s);
 }
 
@@ -503,12 +503,12 @@ test_shift(void)
 	for (int i = 5; i < WS_STRATA; i++)
 		fine &= s->admitted[i] == 100;
 	ok(fine, "a lower shift admits strata, from now on");
-	ok(ws_sampler_check(s) == NULL, "and the table is sound");
+	ok(sampler_check(s) == NULL, "and the table is sound");
 	free(s);
 
 	s = new_sampler(1000, 10, 6, 100);
 	ws_sampler_set_shift(s, 5, 300, NULL);
-	ok(ws_sampler_check(s) == NULL, "so it is if it began with the higher one");
+	ok(sampler_check(s) == NULL, "so it is if it began with the higher one");
 	free(s);
 }
 
@@ -1163,7 +1163,7 @@ test_forget_before(void)
 		s->samples[i].resident = s->samples[i].touched != 0;
 	is_int(ws_sampler_resident(s, 0), 10, "reset: ten are in shared buffers");
 	ok(ws_sampler_evict_before(s, floor, now, evicted) == 30 && evictions.total == 30 &&
-	   s->count == 17 && ws_sampler_resident(s, 0) == 10 && ws_sampler_check(s) == NULL,
+	   s->count == 17 && ws_sampler_resident(s, 0) == 10 && sampler_check(s) == NULL,
 	   "reset: what was used before and is not in shared buffers goes, and nothing else");
 	is_int(ws_sampler_next_shift(s, &idle), 4, "reset: so that the shift falls");
 
@@ -1232,7 +1232,7 @@ test_make_room(void)
 		got = ws_sampler_thin(s, now, evicted);
 		if (!ok(got == table[i].want && s->count == 80 - (uint32_t) table[i].freed &&
 				evictions.total == table[i].freed && s->lasting == table[i].lasts &&
-				ws_sampler_check(s) == NULL,
+				sampler_check(s) == NULL,
 				"room: %s: %d pages, %s", table[i].name, table[i].freed,
 				table[i].want ? "enough" : "not enough"))
 			diag("%s, %d pages, lasting %u", got ? "enough" : "not enough", evictions.total, s->lasting);
@@ -1268,7 +1268,7 @@ test_relax(void)
 		   "relax: or if nothing before counts");
 	is_int(ws_sampler_mature_shift(s, now + 1, HOUR_TICKS, now - 12001), 5, "relax: to the tick");
 	ok(ws_sampler_widen(s, now + 100) && ws_sampler_widen(s, now + 200) &&
-	   !ws_sampler_widen(s, now + 300) && s->lasting == 2 && ws_sampler_check(s) == NULL,
+	   !ws_sampler_widen(s, now + 300) && s->lasting == 2 && sampler_check(s) == NULL,
 	   "relax: down to all that are sampled");
 
 	/* one that has been sampled for less than the brief time */
@@ -1312,7 +1312,7 @@ test_shift_lasts(void)
 		ws_sampler_init(s, 100, 10, table[i].shift, 1000);
 		s->lasting = table[i].lasting;
 		ws_sampler_set_shift(s, table[i].to, now, NULL);
-		ok(s->shift == table[i].to && s->lasting == table[i].lasts && ws_sampler_check(s) == NULL,
+		ok(s->shift == table[i].to && s->lasting == table[i].lasts && sampler_check(s) == NULL,
 		   "shift: %s", table[i].name);
 	}
 	ws_sampler_init(s, 100, 10, 4, 1000);
@@ -1402,7 +1402,7 @@ test_brief(void)
 	ws_sampler_set_brief(s, 30000, now + 200);
 	ok(s->admitted[2] == now + 90 && s->admitted[3] == now + 100 - 6000,
 	   "brief: what is sampled since later is so still");
-	ok(ws_sampler_check(s) == NULL, "brief: the table is sound");
+	ok(sampler_check(s) == NULL, "brief: the table is sound");
 
 	/* and lasting from then on */
 	ws_sampler_init(s, 100, 10, 2, 1000);
@@ -1427,20 +1427,20 @@ test_check_tiers(void)
 	WsSampler  *s = new_sampler(100, 10, 2, 1000);
 
 	s->lasting = 1;
-	ok(ws_sampler_check(s) != NULL, "strata that last and are not sampled are reported");
+	ok(sampler_check(s) != NULL, "strata that last and are not sampled are reported");
 	s->lasting = WS_STRATA;
-	ok(ws_sampler_check(s) != NULL, "so is that none lasts");
+	ok(sampler_check(s) != NULL, "so is that none lasts");
 	s->lasting = WS_STRATA - 1;
-	ok(ws_sampler_check(s) == NULL, "but not that the last does");
+	ok(sampler_check(s) == NULL, "but not that the last does");
 	s->lasting = 4;
 	s->kept[5] = 1001;
-	ok(ws_sampler_check(s) != NULL, "a stratum that has lasted for less than a lower one is reported");
+	ok(sampler_check(s) != NULL, "a stratum that has lasted for less than a lower one is reported");
 	s->kept[4] = 1001;
-	ok(ws_sampler_check(s) == NULL, "but not one that has for as long");
+	ok(sampler_check(s) == NULL, "but not one that has for as long");
 	s->kept[3] = 7;
-	ok(ws_sampler_check(s) == NULL, "those that do not last do not matter");
+	ok(sampler_check(s) == NULL, "those that do not last do not matter");
 	s->kept[31] = 1001;
-	ok(ws_sampler_check(s) != NULL, "the last one does");
+	ok(sampler_check(s) != NULL, "the last one does");
 	free(s);
 }
 
@@ -1645,7 +1645,7 @@ test_tiers(void)
 		if (step % 100 == 0)
 		{
 			wrong += tier_differences(s, &t);
-			unsound += ws_sampler_check(s) != NULL;
+			unsound += sampler_check(s) != NULL;
 		}
 
 		/* are all pages of a window known? */

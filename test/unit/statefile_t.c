@@ -13,6 +13,7 @@
  */
 #include "tap.h"
 #include "curve.h"
+#include "sampler_check.h"
 #include "statefile.h"
 #include "yardstick.h"
 
@@ -207,7 +208,7 @@ unsound(const World *w)
 	for (int i = 0; i < WS_STATEFILE_SKETCHES && !why; i++)
 		why = ws_sketch_check(w->sketches[i]);
 	if (!why && w->sampler)
-		why = ws_sampler_check(w->sampler);
+		why = sampler_check(w->sampler);
 	return why;
 }
 
