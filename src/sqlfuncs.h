@@ -55,19 +55,19 @@ typedef struct WsRow
 
 extern void ws_row_begin(WsRow *row, FunctionCallInfo fcinfo);
 
-/* Add a column; NULL if it is not known. */
+/* Add a column: the value, or NULL if it is not known. */
 extern void ws_row_add(WsRow *row, bool known, Datum value);
 
-/* Add a float8; NaN is not known. */
+/* Add a float8, or NULL for NaN. */
 extern void ws_row_add_number(WsRow *row, bool known, double number);
 
-/* Add pages as bytes; NaN and infinity are not known. */
+/* Add pages as bytes, or NULL for NaN and infinity. */
 extern void ws_row_add_pages(WsRow *row, bool known, double pages);
 
-/* Add a text; NULL is not known. */
+/* Add a text, or NULL for a null pointer. */
 extern void ws_row_add_text(WsRow *row, const char *words);
 
-/* Returns what the function returns. */
+/* End the row; returns the result of a function that returns a single row. */
 extern Datum ws_row_end(WsRow *row);
 
 #endif							/* WS_SQLFUNCS_H */

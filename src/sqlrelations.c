@@ -16,7 +16,6 @@
 #include "commands/dbcommands.h"
 #include "common/relpath.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "compat.h"

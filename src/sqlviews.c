@@ -7,12 +7,10 @@
 
 #include <math.h>
 
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
-#include "compat.h"
 #include "counters.h"
 #include "guc.h"
 #include "heuristic.h"
@@ -29,7 +27,7 @@ WS_FUNCTION(ws_working_set_info);
 /* There is no advice from counts of fewer seconds than these. */
 #define FIRST_SECONDS 10
 
-/* A size for people. */
+/* A size with a unit. */
 static void
 add_pretty(WsRow *row, bool known, double pages)
 {
@@ -37,7 +35,7 @@ add_pretty(WsRow *row, bool known, double pages)
 			   DirectFunctionCall1(pg_size_pretty, Int64GetDatum(ws_pages_to_bytes(pages))));
 }
 
-/* A size as the value of a setting, in bytes; 0 is not known. */
+/* Bytes as the value of a setting, or NULL for 0. */
 static void
 add_setting(WsRow *row, bool known, double bytes)
 {
@@ -85,9 +83,7 @@ ws_working_set_recommendation(PG_FUNCTION_ARGS)
 	return ws_row_end(&row);
 }
 
-/*
- * Why the rows, or some of them, should not be trusted; NULL if they may.
- */
+/* Why the rows, or some of them, are not reliable; NULL if they are. */
 static char *
 doubt(const WsPublishedAdvice *a, bool known)
 {
