@@ -193,7 +193,7 @@ stop_exporter($blind);
 $main->backup('backup');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($main, 'backup', has_streaming => 1);
-# so that its advice is not to be relied on
+# so that it has no advice
 $standby->append_conf('postgresql.conf', 'working_set.sample_pages = 0');
 $standby->start;
 
@@ -280,11 +280,11 @@ stop_exporter($more);
 # ---------------------------------------------------------------- standby
 
 $main->wait_for_catchup($standby);
-wait_for($standby, "count(note) = 20 FROM $quoted.working_set_cache_advice", 'no advice with a note');
+wait_for($standby, "status = 'ok' AND method = 'plateau_end' FROM $quoted.working_set_recommendation", 'no recommendation');
 my $far = new_exporter($standby);
 ($series) = agrees($standby, $far, 'standby');
 is($series->{'working_set_tracking'}, 1, 'a standby tracks');
-is($series->{'working_set_advice_reliable'}, 0, 'without a sample advice cannot be relied on');
+is($series->{'working_set_advice_reliable'}, 0, 'without a sample there is no advice to rely on');
 is_deeply([ grep { /^working_set_predicted/ } keys %$series ], [], 'and is not exposed');
 stop_exporter($far);
 $standby->stop;
