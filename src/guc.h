@@ -1,6 +1,6 @@
 /*
  * guc.h
- *		The settings; guc.c tells what each is for.
+ *		The settings; guc.c explains each.
  */
 #ifndef WS_GUC_H
 #define WS_GUC_H
@@ -26,8 +26,8 @@ extern double ws_max_increase;
 extern double ws_headroom;
 
 /*
- * Define all settings, then reserve the prefix.  Once, from _PG_init.
- * assign_enabled is called when working_set.enabled is set.
+ * Define all settings, then reserve the prefix.  _PG_init calls it once.
+ * The server calls assign_enabled when working_set.enabled is set.
  */
 extern void ws_guc_define(void (*assign_enabled) (bool newval, void *extra));
 
