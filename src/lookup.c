@@ -1,28 +1,28 @@
 /*
  * lookup.c
- *		What is done at each lookup of a page; see lookup.h.
+ *		What happens at each lookup of a page; see lookup.h.
  *
- * match() is called when an entry's hash value equals the key's: on every hit.
- * It is also called when an entry is removed, that is on eviction and
- * invalidation.  A lookup holds the lock of the table's partition in shared mode
- * and a removal in exclusive mode.  Since we hold the lock ourselves in one of
- * the modes, its exclusive bit, if set, is ours.
+ * The server calls match() when an entry's hash value equals the key's: on every
+ * hit, and when it removes an entry, that is on eviction and invalidation.  A
+ * lookup holds the lock of the table's partition in shared mode, a removal in
+ * exclusive mode.  This process holds the lock itself in one of the modes, so a
+ * set exclusive bit is its own.
  *
- * insert() is called when an entry is made: on every page that is read in, and
- * on every page by which a relation is extended.  Two processes may read the same
- * page at the same time.  The later one then finds the entry of the other, under
- * the lock in exclusive mode, and match() takes that for a removal.  Such a
- * removal comes within a tick or two of a use of the page, so the worker looks
- * for the page before it believes it (cache_advice.c).
+ * The server calls insert() when it makes an entry: for every page that it reads
+ * in, and for every page by which it extends a relation.  Two processes may read
+ * the same page at the same time.  The later one then finds the entry of the
+ * other, with the lock in exclusive mode, and match() takes that for a removal.
+ * Such a removal comes within a tick or two of a use of the page, so the worker
+ * looks for the page before it believes the removal (cache_advice.c).
  *
  * Both find the hash value of the page in the entry, right before the key.
  *
- * Every instruction counts here.  A hit on a page whose cell is marked, by far
- * the most common case, compares, finds the mark, and is done.  The geometry is
- * fixed when the server starts, so there is a match() for each, in which it is
- * a constant.  What is rarer is called at the end of what is more common, the
- * rarest last, so that none of it needs a frame.  doc/performance.md tells what
- * was tried, and what each gave.
+ * Every instruction counts local.  The most common case by far is a hit on a page
+ * whose cell is marked: match() compares the keys, finds the mark and returns.
+ * The geometry is fixed when the server starts, so each geometry has a match()
+ * of its own, in which it is a constant.  Each function calls the code for a
+ * rarer case as its last act, so that none of the common ones needs a frame.
+ * doc/performance.md lists what was tried, and what each attempt gave.
  */
 #include "postgres.h"
 
@@ -35,45 +35,41 @@
 #include "compat.h"
 #include "counters.h"
 #include "lookup.h"
-#include "shared.h"
 #include "sample_events.h"
+#include "shared.h"
 
-/*
- * The worker may hang, so the clock is also read for one in so many hits on pages
- * of watched registers.
- */
+/* One in so many hits on pages of sampled registers reads the clock. */
 #define CLOCK_EVERY 16
 
-/* At the end of a transaction fewer lookups than this stay uncounted. */
+/* A transaction that ends with fewer uncounted lookups leaves them uncounted. */
 #define FEW_LOOKUPS 64
 
-/* What marks a process as one that cleans up, not one that uses. */
+/* A process with one of these flags cleans up; its lookups are no use of a page. */
 #define MAINTENANCE_FLAGS (PROC_IN_VACUUM | PROC_IS_AUTOVACUUM)
 
 /*
- * All that this process knows.  Set in the postmaster and inherited; each
- * process keeps its own books from its first lookup on.
+ * The state of this process.  The postmaster sets it and its children inherit
+ * it; each process has counts of its own from its first lookup on.
  */
 static struct
 {
-	WsSketch   *sketch;			/* of this process's present kind, */
+	WsSketch   *sketch;			/* of the kind below, */
 	uint32	   *marks;			/* and its marks */
 	LWLockPadded *locks;		/* of the table's partitions */
 	uint32		exclusive;		/* bits that may mean "held exclusively" */
 	bool		exclusive_sure; /* do they mean nothing else? */
-	WsKind		kind;			/* what sketch is for */
-	uint32		settled_tick;	/* settle() has nothing to do in this tick, */
-	uint8		settled_flags;	/* as long as the process has these flags */
-	const uint8 *status_flags;	/* of this process, as others see them */
+	WsKind		kind;			/* of this process at present */
+	uint32		refreshed_tick; /* refresh() has nothing to do in this tick, */
+	uint8		refreshed_flags;	/* while the process has these flags */
+	const uint8 *status_flags;	/* of this process, in shared memory */
 	WsDamper	damper;			/* of sampled pages */
+	uint32		sampled_hits;	/* of pages of sampled registers */
 
-	uint32		watched_hits;	/* of pages of watched registers */
-
-	/* the books */
-	int			pid;			/* whose they are */
-	int64		hits;			/* of pgBufferUsage, already counted */
+	/* what the shared counters have of pgBufferUsage */
+	int			pid;			/* of the process that has counted */
+	int64		hits;
 	int64		reads;
-} here;
+} local;
 
 static const uint8 no_flags = 0;
 static const uint8 launcher_flags = PROC_IS_AUTOVACUUM;
@@ -85,9 +81,8 @@ StaticAssertDecl(sizeof(WsPageId) == sizeof(BufferTag) &&
 				 "the identity of a page is laid out as the server's");
 
 /*
- * A function for what is rare, to be called at the end of another one: not
- * inlined, and by its plain interface, or the compiler makes use of what it
- * knows about it and a call of the jump.
+ * A function for a rare case, called as another one's last act.  The compiler
+ * must neither inline it nor adapt its interface, or it makes a call of the jump.
  */
 #if defined(__clang__)
 #define RARE pg_noinline
@@ -95,7 +90,7 @@ StaticAssertDecl(sizeof(WsPageId) == sizeof(BufferTag) &&
 #define RARE __attribute__((noipa))
 #endif
 
-/* hash value of the entry that a key is in; HASHELEMENT is public */
+/* the hash value of the entry that holds this key */
 static inline uint32
 entry_hash(const void *entry_key)
 {
@@ -121,7 +116,7 @@ word32(const void *p, int offset)
 	return w;
 }
 
-/* the marks are at hand, and what is before them is found from there */
+/* computed from the marks, which are in a register already */
 static inline WsSketch *
 sketch_of(uint32 *marks, uint32 log2m)
 {
@@ -131,81 +126,81 @@ sketch_of(uint32 *marks, uint32 log2m)
 static inline void
 record_in(WsSketch *sketch)
 {
-	here.sketch = sketch;
-	here.marks = ws_sketch_marks(sketch);
+	local.		sketch = sketch;
+	local.		marks = ws_sketch_marks(sketch);
 }
 
-/*
- * The lock that this process holds, in one mode or the other, while it looks
- * for an entry with this hash value.
- */
 static inline LWLock *
 partition_lock(uint32 hash)
 {
-	return &here.locks[hash % NUM_BUFFER_PARTITIONS].lock;
+	return &local.locks[hash % NUM_BUFFER_PARTITIONS].lock;
 }
 
 /*
- * Add what the server has counted since last time.
+ * Add to the shared counters what the server has counted since last time.
  *
- * The server's own counters cost nothing here, and tell a hit from a removal.
- * A parallel worker's are added to its leader's at its end.
+ * The server's own counters cost nothing here, and they count no removals.  The
+ * server adds those of a parallel worker to its leader's when the worker ends.
  */
 static void
 flush_counters(void)
 {
-	WsCounters *c = ws_counters_of(here.pid);
+	WsCounters *c = ws_counters_of(local.pid);
 	int64		hits = pgBufferUsage.shared_blks_hit;
 	int64		reads = pgBufferUsage.shared_blks_read;
 
 	if (!IsParallelWorker())
 	{
-		if (hits > here.hits)
-			__atomic_fetch_add(&c->hits[here.kind], hits - here.hits, __ATOMIC_RELAXED);
-		if (reads > here.reads)
-			__atomic_fetch_add(&c->reads[here.kind], reads - here.reads, __ATOMIC_RELAXED);
+		if (hits > local.hits)
+			__atomic_fetch_add(&c->hits[local.kind], hits - local.hits, __ATOMIC_RELAXED);
+		if (reads > local.reads)
+			__atomic_fetch_add(&c->reads[local.kind], reads - local.reads, __ATOMIC_RELAXED);
 	}
-	here.hits = hits;
-	here.reads = reads;
+	local.		hits = hits;
+	local.		reads = reads;
+
 	ws_events_flush(c);
 }
 
 static WsKind
 present_kind(void)
 {
-	return *here.status_flags & MAINTENANCE_FLAGS ? WS_MAINTENANCE : WS_CLIENT;
+	return *local.status_flags & MAINTENANCE_FLAGS ? WS_MAINTENANCE : WS_CLIENT;
 }
 
 /*
- * The first lookup of this process, or the first that it records again.  What
- * the server has counted so far is counted already, or is not to be.
+ * This process records its first lookup, or records again.  The shared counters
+ * leave out these hits and reads of pgBufferUsage.
  */
 static void
 begin_process(int64 hits, int64 reads)
 {
-	here.pid = MyProcPid;
-	here.hits = hits;
-	here.reads = reads;
+	local.		pid = MyProcPid;
+	local.		hits = hits;
+	local.		reads = reads;
+
 	if (MyBackendType == B_AUTOVAC_LAUNCHER)
-		here.status_flags = &launcher_flags;
+		local.		status_flags = &launcher_flags;
+
 	else
-		here.status_flags = MyProc ? &MyProc->statusFlags : &no_flags;
-	here.kind = present_kind();
+		local.		status_flags = MyProc ? &MyProc->statusFlags : &no_flags;
+	local.		kind = present_kind();
+
 	ws_events_begin();
 }
 
 /*
- * What has to be done once per tick and process, when the process turns from
- * client to maintenance or back (its flags have changed), and every time if
- * there is no worker that ticks: bring everything else up to date.
+ * Bring all but the cell of the page up to date.  That has to be done once in
+ * each tick, when the process turns from client to maintenance or back, and at
+ * every lookup if no worker ticks.
  */
 static void
-settle(void)
+refresh(void)
 {
 	uint32		now;
 	bool		unattended;
 
-	if (here.pid != MyProcPid)
+	if (local.pid != MyProcPid)
 	{
 		begin_process(0, 0);
 		ws_shared_advance();
@@ -213,107 +208,106 @@ settle(void)
 
 	flush_counters();
 
-	here.settled_flags = *here.status_flags;
-	here.kind = present_kind();
-	record_in(ws_shared->sketch[here.kind]);
+	local.		refreshed_flags = *local.status_flags;
+	local.		kind = present_kind();
 
-	/* where no worker ticks, nothing is ever settled: the clock is read each time */
-	now = ws_sketch_present(here.sketch, &unattended);
+	record_in(ws_shared->sketch[local.kind]);
+
+	now = ws_sketch_present(local.sketch, &unattended);
 	if (unattended)
 		now = ws_shared_advance();
 	if (ws_load(&ws_shared->active_tick) != now)
 		ws_store(&ws_shared->active_tick, now);
-	here.settled_tick = unattended ? 0 : now;
-	ws_events_damper(&here.damper, now, here.kind);
+	/* no tick is 0, so that without a worker each lookup comes here */
+	local.		refreshed_tick = unattended ? 0 : now;
+
+	ws_events_damper(&local.damper, now, local.kind);
 }
 
 /*
- * A use of a page, by the long way.  It is marked here, too: where no worker
- * ticks, all uses come this way that find no mark.
+ * A use of a page, the long way.  It sets the mark as well, because without a
+ * worker that ticks all uses without a mark come here.
  */
 static RARE int
 match_recorded(const void *page, uint32 hash)
 {
-	WsSketch   *sketch = here.sketch;
+	WsSketch   *sketch = local.sketch;
 
 	ws_sketch_touch(sketch, hash);
 	if (hash >= ws_load(&sketch->watched))
-		ws_mark(here.marks, ws_sketch_cell(sketch, hash));
+		ws_mark(local.marks, ws_sketch_cell(sketch, hash));
 	else
-		ws_events_hit(page, hash, ws_load(&here.sketch->tick), here.kind);
+		ws_events_hit(page, hash, ws_load(&local.sketch->tick), local.kind);
 	return 0;
 }
 
 static RARE int
-match_settle(const void *page, uint32 hash)
+match_refresh(const void *page, uint32 hash)
 {
-	settle();
+	refresh();
 	return match_recorded(page, hash);
 }
 
-/* Now and then: has a worker that should tick stopped to? */
+/* Read the clock, in case that the worker hangs. */
 static RARE int
 match_clock(const void *page, uint32 hash)
 {
-	if (ws_shared_advance() != here.settled_tick)
-		settle();
+	if (ws_shared_advance() != local.refreshed_tick)
+		refresh();
 	return match_recorded(page, hash);
 }
 
 /*
- * Of a page of a watched register.  Nearly always its cell is current, and the
- * page has been reported often enough.
+ * A hit on a page of a sampled register.  Nearly always its cell is current and
+ * the page was reported often enough.
  */
 static RARE int
-match_watched(const void *page, uint32 hash, uint32 *marks, uint64 cell)
+match_sampled(const void *page, uint32 hash, uint32 *marks, uint64 cell)
 {
-	if (unlikely(++here.watched_hits % CLOCK_EVERY == 0))
+	if (unlikely(++local.sampled_hits % CLOCK_EVERY == 0))
 		return match_clock(page, hash);
-	if (likely(ws_peek(&here.sketch->cells[cell]) == here.settled_tick &&
-			   ws_events_damped(&here.damper, hash)))
+	if (likely(ws_peek(&local.sketch->cells[cell]) == local.refreshed_tick &&
+			   ws_events_damped(&local.damper, hash)))
 		return 0;
 	return match_recorded(page, hash);
 }
 
 /*
- * The lock says that it is held exclusively, or it is not known which bit
- * would say so.  A removal is no use of the page.
+ * The lock is held exclusively, or may be, if no single bit says so.  A removal
+ * is no use of the page.
  */
 static RARE int
 match_removal(const void *page, uint32 hash)
 {
-	if (!here.exclusive_sure &&
+	if (!local.exclusive_sure &&
 		!LWLockHeldByMeInMode(partition_lock(hash), LW_EXCLUSIVE))
-		return match_settle(page, hash);
-	if (here.pid == MyProcPid)
-		ws_events_remove(page, hash, ws_load(&here.sketch->tick), here.kind);
+		return match_refresh(page, hash);
+	if (local.pid == MyProcPid)
+		ws_events_remove(page, hash, ws_load(&local.sketch->tick), local.kind);
 	return 0;
 }
 
-/*
- * A match whose cell is not marked.  All that is rarer still is called at
- * the end, so that no frame is needed here.
- */
+/* A match whose cell is not marked. */
 static pg_always_inline int
 match_unmarked(const void *page, uint32 hash, uint32 *marks, uint64 cell, uint32 log2m)
 {
 	const WsSketch *sketch = sketch_of(marks, log2m);
 	uint32	   *cells = marks - ((33 - log2m) << log2m);
-	uint32		now = here.settled_tick;
+	uint32		now = local.refreshed_tick;
 
-	if (unlikely(pg_atomic_read_u32(&partition_lock(hash)->state) & here.exclusive))
+	if (unlikely(pg_atomic_read_u32(&partition_lock(hash)->state) & local.exclusive))
 		return match_removal(page, hash);
 	if (unlikely(now != ws_peek(&sketch->tick) ||
-				 *here.status_flags != here.settled_flags))
-		return match_settle(page, hash);
+				 *local.status_flags != local.refreshed_flags))
+		return match_refresh(page, hash);
 	if (unlikely(hash < ws_peek(&sketch->watched)))
-		return match_watched(page, hash, marks, cell);
+		return match_sampled(page, hash, marks, cell);
 	ws_store(&cells[cell], now);
 	ws_mark(marks, cell);
 	return 0;
 }
 
-/* out of line, so that equal keys do not pay for the result */
+/* out of line, so that the comparison of equal keys does not compute the result */
 static RARE int
 match_not(void)
 {
@@ -321,14 +315,14 @@ match_not(void)
 }
 
 /*
- * In place of memcmp(), as a HashCompareFunc.  The hash values are known to
- * be equal, so the keys nearly always are.
+ * In place of memcmp(), as a HashCompareFunc.  The hash values are equal, so the
+ * keys nearly always are, too.
  */
 static pg_always_inline int
 match(const void *entry_key, const void *key, uint32 log2m,
 	  int (*unmarked) (const void *page, uint32 hash, uint32 *marks, uint64 cell))
 {
-	uint32	   *marks = here.marks;
+	uint32	   *marks = local.marks;
 	uint32		hash;
 	uint64		cell;
 
@@ -369,8 +363,8 @@ StaticAssertDecl(WS_REGISTERS_MIN == 1 << 10 && WS_REGISTERS_MAX == 1 << 16,
 				 "there is a match for each geometry");
 
 /*
- * In place of memcpy(), as a HashCopyFunc.  A page has to be read, or made:
- * next to that, anything we do is cheap.
+ * In place of memcpy(), as a HashCopyFunc.  All of this is cheap beside reading
+ * a page or extending a relation.
  */
 static void *
 insert(void *entry_key, const void *key, Size keysize)
@@ -379,12 +373,12 @@ insert(void *entry_key, const void *key, Size keysize)
 
 	memcpy(entry_key, key, sizeof(BufferTag));
 
-	if (ws_shared_advance() != here.settled_tick ||
-		*here.status_flags != here.settled_flags)
-		settle();
-	ws_sketch_touch(here.sketch, hash);
-	ws_events_insert(entry_key, hash, ws_load(&here.sketch->tick), here.kind);
-	__atomic_fetch_add(&ws_counters_of(here.pid)->inserts, 1, __ATOMIC_RELAXED);
+	if (ws_shared_advance() != local.refreshed_tick ||
+		*local.status_flags != local.refreshed_flags)
+		refresh();
+	ws_sketch_touch(local.sketch, hash);
+	ws_events_insert(entry_key, hash, ws_load(&local.sketch->tick), local.kind);
+	__atomic_fetch_add(&ws_counters_of(local.pid)->inserts, 1, __ATOMIC_RELAXED);
 	return entry_key;
 }
 
@@ -413,50 +407,50 @@ ws_lookup_lock(uint32 hash)
 void
 ws_lookup_begin(LWLockPadded *locks, uint32 exclusive, bool sure)
 {
-	memset(&here, 0, sizeof(here));
+	memset(&local, 0, sizeof(local));
 	record_in(ws_shared->sketch[WS_CLIENT]);
-	here.kind = WS_CLIENT;
-	here.status_flags = &no_flags;
-	here.locks = locks;
-	here.exclusive = exclusive;
-	here.exclusive_sure = sure;
+	local.		kind = WS_CLIENT;
+	local.		status_flags = &no_flags;
+	local.		locks = locks;
+	local.		exclusive = exclusive;
+	local.		exclusive_sure = sure;
 }
 
 void
-ws_lookup_settle(void)
+ws_lookup_refresh(void)
 {
-	settle();
+	refresh();
 }
 
 void
-ws_lookup_end(void)
+ws_lookup_stop(void)
 {
-	if (here.pid == MyProcPid)
+	if (local.pid == MyProcPid)
 		flush_counters();
 }
 
 void
 ws_lookup_resume(void)
 {
-	/* the logger has no PGPROC, and no shared memory either */
+	/* the logger has neither a PGPROC nor shared memory */
 	if (MyProc)
 		begin_process(pgBufferUsage.shared_blks_hit, pgBufferUsage.shared_blks_read);
 }
 
 void
-ws_lookup_pause(void)
+ws_lookup_end_transaction(void)
 {
 	uint32		now;
 
-	if (here.pid != MyProcPid)
+	if (local.pid != MyProcPid)
 		return;
-	if (pgBufferUsage.shared_blks_hit - here.hits +
-		pgBufferUsage.shared_blks_read - here.reads >= FEW_LOOKUPS)
+	if (pgBufferUsage.shared_blks_hit - local.hits +
+		pgBufferUsage.shared_blks_read - local.reads >= FEW_LOOKUPS)
 		flush_counters();
 
-	/* transactions that look nothing up do not keep the worker from its rest */
+	/* transactions without lookups do not keep the worker awake */
 	now = ws_shared_advance();
-	if (ws_load(&here.sketch->unattended) &&
+	if (ws_load(&local.sketch->unattended) &&
 		(int32) (now - ws_load(&ws_shared->active_tick)) < WS_IDLE_TICKS)
 		ws_shared_wake_worker();
 }

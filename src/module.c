@@ -48,7 +48,7 @@ transaction_ends(XactEvent event, void *arg)
 		case XACT_EVENT_ABORT:
 		case XACT_EVENT_PARALLEL_ABORT:
 		case XACT_EVENT_PREPARE:
-			ws_probe_pause();
+			ws_probe_end_transaction();
 			break;
 		default:
 			break;

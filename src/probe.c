@@ -214,7 +214,7 @@ static void
 at_exit(void)
 {
 	if (IsUnderPostmaster && probe.recording)
-		ws_lookup_end();
+		ws_lookup_stop();
 }
 
 void
@@ -257,7 +257,7 @@ ws_probe_switch(bool on)
 
 	/* count what was recorded, and nothing of what is not */
 	if (probe.recording)
-		ws_lookup_end();
+		ws_lookup_stop();
 	else
 		ws_lookup_resume();
 	stand_in(on);
@@ -265,10 +265,10 @@ ws_probe_switch(bool on)
 }
 
 void
-ws_probe_pause(void)
+ws_probe_end_transaction(void)
 {
 	if (probe.recording)
-		ws_lookup_pause();
+		ws_lookup_end_transaction();
 }
 
 void
@@ -282,7 +282,7 @@ void
 ws_probe_flush_counters(void)
 {
 	if (probe.recording)
-		ws_lookup_settle();
+		ws_lookup_refresh();
 }
 
 int64

@@ -28,7 +28,7 @@ extern void ws_probe_switch(bool on);
 /*
  * A transaction of this process has ended: see ws_lookup_pause().
  */
-extern void ws_probe_pause(void);
+extern void ws_probe_end_transaction(void);
 
 /*
  * The lookups of this process are of no interest.  For our own worker.
