@@ -8,7 +8,6 @@ MODULE_big = working_set
 OBJS = \
 	src/module.o \
 	src/guc.o \
-	src/guard.o \
 	src/setup.o \
 	src/shared.o \
 	src/counters.o \

@@ -1,10 +1,8 @@
 /*
- * table.h
- *		Finding the server's buffer lookup table, and standing in for its
- *		functions.
+ * buftable.h
+ *		Finding the server's buffer lookup table, and replacing its functions.
  *
- * Half of the probe (see probe.h), and of use to it alone: this one knows
- * dynahash.c.
+ * This part of the probe (probe.h) is the only module that knows dynahash.c.
  */
 #ifndef WS_BUFTABLE_H
 #define WS_BUFTABLE_H
@@ -18,37 +16,35 @@
 typedef struct WsBufTable
 {
 	HTAB	   *header;			/* the server's own, of this process */
-	int			name;			/* which of its words leads to the name */
+	int			name;			/* which of its words leads to the name, */
 	int			hash;			/* and which ones hold the functions */
 	int			match;
 	int			keycopy;
 } WsBufTable;
 
 /*
- * Find the table and verify that it is as expected.  Or say why not, in at
- * most size bytes, and return false.  In the postmaster, once shared memory is
- * made.  Nothing raises an error on purpose, but the caller has to expect one:
- * memory may run out, for example.
+ * Find the table and verify that it is as expected, or raise an error that says
+ * why not.  Called in the postmaster once shared memory is made.
  */
-extern bool ws_buftable_find(WsBufTable *table, char *why, size_t size);
+extern void ws_buftable_find(WsBufTable *table);
 
 /*
- * Are the locks of the table's partitions, as many as this library was built
- * for, where it expects them among all locks?
+ * Does a row of NUM_BUFFER_PARTITIONS locks of MainLWLockArray, no more and no
+ * fewer, guard the partitions of the table?
  */
-extern bool ws_buftable_locks_are_expected(const LWLockPadded *all);
+extern bool ws_buftable_locks_are_expected(const LWLockPadded *locks);
 
 /*
- * Let the table use these functions in this process, and in those it forks;
- * NULL: its own.
+ * Let the table use these functions in this process, and in those that it forks.
+ * NULL: the server's own.
  */
 extern void ws_buftable_set_functions(const WsBufTable *table, HashCompareFunc match,
-								   HashCopyFunc keycopy);
+									  HashCopyFunc keycopy);
 
 /*
- * Which bit of a lock says that it is held exclusively?  Takes the lock both
- * ways.  False if the answer is not clear: then any bit may say so, and the
- * server has to be asked.
+ * Find the bit of a lock that says that it is held exclusively, by taking the
+ * lock in both modes.  False if the answer is not clear: then bits is all bits,
+ * and the server must be asked.
  */
 extern bool ws_buftable_learn_exclusive_bit(LWLock *lock, uint32 *bits);
 

@@ -8,7 +8,7 @@
  * exclusive mode.  This process holds the lock itself in one of the modes, so a
  * set exclusive bit is its own.
  *
- * The server calls insert() when it makes an entry: for every page that it reads
+ * The server calls ws_lookup_insert() when it makes an entry: for every page that it reads
  * in, and for every page by which it extends a relation.  Two processes may read
  * the same page at the same time.  The later one then finds the entry of the
  * other, with the lock in exclusive mode, and match() takes that for a removal.
@@ -17,7 +17,7 @@
  *
  * Both find the hash value of the page in the entry, right before the key.
  *
- * Every instruction counts local.  The most common case by far is a hit on a page
+ * Every instruction counts self.The most common case by far is a hit on a page
  * whose cell is marked: match() compares the keys, finds the mark and returns.
  * The geometry is fixed when the server starts, so each geometry has a match()
  * of its own, in which it is a constant.  Each function calls the code for a
@@ -59,7 +59,8 @@ static struct
 	uint32		exclusive;		/* bits that may mean "held exclusively" */
 	bool		exclusive_sure; /* do they mean nothing else? */
 	WsKind		kind;			/* of this process at present */
-	uint32		refreshed_tick; /* refresh() has nothing to do in this tick, */
+	uint32		refreshed_tick; /* ws_lookup_refresh() has nothing to do in
+								 * this tick, */
 	uint8		refreshed_flags;	/* while the process has these flags */
 	const uint8 *status_flags;	/* of this process, in shared memory */
 	WsDamper	damper;			/* of sampled pages */
@@ -69,7 +70,7 @@ static struct
 	int			pid;			/* of the process that has counted */
 	int64		hits;
 	int64		reads;
-} local;
+} self;
 
 static const uint8 no_flags = 0;
 static const uint8 launcher_flags = PROC_IS_AUTOVACUUM;
@@ -126,14 +127,14 @@ sketch_of(uint32 *marks, uint32 log2m)
 static inline void
 record_in(WsSketch *sketch)
 {
-	local.		sketch = sketch;
-	local.		marks = ws_sketch_marks(sketch);
+	self.		sketch = sketch;
+	self.		marks = ws_sketch_marks(sketch);
 }
 
 static inline LWLock *
 partition_lock(uint32 hash)
 {
-	return &local.locks[hash % NUM_BUFFER_PARTITIONS].lock;
+	return &self.locks[hash % NUM_BUFFER_PARTITIONS].lock;
 }
 
 /*
@@ -145,19 +146,19 @@ partition_lock(uint32 hash)
 static void
 flush_counters(void)
 {
-	WsCounters *c = ws_counters_of(local.pid);
+	WsCounters *c = ws_counters_of(self.pid);
 	int64		hits = pgBufferUsage.shared_blks_hit;
 	int64		reads = pgBufferUsage.shared_blks_read;
 
 	if (!IsParallelWorker())
 	{
-		if (hits > local.hits)
-			__atomic_fetch_add(&c->hits[local.kind], hits - local.hits, __ATOMIC_RELAXED);
-		if (reads > local.reads)
-			__atomic_fetch_add(&c->reads[local.kind], reads - local.reads, __ATOMIC_RELAXED);
+		if (hits > self.hits)
+			__atomic_fetch_add(&c->hits[self.kind], hits - self.hits, __ATOMIC_RELAXED);
+		if (reads > self.reads)
+			__atomic_fetch_add(&c->reads[self.kind], reads - self.reads, __ATOMIC_RELAXED);
 	}
-	local.		hits = hits;
-	local.		reads = reads;
+	self.		hits = hits;
+	self.		reads = reads;
 
 	ws_events_flush(c);
 }
@@ -165,7 +166,7 @@ flush_counters(void)
 static WsKind
 present_kind(void)
 {
-	return *local.status_flags & MAINTENANCE_FLAGS ? WS_MAINTENANCE : WS_CLIENT;
+	return *self.status_flags & MAINTENANCE_FLAGS ? WS_MAINTENANCE : WS_CLIENT;
 }
 
 /*
@@ -175,16 +176,16 @@ present_kind(void)
 static void
 begin_process(int64 hits, int64 reads)
 {
-	local.		pid = MyProcPid;
-	local.		hits = hits;
-	local.		reads = reads;
+	self.		pid = MyProcPid;
+	self.		hits = hits;
+	self.		reads = reads;
 
 	if (MyBackendType == B_AUTOVAC_LAUNCHER)
-		local.		status_flags = &launcher_flags;
+		self.		status_flags = &launcher_flags;
 
 	else
-		local.		status_flags = MyProc ? &MyProc->statusFlags : &no_flags;
-	local.		kind = present_kind();
+		self.		status_flags = MyProc ? &MyProc->statusFlags : &no_flags;
+	self.		kind = present_kind();
 
 	ws_events_begin();
 }
@@ -194,13 +195,13 @@ begin_process(int64 hits, int64 reads)
  * each tick, when the process turns from client to maintenance or back, and at
  * every lookup if no worker ticks.
  */
-static void
-refresh(void)
+void
+ws_lookup_refresh(void)
 {
 	uint32		now;
 	bool		unattended;
 
-	if (local.pid != MyProcPid)
+	if (self.pid != MyProcPid)
 	{
 		begin_process(0, 0);
 		ws_shared_advance();
@@ -208,20 +209,20 @@ refresh(void)
 
 	flush_counters();
 
-	local.		refreshed_flags = *local.status_flags;
-	local.		kind = present_kind();
+	self.		refreshed_flags = *self.status_flags;
+	self.		kind = present_kind();
 
-	record_in(ws_shared->sketch[local.kind]);
+	record_in(ws_shared->sketch[self.kind]);
 
-	now = ws_sketch_present(local.sketch, &unattended);
+	now = ws_sketch_present(self.sketch, &unattended);
 	if (unattended)
 		now = ws_shared_advance();
 	if (ws_load(&ws_shared->active_tick) != now)
 		ws_store(&ws_shared->active_tick, now);
 	/* no tick is 0, so that without a worker each lookup comes here */
-	local.		refreshed_tick = unattended ? 0 : now;
+	self.		refreshed_tick = unattended ? 0 : now;
 
-	ws_events_damper(&local.damper, now, local.kind);
+	ws_events_damper(&self.damper, now, self.kind);
 }
 
 /*
@@ -231,20 +232,20 @@ refresh(void)
 static RARE int
 match_recorded(const void *page, uint32 hash)
 {
-	WsSketch   *sketch = local.sketch;
+	WsSketch   *sketch = self.sketch;
 
 	ws_sketch_touch(sketch, hash);
 	if (hash >= ws_load(&sketch->watched))
-		ws_mark(local.marks, ws_sketch_cell(sketch, hash));
+		ws_mark(self.marks, ws_sketch_cell(sketch, hash));
 	else
-		ws_events_hit(page, hash, ws_load(&local.sketch->tick), local.kind);
+		ws_events_hit(page, hash, ws_load(&self.sketch->tick), self.kind);
 	return 0;
 }
 
 static RARE int
 match_refresh(const void *page, uint32 hash)
 {
-	refresh();
+	ws_lookup_refresh();
 	return match_recorded(page, hash);
 }
 
@@ -252,8 +253,8 @@ match_refresh(const void *page, uint32 hash)
 static RARE int
 match_clock(const void *page, uint32 hash)
 {
-	if (ws_shared_advance() != local.refreshed_tick)
-		refresh();
+	if (ws_shared_advance() != self.refreshed_tick)
+		ws_lookup_refresh();
 	return match_recorded(page, hash);
 }
 
@@ -264,10 +265,10 @@ match_clock(const void *page, uint32 hash)
 static RARE int
 match_sampled(const void *page, uint32 hash, uint32 *marks, uint64 cell)
 {
-	if (unlikely(++local.sampled_hits % CLOCK_EVERY == 0))
+	if (unlikely(++self.sampled_hits % CLOCK_EVERY == 0))
 		return match_clock(page, hash);
-	if (likely(ws_peek(&local.sketch->cells[cell]) == local.refreshed_tick &&
-			   ws_events_damped(&local.damper, hash)))
+	if (likely(ws_peek(&self.sketch->cells[cell]) == self.refreshed_tick &&
+			   ws_events_damped(&self.damper, hash)))
 		return 0;
 	return match_recorded(page, hash);
 }
@@ -279,11 +280,11 @@ match_sampled(const void *page, uint32 hash, uint32 *marks, uint64 cell)
 static RARE int
 match_removal(const void *page, uint32 hash)
 {
-	if (!local.exclusive_sure &&
+	if (!self.exclusive_sure &&
 		!LWLockHeldByMeInMode(partition_lock(hash), LW_EXCLUSIVE))
 		return match_refresh(page, hash);
-	if (local.pid == MyProcPid)
-		ws_events_remove(page, hash, ws_load(&local.sketch->tick), local.kind);
+	if (self.pid == MyProcPid)
+		ws_events_remove(page, hash, ws_load(&self.sketch->tick), self.kind);
 	return 0;
 }
 
@@ -293,12 +294,12 @@ match_unmarked(const void *page, uint32 hash, uint32 *marks, uint64 cell, uint32
 {
 	const WsSketch *sketch = sketch_of(marks, log2m);
 	uint32	   *cells = marks - ((33 - log2m) << log2m);
-	uint32		now = local.refreshed_tick;
+	uint32		now = self.refreshed_tick;
 
-	if (unlikely(pg_atomic_read_u32(&partition_lock(hash)->state) & local.exclusive))
+	if (unlikely(pg_atomic_read_u32(&partition_lock(hash)->state) & self.exclusive))
 		return match_removal(page, hash);
 	if (unlikely(now != ws_peek(&sketch->tick) ||
-				 *local.status_flags != local.refreshed_flags))
+				 *self.status_flags != self.refreshed_flags))
 		return match_refresh(page, hash);
 	if (unlikely(hash < ws_peek(&sketch->watched)))
 		return match_sampled(page, hash, marks, cell);
@@ -322,7 +323,7 @@ static pg_always_inline int
 match(const void *entry_key, const void *key, uint32 log2m,
 	  int (*unmarked) (const void *page, uint32 hash, uint32 *marks, uint64 cell))
 {
-	uint32	   *marks = local.marks;
+	uint32	   *marks = self.marks;
 	uint32		hash;
 	uint64		cell;
 
@@ -366,19 +367,19 @@ StaticAssertDecl(WS_REGISTERS_MIN == 1 << 10 && WS_REGISTERS_MAX == 1 << 16,
  * In place of memcpy(), as a HashCopyFunc.  All of this is cheap beside reading
  * a page or extending a relation.
  */
-static void *
-insert(void *entry_key, const void *key, Size keysize)
+void *
+ws_lookup_insert(void *entry_key, const void *key, Size keysize)
 {
 	uint32		hash = entry_hash(entry_key);
 
 	memcpy(entry_key, key, sizeof(BufferTag));
 
-	if (ws_shared_advance() != local.refreshed_tick ||
-		*local.status_flags != local.refreshed_flags)
-		refresh();
-	ws_sketch_touch(local.sketch, hash);
-	ws_events_insert(entry_key, hash, ws_load(&local.sketch->tick), local.kind);
-	__atomic_fetch_add(&ws_counters_of(local.pid)->inserts, 1, __ATOMIC_RELAXED);
+	if (ws_shared_advance() != self.refreshed_tick ||
+		*self.status_flags != self.refreshed_flags)
+		ws_lookup_refresh();
+	ws_sketch_touch(self.sketch, hash);
+	ws_events_insert(entry_key, hash, ws_load(&self.sketch->tick), self.kind);
+	__atomic_fetch_add(&ws_counters_of(self.pid)->inserts, 1, __ATOMIC_RELAXED);
 	return entry_key;
 }
 
@@ -392,40 +393,22 @@ ws_lookup_match(uint32 log2m)
 	return functions[log2m - 10];
 }
 
-HashCopyFunc
-ws_lookup_insert(void)
-{
-	return insert;
-}
-
-LWLock *
-ws_lookup_lock(uint32 hash)
-{
-	return partition_lock(hash);
-}
-
 void
 ws_lookup_begin(LWLockPadded *locks, uint32 exclusive, bool sure)
 {
-	memset(&local, 0, sizeof(local));
+	memset(&self, 0, sizeof(self));
 	record_in(ws_shared->sketch[WS_CLIENT]);
-	local.		kind = WS_CLIENT;
-	local.		status_flags = &no_flags;
-	local.		locks = locks;
-	local.		exclusive = exclusive;
-	local.		exclusive_sure = sure;
-}
-
-void
-ws_lookup_refresh(void)
-{
-	refresh();
+	self.		kind = WS_CLIENT;
+	self.		status_flags = &no_flags;
+	self.		locks = locks;
+	self.		exclusive = exclusive;
+	self.		exclusive_sure = sure;
 }
 
 void
 ws_lookup_stop(void)
 {
-	if (local.pid == MyProcPid)
+	if (self.pid == MyProcPid)
 		flush_counters();
 }
 
@@ -442,15 +425,15 @@ ws_lookup_end_transaction(void)
 {
 	uint32		now;
 
-	if (local.pid != MyProcPid)
+	if (self.pid != MyProcPid)
 		return;
-	if (pgBufferUsage.shared_blks_hit - local.hits +
-		pgBufferUsage.shared_blks_read - local.reads >= FEW_LOOKUPS)
+	if (pgBufferUsage.shared_blks_hit - self.hits +
+		pgBufferUsage.shared_blks_read - self.reads >= FEW_LOOKUPS)
 		flush_counters();
 
 	/* transactions without lookups do not keep the worker awake */
 	now = ws_shared_advance();
-	if (ws_load(&local.sketch->unattended) &&
+	if (ws_load(&self.sketch->unattended) &&
 		(int32) (now - ws_load(&ws_shared->active_tick)) < WS_IDLE_TICKS)
 		ws_shared_wake_worker();
 }

@@ -27,7 +27,7 @@ extern void ws_lookup_begin(LWLockPadded *locks, uint32 exclusive, bool sure);
 extern HashCompareFunc ws_lookup_match(uint32 log2m);
 
 /* Copy a key, and record a page that enters shared buffers. */
-extern HashCopyFunc ws_lookup_insert(void);
+extern void *ws_lookup_insert(void *entry_key, const void *key, Size keysize);
 
 /* Count this process's lookups so far, and catch up with the clock. */
 extern void ws_lookup_refresh(void);
@@ -44,8 +44,5 @@ extern void ws_lookup_resume(void);
  * worker if it rests although pages are looked up.
  */
 extern void ws_lookup_end_transaction(void);
-
-/* The lock that guards entries with this hash value. */
-extern LWLock *ws_lookup_lock(uint32 hash);
 
 #endif							/* WS_LOOKUP_H */

@@ -1,16 +1,17 @@
 /*
  * module.c
- *		The order in which everything is set up.
+ *		The order of set-up.
  *
- * Preloaded, settings come first, then shared memory, the probe and the
- * worker.  Loaded later, by CREATE EXTENSION or a first call, there is nothing
- * to set up: the functions then tell what is missing.
+ * When the library is preloaded, settings come first, then shared memory, the
+ * probe and the worker.  When a session loads it, by CREATE EXTENSION or a first
+ * call, there is nothing to set up, and the functions report what is missing.
  */
 #include "postgres.h"
 
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
+#include "storage/lwlock.h"
 
 #include "compat.h"
 #include "guc.h"
@@ -35,8 +36,62 @@ request(void)
 }
 
 /*
- * The buffer path must not make a system call, so what needs one waits for the
- * end of the transaction.
+ * Run a step of the server's start, and return whether it raised no error.  The
+ * message of an error becomes the reason why nothing is tracked.
+ *
+ * An uncaught error ends the postmaster.  With exit_on_error = on, a setting meant
+ * for sessions, the server makes each error fatal, so that nobody can catch it.
+ * This function therefore turns it off for the time of the step.
+ */
+static bool
+succeeds(void (*step) (void))
+{
+	MemoryContext context = CurrentMemoryContext;
+	bool		exit_on_error = ExitOnAnyError;
+	volatile bool done = false;
+
+	ExitOnAnyError = false;
+	PG_TRY();
+	{
+		step();
+		done = true;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		LWLockReleaseAll();		/* 19 leaves its own to the end of the process */
+		strlcpy(ws_refusal, error->message, sizeof(ws_refusal));
+		FreeErrorData(error);
+	}
+	PG_END_TRY();
+	ExitOnAnyError = exit_on_error;
+
+	return done;
+}
+
+static void
+startup(void)
+{
+	if (prev_shmem_startup_hook)
+		prev_shmem_startup_hook();
+
+	ws_shared = NULL;
+	if (succeeds(ws_setup_startup) && succeeds(ws_probe_attach))
+		ws_probe_switch(ws_enabled);
+	else
+	{
+		ws_probe_detach();
+		ws_setup_report_refusal();
+	}
+}
+
+/*
+ * The buffer path must not make a system call, so the end of the transaction
+ * makes those that are due.
  */
 static void
 transaction_ends(XactEvent event, void *arg)
@@ -59,16 +114,6 @@ static void
 assign_enabled(bool newval, void *extra)
 {
 	ws_probe_switch(newval);
-}
-
-static void
-startup(void)
-{
-	if (prev_shmem_startup_hook)
-		prev_shmem_startup_hook();
-	ws_setup_startup();
-	if (ws_shared != NULL)
-		ws_probe_attach();
 }
 
 void

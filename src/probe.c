@@ -2,27 +2,27 @@
  * probe.c
  *		Seeing every lookup of a page in shared buffers, on a stock server.
  *
- * The idea.  The buffer manager has no hook, but every lookup goes through
- * one hash table, "Shared Buffer Lookup Table" (buf_buftable.c, dynahash.c).  The
- * table's header, of which each process has a copy inherited from the
- * postmaster, holds pointers to the functions that compare and copy keys;
- * for this table they are memcmp and memcpy.  We put our own in their place:
+ * The idea.  The buffer manager has no hook, but every lookup goes through one
+ * hash table, "Shared Buffer Lookup Table" (buf_table.c, dynahash.c).  Each
+ * process has a copy of the table's header, inherited from the postmaster.  The
+ * header holds pointers to the functions that compare and copy keys, which for
+ * this table are memcmp and memcpy.  The probe replaces them by its own:
  *
- *	- match() is called when an entry's hash value equals the key's: on every
- *	  hit, and when an entry is removed;
- *	- keycopy() is called when an entry is made: on every page that is read
- *	  in, and on every page by which a relation is extended.
+ *	- The server calls the first when an entry's hash value equals the key's: on
+ *	  every hit, and when it removes an entry.
+ *	- The server calls the second when it makes an entry: for every page that it
+ *	  reads in, and for every page by which it extends a relation.
  *
- * What ours do is told in lookup.c.  No code is patched, no protection of memory changed; in a process of its
- * own, each backend goes through two other pointers.
+ * No code is patched and no memory protection changes.  Each backend goes through
+ * two other pointers, in a process of its own.
  *
- * What is not seen: temporary tables, which have buffers of their own; a page
- * that is looked at again while it is pinned; ReadRecentBuffer(), of which
- * redo alone makes use, after a lookup.  What is seen though it is no use:
- * dropping a small relation's buffers during recovery.
+ * The probe does not see temporary tables, which have buffers of their own, nor a
+ * page that is used again while it is pinned, nor ReadRecentBuffer(), which only
+ * redo calls, after a lookup.  It sees one thing that is no use of a page: redo
+ * drops the buffers of a small relation.
  *
- * How the table is found is told in buftable.c.  Before anything is recorded it
- * is tried out, see try_out().
+ * buftable.c finds the table.  lookup.c has the two functions.  try_out() verifies
+ * both before anything is recorded.
  */
 #include "postgres.h"
 
@@ -34,127 +34,119 @@
 #include "storage/buf_internals.h"
 #include "storage/lwlock.h"
 
-#include "compat.h"
+#include "buftable.h"
 #include "counters.h"
-#include "guard.h"
-#include "guc.h"
 #include "lookup.h"
 #include "probe.h"
 #include "shared.h"
-#include "buftable.h"
 
 /*
- * The table's own functions are not meant for modules.  A server that does
- * not export them must still be able to load this one.
+ * The server does not mean its functions for the table to be called by modules.
+ * This library must load into a server that does not export them, too.
  */
 #pragma weak BufTableHashCode
 #pragma weak BufTableLookup
 #pragma weak BufTableInsert
 #pragma weak BufTableDelete
 
-/*
- * What this process knows; set in the postmaster and inherited.
- */
+/* The state of this process, set in the postmaster and inherited. */
 static struct
 {
 	bool		attached;		/* is there a table? */
-	WsBufTable		table;
-	HashCompareFunc match;		/* for the geometry of the sketches.  Not taken from
-								 * shared memory, which the logger does not have. */
-	bool		recording;		/* do our functions stand in? */
-	bool		ignored;		/* record nothing in this process */
+	WsBufTable	table;
+	HashCompareFunc match;		/* for the geometry of the sketches; a copy,
+								 * since the logger has no shared memory */
+	bool		recording;		/* does the table use the probe's functions? */
+	bool		ignored;		/* never record in this process */
 } probe;
 
-/* note why there will be no tracking */
-static bool
-refuse(const char *why)
+static void
+use_own_functions(bool own)
 {
-	strlcpy(ws_shared->refusal, why, sizeof(ws_shared->refusal));
-	return false;
+	if (own)
+		ws_buftable_set_functions(&probe.table, probe.match, ws_lookup_insert);
+	else
+		ws_buftable_set_functions(&probe.table, NULL, NULL);
 }
 
 static void
-stand_in(bool on)
+require(bool fine, const char *else_why)
 {
-	ws_buftable_set_functions(&probe.table, on ? probe.match : NULL, on ? ws_lookup_insert() : NULL);
+	if (!fine)
+		ereport(ERROR, (errmsg_internal("%s", else_why)));
+}
+
+/* the buffer that holds a page, or -1 */
+static int
+look_up(BufferTag *tag, uint32 hash)
+{
+	LWLock	   *lock = BufMappingPartitionLock(hash);
+	int			buffer;
+
+	LWLockAcquire(lock, LW_SHARED);
+	buffer = BufTableLookup(tag, hash);
+	LWLockRelease(lock);
+	return buffer;
 }
 
 /*
- * Try out, with the server's own functions and its own table, that all works
- * as it is thought to.  A page that cannot exist is looked up in vain, entered,
- * found and removed, and each time the sketch must show what it should.  No
- * other process is alive, and all is left as it was.
+ * Verify, with the server's own functions and its own table, that lookups are
+ * recorded as they should be.  A page that cannot exist is looked up, entered,
+ * found and removed, and the sketch must show each step.  No other process is
+ * alive, and everything is left as it was.
  */
-static bool
+static void
 try_out(void)
 {
 	WsSketch   *sketch = ws_shared->sketch[WS_CLIENT];
 	uint32		start = ws_load(&sketch->tick);
+	int64		entries = ws_probe_entries();
 	BufferTag	tag;
 	uint32		hash;
+	uint32		tick;
 	uint32	   *cell;
 	LWLock	   *lock;
+	int			missed;
+	int			inserted;
+	int			hit;
+	int64		inserted_entries;
 	uint32		after_miss;
 	uint32		after_insert;
 	uint32		after_hit;
 	uint32		after_removal;
-	int			missed;
-	int			inserted;
-	int			hit;
-	int64		entries = ws_probe_entries();
-	int64		entries_then;
 
 	memset(&tag, 0xFF, sizeof(tag));
 	tag.forkNum = MAIN_FORKNUM;
 	tag.blockNum = 0;
 	hash = BufTableHashCode(&tag);
-	if (hash != tag_hash(&tag, sizeof(tag)))
-		return refuse("the hash of a page is not that of its tag");
+	require(hash == tag_hash(&tag, sizeof(tag)), "the hash of a page is not that of its tag");
 	cell = &sketch->cells[ws_sketch_cell(sketch, hash)];
 	lock = BufMappingPartitionLock(hash);
 
-	/* each step in a tick of its own, none behind the clock, nothing sampled */
+	/* ticks that the clock does not reach meanwhile; no page is sampled */
 	ws_shared_worker_ticks(true);
-	ws_sketch_advance(sketch, ws_shared_advance() + 100);
-	LWLockAcquire(lock, LW_SHARED);
-	missed = BufTableLookup(&tag, hash);
-	LWLockRelease(lock);
+	tick = ws_sketch_advance(sketch, ws_shared_advance() + 100);
+	missed = look_up(&tag, hash);
 	after_miss = *cell;
 
 	LWLockAcquire(lock, LW_EXCLUSIVE);
 	inserted = BufTableInsert(&tag, hash, 0);
 	LWLockRelease(lock);
 	after_insert = *cell;
-	entries_then = ws_probe_entries();
+	inserted_entries = ws_probe_entries();
 
-	ws_sketch_advance(sketch, sketch->tick + 1);
-	LWLockAcquire(lock, LW_SHARED);
-	hit = BufTableLookup(&tag, hash);
-	LWLockRelease(lock);
+	ws_sketch_advance(sketch, tick + 1);
+	hit = look_up(&tag, hash);
 	after_hit = *cell;
 
-	ws_sketch_advance(sketch, sketch->tick + 1);
+	ws_sketch_advance(sketch, tick + 2);
 	LWLockAcquire(lock, LW_EXCLUSIVE);
 	if (inserted < 0)
 		BufTableDelete(&tag, hash);
 	LWLockRelease(lock);
 	after_removal = *cell;
 
-	sketch->tick -= 2;
-	if (missed != -1 || inserted != -1 || hit != 0 || ws_probe_entries() != entries)
-		refuse("a page entered on trial was not found in the buffer lookup table");
-	else if (entries_then != entries + 1)
-		refuse("a page entered on trial was not among the table's entries");
-	else if (after_miss != 0)
-		refuse("looking up a page that is not there was recorded");
-	else if (after_insert != sketch->tick)
-		refuse("entering a page was not recorded");
-	else if (after_hit != sketch->tick + 1)
-		refuse("finding a page was not recorded");
-	else if (after_removal != after_hit)
-		refuse("removing a page was recorded as a use");
-
-	/* as if nothing had happened, with no mark left */
+	/* as it was; to advance wipes the marks */
 	*cell = 0;
 	ws_store(&sketch->tick, start - 1);
 	ws_sketch_advance(sketch, start);
@@ -162,53 +154,19 @@ try_out(void)
 	ws_store(&ws_shared->active_tick, 0);
 	memset(ws_counters->shards, 0, sizeof(ws_counters->shards));
 
-	return ws_shared->refusal[0] == '\0';
+	require(missed == -1 && inserted == -1 && hit == 0 && ws_probe_entries() == entries,
+			"a page entered on trial was not found in the buffer lookup table");
+	require(inserted_entries == entries + 1, "a page entered on trial was not among the table's entries");
+	require(after_miss == 0, "looking up a page that is not there was recorded");
+	require(after_insert == tick, "entering a page was not recorded");
+	require(after_hit == tick + 1, "finding a page was not recorded");
+	require(after_removal == after_hit, "removing a page was recorded as a use");
 }
 
 /*
- * All the steps, any of which may refuse, or raise an error.
- */
-static bool
-try_attach(void)
-{
-	LWLockPadded *locks;
-	uint32		exclusive;
-	bool		sure;
-
-#ifdef EXEC_BACKEND
-	return refuse("processes of this server do not inherit the postmaster's memory");
-#endif
-	if (!BufTableHashCode || !BufTableLookup || !BufTableInsert || !BufTableDelete)
-		return refuse("the server does not export the functions of its buffer lookup table");
-	if (!ws_buftable_find(&probe.table, ws_shared->refusal, sizeof(ws_shared->refusal)))
-		return false;
-	if (!ws_buftable_locks_are_expected(MainLWLockArray))
-		return refuse("the locks of the buffer lookup table are not where they are expected");
-
-	locks = &MainLWLockArray[BUFFER_MAPPING_LWLOCK_OFFSET];
-	sure = ws_buftable_learn_exclusive_bit(&locks[0].lock, &exclusive);
-
-	probe.attached = true;
-	probe.match = ws_lookup_match(ws_shared->log2m);
-	ws_lookup_begin(locks, exclusive, sure);
-	stand_in(true);
-	if (!try_out())
-		return false;
-	ws_lookup_begin(locks, exclusive, sure);
-	probe.recording = true;
-	return true;
-}
-
-static void
-attach(void)
-{
-	ws_shared->attached = try_attach();
-}
-
-/*
- * The last hits of a process are counted when it ends.  Neither a callback
- * of the server can be registered from the hot path, nor one in the
- * postmaster survive the fork; this one does.
+ * Count the last hits of a process that ends.  The hot path cannot register a
+ * callback of the server, and one that the postmaster registers does not survive
+ * the fork.  This one does.
  */
 static void
 at_exit(void)
@@ -221,31 +179,49 @@ void
 ws_probe_attach(void)
 {
 	static bool exit_registered = false;
+	LWLockPadded *locks = &MainLWLockArray[BUFFER_MAPPING_LWLOCK_OFFSET];
+	uint32		exclusive;
+	bool		sure;
 	instr_time	start;
 	instr_time	duration;
 
 	INSTR_TIME_SET_CURRENT(start);
 	memset(&probe, 0, sizeof(probe));
+#ifdef EXEC_BACKEND
+	require(false, "processes of this server do not inherit the postmaster's memory");
+#endif
+	require(BufTableHashCode && BufTableLookup && BufTableInsert && BufTableDelete,
+			"the server does not export the functions of its buffer lookup table");
+	ws_buftable_find(&probe.table);
+	require(ws_buftable_locks_are_expected(locks),
+			"the locks of the buffer lookup table are not where they are expected");
+	sure = ws_buftable_learn_exclusive_bit(&locks[0].lock, &exclusive);
 
-	(void) ws_guard(attach, ws_shared->refusal, sizeof(ws_shared->refusal));
-	if (!ws_shared->attached)
-	{
-		if (probe.attached)
-			stand_in(false);
-		probe.attached = false;
-		ereport(LOG,
-				(errmsg("working_set is not tracking: %s", ws_shared->refusal)));
-		return;
-	}
+	probe.		attached = true;
+	probe.		match = ws_lookup_match(ws_shared->log2m);
+
+	ws_lookup_begin(locks, exclusive, sure);
+	use_own_functions(true);
+	try_out();
+	ws_lookup_begin(locks, exclusive, sure);
+	probe.		recording = true;
+
+	if (!exit_registered)
+		exit_registered = atexit(at_exit) == 0;
+	ws_shared->attached = true;
 
 	INSTR_TIME_SET_CURRENT(duration);
 	INSTR_TIME_SUBTRACT(duration, start);
 	elog(DEBUG1, "working_set attached to the buffer lookup table in %.3f ms",
 		 INSTR_TIME_GET_MILLISEC(duration));
+}
 
-	if (!exit_registered)
-		exit_registered = atexit(at_exit) == 0;
-	ws_probe_switch(ws_enabled);
+void
+ws_probe_detach(void)
+{
+	if (probe.attached)
+		use_own_functions(false);
+	probe.		attached = false;
 }
 
 void
@@ -255,13 +231,12 @@ ws_probe_switch(bool on)
 	if (!probe.attached || on == probe.recording)
 		return;
 
-	/* count what was recorded, and nothing of what is not */
 	if (probe.recording)
 		ws_lookup_stop();
 	else
 		ws_lookup_resume();
-	stand_in(on);
-	probe.recording = on;
+	use_own_functions(on);
+	probe.		recording = on;
 }
 
 void
@@ -274,7 +249,8 @@ ws_probe_end_transaction(void)
 void
 ws_probe_ignore_self(void)
 {
-	probe.ignored = true;
+	probe.		ignored = true;
+
 	ws_probe_switch(false);
 }
 
@@ -305,25 +281,20 @@ ws_probe_resident(const WsSample *pages, int n, bool *resident)
 {
 	int			found = 0;
 
+	memset(resident, 0, n * sizeof(bool));
 	if (!probe.attached)
-	{
-		memset(resident, 0, n * sizeof(bool));
 		return 0;
-	}
 
-	/* look without being seen; none of this can fail */
-	stand_in(false);
+	/* lookups that are not recorded; none of this can fail */
+	use_own_functions(false);
 	for (int i = 0; i < n; i++)
 	{
-		LWLock	   *lock = ws_lookup_lock(pages[i].hash);
 		BufferTag	tag;
 
 		memcpy(&tag, &pages[i].page, sizeof(tag));
-		LWLockAcquire(lock, LW_SHARED);
-		resident[i] = BufTableLookup(&tag, pages[i].hash) >= 0;
-		LWLockRelease(lock);
+		resident[i] = look_up(&tag, pages[i].hash) >= 0;
 		found += resident[i];
 	}
-	stand_in(probe.recording);
+	use_own_functions(probe.recording);
 	return found;
 }

@@ -86,7 +86,7 @@ const char *
 ws_tracking_reason(void)
 {
 	if (!ws_shared->attached)
-		return ws_shared->refusal;
+		return ws_refusal;
 	if (!ws_enabled)
 		return "working_set.enabled is off";
 	return "every lookup of shared buffers is seen";

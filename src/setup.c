@@ -12,29 +12,35 @@
 #include "utils/timestamp.h"
 
 #include "counters.h"
-#include "guard.h"
 #include "guc.h"
 #include "probe.h"
 #include "published.h"
+#include "sampler.h"
 #include "setup.h"
 #include "shared.h"
+#include "stream.h"
+#include "sweep.h"
 
 #define NAME "working_set"
 #define NLOCKS 3
 
-/* Why there is no shared memory.  Set in the postmaster and inherited. */
-static struct
-{
-	bool		requested;		/* did the server call our request hook? */
-	bool		reported;		/* is the reason in the log? */
-	char		why[256];		/* empty: not preloaded, or there is memory */
-} missing;
+#define REPLACED(hook) "a library that is preloaded after working_set replaces " hook ", and does not call what was there before"
 
-static Size
-aligned(Size size)
+static bool requested = false;	/* did the server call ws_setup_request()? */
+static bool reported = false;	/* is the reason in the log? */
+
+#define LINE 64					/* bytes of a cache line */
+
+/*
+ * The parts of fixed size, each on cache lines of its own.  The parts whose size
+ * depends on settings follow.
+ */
+typedef struct Parts
 {
-	return TYPEALIGN(64, size);
-}
+	WsShared	shared pg_attribute_aligned(LINE);
+	WsSharedCounters counters pg_attribute_aligned(LINE);
+	WsSharedPublished published pg_attribute_aligned(LINE);
+} Parts;
 
 /* Slots of the damper: two for each sampled page, rounded up to a power of two. */
 static uint32
@@ -43,35 +49,28 @@ damper_slots(void)
 	return pg_nextpower2_32(2 * Max((uint32) ws_sample_pages, 1));
 }
 
-/* Bytes of all of it, from the settings. */
+/* Bytes of all parts, wherever they begin. */
 static Size
 total_size(bool sample)
 {
-	/* 64 more, to align the start */
-	Size		size = 64 + aligned(sizeof(WsShared)) + aligned(sizeof(WsSharedCounters)) +
-		aligned(sizeof(WsSharedPublished)) + WS_NKINDS * ws_sketch_size(ws_registers);
+	Size		size = LINE +sizeof(Parts) + WS_NKINDS * ws_sketch_size(ws_registers);
 
 	if (sample)
-		size += aligned(ws_stream_size(WS_STREAM_PLACES)) +
-			aligned(ws_sampler_size(ws_sample_pages)) +
-			aligned(damper_slots() * sizeof(uint64));
+		size += TYPEALIGN(LINE, ws_stream_size(WS_STREAM_PLACES)) +
+			TYPEALIGN(LINE, ws_sampler_size(ws_sample_pages)) +
+			TYPEALIGN(LINE, damper_slots() * sizeof(uint64));
 	return size;
 }
 
-/*
- * Point at the fixed parts of this memory; returns what follows them.
- */
-static char *
-find_parts(char *memory)
+static Parts *
+use_memory(char *memory)
 {
-	char	   *p = (char *) TYPEALIGN(64, memory);
+	Parts	   *parts = (Parts *) TYPEALIGN(LINE, memory);
 
-	ws_shared = (WsShared *) p;
-	p += aligned(sizeof(WsShared));
-	ws_counters = (WsSharedCounters *) p;
-	p += aligned(sizeof(WsSharedCounters));
-	ws_published = (WsSharedPublished *) p;
-	return p + aligned(sizeof(WsSharedPublished));
+	ws_shared = &parts->shared;
+	ws_counters = &parts->counters;
+	ws_published = &parts->published;
+	return parts;
 }
 
 static void
@@ -79,12 +78,12 @@ init_sample(char *p)
 {
 	ws_shared->stream = (WsStream *) p;
 	ws_stream_init(ws_shared->stream, WS_STREAM_PLACES);
-	p += aligned(ws_stream_size(WS_STREAM_PLACES));
+	p += TYPEALIGN(LINE, ws_stream_size(WS_STREAM_PLACES));
 
 	ws_shared->sampler = (WsSampler *) p;
 	ws_sampler_init(ws_shared->sampler, ws_sample_pages, ws_shared->log2m, 0,
 					ws_shared->sketch[WS_CLIENT]->floor);
-	p += aligned(ws_sampler_size(ws_sample_pages));
+	p += TYPEALIGN(LINE, ws_sampler_size(ws_sample_pages));
 
 	ws_shared->damper = (uint64 *) p;
 	memset(p, 0, damper_slots() * sizeof(uint64));
@@ -92,19 +91,17 @@ init_sample(char *p)
 }
 
 static void
-init(char *memory, Size size, LWLockPadded *locks, bool sample)
+init(char *memory, LWLockPadded *locks, bool sample)
 {
-	char	   *p = find_parts(memory);
+	Parts	   *parts = use_memory(memory);
+	char	   *p = (char *) (parts + 1);
 
-	memset(ws_shared, 0, sizeof(*ws_shared));
-	memset(ws_counters, 0, sizeof(*ws_counters));
-	memset(ws_published, 0, sizeof(*ws_published));
+	memset(parts, 0, sizeof(*parts));
 	ws_history_init(&ws_published->history);
 
 	ws_shared->lock = &locks[0].lock;
 	ws_shared->sample_lock = &locks[1].lock;
 	ws_shared->file_lock = &locks[2].lock;
-	ws_shared->memory = size;
 	ws_shared->clock_origin = ws_shared_clock_ms();
 	ws_shared->since = GetCurrentTimestamp();
 	for (int kind = 0; kind < WS_NKINDS; kind++)
@@ -125,76 +122,63 @@ init(char *memory, Size size, LWLockPadded *locks, bool sample)
 void
 ws_setup_expect(void)
 {
-	/* until the server calls ws_setup_startup() */
-	strlcpy(missing.why, "a library that is preloaded after working_set replaces shmem_startup_hook, and does not call what was there before",
-			sizeof(missing.why));
+	strlcpy(ws_refusal, REPLACED("shmem_startup_hook"), sizeof(ws_refusal));
 }
 
 void
 ws_setup_request(void)
 {
-	missing.requested = true;
+	requested = true;
 	RequestAddinShmemSpace(total_size(ws_sample_pages > 0));
 	RequestNamedLWLockTranche(NAME, NLOCKS);
-}
-
-static void
-start_up(void)
-{
-	Size		size = total_size(ws_sample_pages > 0);
-	char	   *memory;
-	bool		found;
-
-	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	memory = ShmemInitStruct(NAME, size, &found);
-	if (found)
-		(void) find_parts(memory);
-	else
-		init(memory, size, GetNamedLWLockTranche(NAME), ws_sample_pages > 0);
-	LWLockRelease(AddinShmemInitLock);
 }
 
 void
 ws_setup_startup(void)
 {
-	ws_shared = NULL;
-	if (!missing.requested)
-		strlcpy(missing.why, "a library that is preloaded after working_set replaces shmem_request_hook, and does not call what was there before",
-				sizeof(missing.why));
-	else if (ws_guard(start_up, missing.why, sizeof(missing.why)))
-	{
-		missing.why[0] = '\0';
-		return;
-	}
+	bool		sample = ws_sample_pages > 0;
+	char	   *memory;
+	bool		found;
 
-	ws_shared = NULL;
-	missing.reported = false;
-	ws_setup_report_missing();
+	reported = false;
+	if (!requested)
+		ereport(ERROR, (errmsg_internal(REPLACED("shmem_request_hook"))));
+
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	memory = ShmemInitStruct(NAME, total_size(sample), &found);
+
+	if (found)
+		(void) use_memory(memory);
+	else
+	{
+		init(memory, GetNamedLWLockTranche(NAME), sample);
+		ws_shared->memory = total_size(sample);
+	}
+	LWLockRelease(AddinShmemInitLock);
 }
 
 void
-ws_setup_report_missing(void)
+ws_setup_report_refusal(void)
 {
-	if (!missing.reported)
+	if (!reported)
 		ereport(LOG,
-				(errmsg("working_set is not tracking: %s", missing.why)));
-	missing.reported = true;
+				(errmsg("working_set is not tracking: %s", ws_refusal)));
+	reported = true;
 }
 
 bool
 ws_setup_stand_in(void)
 {
-	/* no other process knows them, so they are always free */
+	/* no other process knows these locks, so they are always free */
 	static LWLockPadded locks[NLOCKS];
 
-	if (ws_shared != NULL || missing.why[0] == '\0')
-		return ws_shared != NULL;
-
-	for (int i = 0; i < NLOCKS; i++)
-		LWLockInitialize(&locks[i].lock, LWTRANCHE_BUFFER_MAPPING);
-	init(MemoryContextAlloc(TopMemoryContext, total_size(false)), 0, locks, false);
-	strlcpy(ws_shared->refusal, missing.why, sizeof(ws_shared->refusal));
-	return true;
+	if (ws_shared == NULL && ws_refusal[0] != '\0')
+	{
+		for (int i = 0; i < NLOCKS; i++)
+			LWLockInitialize(&locks[i].lock, LWTRANCHE_BUFFER_MAPPING);
+		init(MemoryContextAlloc(TopMemoryContext, total_size(false)), locks, false);
+	}
+	return ws_shared != NULL;
 }
 
 TimestampTz
@@ -204,15 +188,15 @@ ws_setup_reset(bool history)
 	uint32		tick;
 
 	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
-	/* later than any before, whichever comes first and whatever the clock says */
+	/* later than any before, also if the clock was set back */
 	now = Max(GetCurrentTimestamp(), ws_shared->since + 1);
 	__atomic_fetch_or(&ws_shared->file_state,
 					  WS_FILE_NO_SET | (history ? WS_FILE_NO_HISTORY : 0), __ATOMIC_RELAXED);
 
 	/*
-	 * The present tick may already hold lookups from before the reset.  So move
-	 * on to a tick in which nothing was recorded, and move the clock with it, or
-	 * time would stand still until the clock has caught up.
+	 * The present tick may already hold lookups from before the reset.  So
+	 * move on to a tick in which nothing was recorded.  Move the clock with
+	 * it, or time would stand still until the clock has caught up.
 	 */
 	__atomic_fetch_add(&ws_shared->clock_ahead, 1, __ATOMIC_RELAXED);
 	tick = ws_shared_advance();

@@ -21,6 +21,7 @@
 #define SAMPLED_SHARE 64
 
 WsShared   *ws_shared = NULL;
+char		ws_refusal[256] = "";
 
 bool
 ws_tracking(void)

@@ -64,7 +64,7 @@ typedef struct WsShared
 	LWLock	   *lock;
 	LWLock	   *sample_lock;
 	LWLock	   *file_lock;
-	size_t		memory;			/* bytes of shared memory, all included */
+	size_t memory;				/* bytes of shared memory, all included */
 	WsSketch   *sketch[WS_NKINDS];
 	uint32		log2m;			/* of both */
 	uint32		damper_shift;	/* 32 - log2 of the number of its slots */
@@ -72,32 +72,37 @@ typedef struct WsShared
 	WsSampler  *sampler;		/* under sample_lock */
 	uint64	   *damper;			/* atomic: which pages were reported lately */
 	bool		attached;		/* does the probe see the lookups? */
-	char		refusal[256];	/* if not, why */
 
 	/* atomic */
 	int64		clock_origin;	/* monotonic ms of the tick WS_TICK_ORIGIN */
-	uint32		clock_ahead;	/* ticks by which resets, and a worker that came
-								 * to rest, moved the clock on */
+	uint32		clock_ahead;	/* ticks by which resets, and a worker that
+								 * came to rest, moved the clock on */
 	uint32		active_tick;	/* when a lookup was last recorded, roughly */
 	uint32		sample_shift;	/* one page in 2^this is sampled */
 	uint32		damping;		/* of hits: a WsDamping, uses << 8 | shift */
 	int32		worker_pid;		/* 0: none */
 	struct Latch *worker_latch; /* NULL: none */
-	int64		since;			/* TimestampTz of reset, start or re-enabling; no
-								 * two are equal */
+	int64		since;			/* TimestampTz of reset, start or re-enabling;
+								 * no two are equal */
 	uint32		save_now;		/* 1: the state file is not true any more */
 	uint32		file_state;		/* WS_FILE_* */
 
 	/* under file_lock */
-	int64		saved_since;	/* value of "since" that the state file is about;
-								 * 0: from before the start */
+	int64		saved_since;	/* value of "since" that the state file is
+								 * about; 0: from before the start */
 } WsShared;
 
 /*
- * NULL until the library is preloaded and shared memory exists.  It never
- * exists if another library keeps the server from calling our hooks.
+ * NULL until shared memory exists.  It never exists if the library is not
+ * preloaded, or if another library keeps the server from calling the hooks.
  */
 extern WsShared *ws_shared;
+
+/*
+ * Why no lookup is recorded, unless WsShared.attached.  Set in the postmaster and
+ * inherited; empty if the library is not preloaded.
+ */
+extern char ws_refusal[256];
 
 /* Are lookups recorded? */
 extern bool ws_tracking(void);
@@ -162,7 +167,10 @@ ws_shared_damping(void)
 {
 	uint32		damping = ws_load(&ws_shared->damping);
 
-	return (WsDamping) {damping & 0xFF, damping >> 8};
+	return (WsDamping)
+	{
+		damping & 0xFF, damping >> 8
+	};
 }
 
 static inline void

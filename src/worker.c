@@ -139,7 +139,7 @@ ws_worker_main(Datum main_arg)
 	/* with 0, the postmaster does not start another one */
 	if (ws_shared == NULL)
 	{
-		ws_setup_report_missing();
+		ws_setup_report_refusal();
 		proc_exit(0);
 	}
 

@@ -169,12 +169,10 @@ static void
 startup(void)
 {
 	static WsBufTable table;
-	char		why[256];
 	void	  **header;
 
 	/* as it is before working_set's turn */
-	if (!ws_buftable_find(&table, why, sizeof(why)))
-		elog(FATAL, "%s", why);
+	ws_buftable_find(&table);
 	if (prev_shmem_startup_hook)
 		prev_shmem_startup_hook();
 
