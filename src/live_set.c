@@ -13,6 +13,7 @@
 #include "estimate.h"
 #include "guc.h"
 #include "live_set.h"
+#include "sampler.h"
 #include "shared.h"
 
 /* Values of the last two periods, of half a minute by default, a step apart. */

@@ -9,7 +9,9 @@
 #include "storage/latch.h"
 
 #include "guc.h"
+#include "sampler.h"
 #include "shared.h"
+#include "sweep.h"
 
 /*
  * One register in this many is a sampled one at least, so that some process
@@ -19,6 +21,8 @@
  * transactions.
  */
 #define SAMPLED_SHARE 64
+
+StaticAssertDecl(WS_SAMPLE_OFF >= WS_STRATA, "no page is sampled when sampling is off");
 
 WsShared   *ws_shared = NULL;
 char		ws_refusal[256] = "";
@@ -86,4 +90,10 @@ ws_shared_sample(uint32 shift)
 	ws_store(&ws_shared->sample_shift, shift);
 	for (int kind = 0; kind < WS_NKINDS; kind++)
 		ws_store(&ws_shared->sketch[kind]->watched, Max(bound, least));
+}
+
+void
+ws_shared_damp(struct WsDamping damping)
+{
+	ws_store(&ws_shared->damping, damping.uses << 8 | damping.shift);
 }

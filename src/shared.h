@@ -29,10 +29,7 @@
 #include "datatype/timestamp.h"
 #include "storage/lwlock.h"
 
-#include "sampler.h"
 #include "sketch.h"
-#include "stream.h"
-#include "sweep.h"
 
 /* Whose lookups: one sketch each. */
 typedef enum WsKind
@@ -51,7 +48,7 @@ typedef enum WsKind
 #define WS_STREAM_PLACES	32768
 
 /* Value of WsShared.sample_shift when no page is sampled. */
-#define WS_SAMPLE_OFF		WS_STRATA
+#define WS_SAMPLE_OFF		32
 
 /* What became of the state file: bits of WsShared.file_state. */
 #define WS_FILE_LOADED		1	/* it was read, or a process began to read it */
@@ -68,8 +65,8 @@ typedef struct WsShared
 	WsSketch   *sketch[WS_NKINDS];
 	uint32		log2m;			/* of both */
 	uint32		damper_shift;	/* 32 - log2 of the number of its slots */
-	WsStream   *stream;			/* the three are NULL without a sample */
-	WsSampler  *sampler;		/* under sample_lock */
+	struct WsStream *stream;	/* the three are NULL without a sample */
+	struct WsSampler *sampler;	/* under sample_lock */
 	uint64	   *damper;			/* atomic: which pages were reported lately */
 	bool		attached;		/* does the probe see the lookups? */
 
@@ -161,22 +158,8 @@ extern void ws_shared_wake_worker(void);
 /* Sample one page in 2^shift, or none (WS_SAMPLE_OFF).  The worker only. */
 extern void ws_shared_sample(uint32 shift);
 
-/* Which hits of a sampled page are reported. */
-static inline WsDamping
-ws_shared_damping(void)
-{
-	uint32		damping = ws_load(&ws_shared->damping);
-
-	return (WsDamping)
-	{
-		damping & 0xFF, damping >> 8
-	};
-}
-
-static inline void
-ws_shared_damp(WsDamping damping)
-{
-	ws_store(&ws_shared->damping, damping.uses << 8 | damping.shift);
-}
+/* Report only these hits of a sampled page (sweep.h). */
+struct WsDamping;
+extern void ws_shared_damp(struct WsDamping damping);
 
 #endif							/* WS_SHARED_H */
