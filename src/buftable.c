@@ -6,16 +6,16 @@
  * private to buf_table.c.  The search assumes nothing about the layout of the
  * first, nor about the place of the second:
  *
- *	1. A throw-away table, made with a known name and known functions, shows which
- *	   word of a header holds which function, and which one leads to the name.
+ *	1. A throw-away table, made with the functions that the server's table must
+ *	   have and a known name, shows which word of a header holds which function,
+ *	   and which one leads to the name.
  *	2. The server keeps a pointer to the header in a variable, which is in the
  *	   writable data of the main program.  The search looks at each word there
  *	   for one that leads to a header: its first word is an address in shared
  *	   memory, and its name is that of the table.  The list of this process's
  *	   memory shows what can be read, so the search reads nothing that could
  *	   fault.
- *	3. There must be exactly one such header, and its functions must be
- *	   tag_hash(), memcmp() and memcpy().
+ *	3. There must be exactly one such header, with the same functions.
  *
  * The search does not attach to the table by its name, because a server without a
  * table of this name would make one, and one with a table of another size would
@@ -38,7 +38,7 @@
 /* The search looks at this many words of a header. */
 #define HEADER_WORDS 16
 
-/* Most servers have fewer ranges of memory. */
+/* Most servers have fewer ranges of memory.*/
 #define RANGES 1024
 
 /* function pointers as data, as dlsym() has it */
@@ -63,7 +63,7 @@ static struct
 	Range	   *range;
 	int			n;
 	int			capacity;
-} memory;
+}			memory;
 
 /* a word of a table's private header */
 static inline void **
@@ -79,7 +79,7 @@ read_memory(void)
 	char		line[1024];
 	bool		line_begins = true;
 
-	memory.		n = 0;
+	memory.n = 0;
 
 	while (fgets(line, sizeof(line), memory.file))
 	{
@@ -95,12 +95,15 @@ read_memory(void)
 
 		/* neighbours are one */
 		if (memory.n > 0 && memory.range[memory.n - 1].end == start)
-			memory.		range[memory.n - 1].end = end;
+			memory.range[memory.n - 1].end = end;
 
 		else if (memory.n == memory.capacity)
 			return false;
 		else
-			memory.		range[memory.n++] = (Range) {start, end};
+			memory.range[memory.n++] = (Range)
+		{
+			start, end
+		};
 	}
 	return true;
 }
@@ -124,9 +127,9 @@ list_memory(void)
 	do
 	{
 		free_memory_list();
-		memory.		range = palloc(capacity * sizeof(Range));
-		memory.		capacity = capacity;
-		memory.		file = AllocateFile(MAPS, "r");
+		memory.range = palloc(capacity * sizeof(Range));
+		memory.capacity = capacity;
+		memory.file = AllocateFile(MAPS, "r");
 
 		if (!memory.file)
 			refuse("could not open file \"%s\": %m", MAPS);
@@ -155,7 +158,7 @@ readable(const void *p, size_t size)
 			hi = mid;
 	}
 	return lo < memory.n && memory.range[lo].start <= start &&
-				size <= memory.range[lo].end - start;
+		size <= memory.range[lo].end - start;
 }
 
 /* Is this string, whose size includes its end, at this address? */
@@ -163,25 +166,6 @@ static bool
 string_at(const void *p, const char *string, size_t size)
 {
 	return readable(p, size) && memcmp(p, string, size) == 0;
-}
-
-/* functions that the search recognises by their addresses and never calls */
-static uint32
-marker_hash(const void *key, Size keysize)
-{
-	return 1;
-}
-
-static int
-marker_match(const void *key1, const void *key2, Size keysize)
-{
-	return 2;
-}
-
-static void *
-marker_keycopy(void *dest, const void *src, Size keysize)
-{
-	return dest;
 }
 
 /* a copy of the name follows the header, so that all its words can be read */
@@ -194,11 +178,13 @@ StaticAssertDecl(sizeof(throw_away_name) > HEADER_WORDS * sizeof(void *), "name 
 static HTAB *
 make_throw_away(void)
 {
-	HASHCTL		info = {
-		.keysize = sizeof(BufferTag), .entrysize = sizeof(BufferTag),
-		.hash = marker_hash, .match = marker_match, .keycopy = marker_keycopy
-	};
+	HASHCTL		info;
 
+	memset(&info, 0, sizeof(info));
+	info.keysize = info.entrysize = sizeof(BufferTag);
+	info.hash = tag_hash;
+	info.match = memcmp;
+	info.keycopy = memcpy;
 	return hash_create(throw_away_name, 16, &info,
 					   HASH_ELEM | HASH_FUNCTION | HASH_COMPARE | HASH_KEYCOPY);
 }
@@ -213,22 +199,18 @@ learn_layout(WsBufTable *layout, HTAB *known)
 	for (int i = 1; i < HEADER_WORDS; i++)
 	{
 		void	   *word = *header_word(known, i);
-		int		   *place = NULL;
 
-		if (word == AS_DATA(marker_hash))
-			place = &layout->hash;
-		else if (word == AS_DATA(marker_match))
-			place = &layout->match;
-		else if (word == AS_DATA(marker_keycopy))
-			place = &layout->keycopy;
+		if (word == AS_DATA(tag_hash))
+			layout->hash = i;
+		else if (word == AS_DATA(memcmp))
+			layout->match = i;
+		else if (word == AS_DATA(memcpy))
+			layout->keycopy = i;
 		else if (string_at(word, throw_away_name, sizeof(throw_away_name)))
-			place = &layout->name;
-
-		if (place)
-		{
-			*place = i;
-			found++;
-		}
+			layout->name = i;
+		else
+			continue;
+		found++;
 	}
 
 	if (found != 4 || !layout->name || !layout->hash || !layout->match || !layout->keycopy)
@@ -246,22 +228,14 @@ is_header(const WsBufTable *layout, uintptr_t address)
 		string_at(*header_word(header, layout->name), WS_BUFTABLE_NAME, sizeof(WS_BUFTABLE_NAME));
 }
 
-/* the search, for the loader to call with each program */
-typedef struct Search
-{
-	WsBufTable *table;
-	int			found;			/* number of headers, each counted once or
-								 * more */
-} Search;
-
 /*
- * Look at the words of a piece of the program's data.  Several variables may
- * lead to the same header.
+ * Look at the words of a piece of the program's data, and return how many lead to
+ * another header than the word before.
  */
-static void
-search_words(Search *search, uintptr_t at, uintptr_t end)
+static int
+search_words(WsBufTable *table, uintptr_t at, uintptr_t end)
 {
-	WsBufTable *table = search->table;
+	int			found = 0;
 
 	for (; at + sizeof(void *) <= end; at += sizeof(void *))
 	{
@@ -277,41 +251,47 @@ search_words(Search *search, uintptr_t at, uintptr_t end)
 		if (word != (uintptr_t) table->header && is_header(table, word))
 		{
 			table->header = (HTAB *) word;
-			search->found++;
+			found++;
 		}
 	}
+	return found;
 }
 
-/* The loader calls this with the main program first. */
+/*
+ * The loader calls this with the main program first, and returns the result.  It
+ * holds a lock meanwhile, so this must not raise an error.
+ */
 static int
-search_program(struct dl_phdr_info *info, size_t size, void *search)
+search_program(struct dl_phdr_info *info, size_t size, void *table)
 {
+	int			found = 0;
+
 	for (int i = 0; i < info->dlpi_phnum; i++)
 	{
 		const		ElfW(Phdr) * ph = &info->dlpi_phdr[i];
 		uintptr_t	start = info->dlpi_addr + ph->p_vaddr;
 
 		if (ph->p_type == PT_LOAD && (ph->p_flags & PF_W))
-			search_words(search, TYPEALIGN(sizeof(void *), start), start + ph->p_memsz);
+			found += search_words(table, TYPEALIGN(sizeof(void *), start), start + ph->p_memsz);
 	}
-	return 1;					/* no further objects */
+	return found > 0 ? found : -1;	/* not 0, which would ask for the next
+									 * object */
 }
 
 static void
 find_header(WsBufTable *table)
 {
-	Search		search = {table, 0};
+	int			found;
 
-	/* the loader holds a lock meanwhile, so errors wait */
 	table->header = NULL;
-	dl_iterate_phdr(search_program, &search);
-	if (search.found == 0)
+	found = dl_iterate_phdr(search_program, table);
+	if (found <= 0)
 		refuse("found no header of a shared hash table \"%s\"", WS_BUFTABLE_NAME);
-	if (search.found > 1)
+	if (found > 1)
 		refuse("found more than one header of \"%s\"", WS_BUFTABLE_NAME);
 }
 
-/* The header must hold the functions that the probe's replace. */
+/* The functions that the probe replaces must be these. */
 static void
 verify_functions(const WsBufTable *table)
 {
@@ -343,16 +323,6 @@ ws_buftable_find(WsBufTable *table)
 	PG_END_TRY();
 }
 
-bool
-ws_buftable_locks_are_expected(const LWLockPadded *locks)
-{
-	for (int i = 0; i < NUM_BUFFER_PARTITIONS; i++)
-		if (locks[i].lock.tranche != LWTRANCHE_BUFFER_MAPPING)
-			return false;
-	return locks[-1].lock.tranche != LWTRANCHE_BUFFER_MAPPING &&
-		locks[NUM_BUFFER_PARTITIONS].lock.tranche != LWTRANCHE_BUFFER_MAPPING;
-}
-
 void
 ws_buftable_set_functions(const WsBufTable *table, HashCompareFunc match, HashCopyFunc keycopy)
 {
@@ -360,22 +330,41 @@ ws_buftable_set_functions(const WsBufTable *table, HashCompareFunc match, HashCo
 	*header_word(table->header, table->keycopy) = AS_DATA(keycopy ? keycopy : memcpy);
 }
 
-bool
-ws_buftable_learn_exclusive_bit(LWLock *lock, uint32 *bits)
+/*
+ * The partitions of the table are guarded by a row of NUM_BUFFER_PARTITIONS locks
+ * of MainLWLockArray, no more and no fewer.
+ */
+static void
+verify_locks(const LWLockPadded *locks)
 {
-	uint32		shared;
-	uint32		exclusive;
+	for (int i = -1; i <= NUM_BUFFER_PARTITIONS; i++)
+	{
+		bool		inside = i >= 0 && i < NUM_BUFFER_PARTITIONS;
 
+		if ((locks[i].lock.tranche == LWTRANCHE_BUFFER_MAPPING) != inside)
+			refuse("the locks of the buffer lookup table are not where they are expected");
+	}
+}
+
+LWLockPadded *
+ws_buftable_locks(uint32 *exclusive, bool *sure)
+{
+	LWLockPadded *locks = &MainLWLockArray[BUFFER_MAPPING_LWLOCK_OFFSET];
+	LWLock	   *lock = &locks->lock;
+	uint32		when_shared;
+	uint32		when_exclusive;
+	uint32		bits;
+
+	verify_locks(locks);
 	LWLockAcquire(lock, LW_SHARED);
-	shared = pg_atomic_read_u32(&lock->state);
+	when_shared = pg_atomic_read_u32(&lock->state);
 	LWLockRelease(lock);
 	LWLockAcquire(lock, LW_EXCLUSIVE);
-	exclusive = pg_atomic_read_u32(&lock->state);
+	when_exclusive = pg_atomic_read_u32(&lock->state);
 	LWLockRelease(lock);
 
-	*bits = exclusive & ~shared & ~pg_atomic_read_u32(&lock->state);
-	if (*bits != 0 && (*bits & (*bits - 1)) == 0)
-		return true;
-	*bits = ~(uint32) 0;
-	return false;
+	bits = when_exclusive & ~when_shared & ~pg_atomic_read_u32(&lock->state);
+	*sure = bits != 0 && (bits & (bits - 1)) == 0;
+	*exclusive = *sure ? bits : ~(uint32) 0;
+	return locks;
 }

@@ -29,12 +29,6 @@ typedef struct WsBufTable
 extern void ws_buftable_find(WsBufTable *table);
 
 /*
- * Does a row of NUM_BUFFER_PARTITIONS locks of MainLWLockArray, no more and no
- * fewer, guard the partitions of the table?
- */
-extern bool ws_buftable_locks_are_expected(const LWLockPadded *locks);
-
-/*
  * Let the table use these functions in this process, and in those that it forks.
  * NULL: the server's own.
  */
@@ -42,10 +36,10 @@ extern void ws_buftable_set_functions(const WsBufTable *table, HashCompareFunc m
 									  HashCopyFunc keycopy);
 
 /*
- * Find the bit of a lock that says that it is held exclusively, by taking the
- * lock in both modes.  False if the answer is not clear: then bits is all bits,
- * and the server must be asked.
+ * The locks of the table's partitions, or an error if they are not where they are
+ * expected.  exclusive are the bits of a lock's state that may say that it is held
+ * exclusively, learned by taking one in both modes; sure: they say nothing else.
  */
-extern bool ws_buftable_learn_exclusive_bit(LWLock *lock, uint32 *bits);
+extern LWLockPadded *ws_buftable_locks(uint32 *exclusive, bool *sure);
 
 #endif							/* WS_BUFTABLE_H */

@@ -67,10 +67,10 @@ static struct
 	uint32		sampled_hits;	/* of pages of sampled registers */
 
 	/* what the shared counters have of pgBufferUsage */
-	int			pid;			/* of the process that has counted */
+	int			pid;			/* of this process once it records; 0: not yet */
 	int64		hits;
 	int64		reads;
-} self;
+}			self;
 
 static const uint8 no_flags = 0;
 static const uint8 launcher_flags = PROC_IS_AUTOVACUUM;
@@ -127,8 +127,8 @@ sketch_of(uint32 *marks, uint32 log2m)
 static inline void
 record_in(WsSketch *sketch)
 {
-	self.		sketch = sketch;
-	self.		marks = ws_sketch_marks(sketch);
+	self.sketch = sketch;
+	self.marks = ws_sketch_marks(sketch);
 }
 
 static inline LWLock *
@@ -157,8 +157,8 @@ flush_counters(void)
 		if (reads > self.reads)
 			__atomic_fetch_add(&c->reads[self.kind], reads - self.reads, __ATOMIC_RELAXED);
 	}
-	self.		hits = hits;
-	self.		reads = reads;
+	self.hits = hits;
+	self.reads = reads;
 
 	ws_events_flush(c);
 }
@@ -176,16 +176,16 @@ present_kind(void)
 static void
 begin_process(int64 hits, int64 reads)
 {
-	self.		pid = MyProcPid;
-	self.		hits = hits;
-	self.		reads = reads;
+	self.pid = MyProcPid;
+	self.hits = hits;
+	self.reads = reads;
 
 	if (MyBackendType == B_AUTOVAC_LAUNCHER)
-		self.		status_flags = &launcher_flags;
+		self.status_flags = &launcher_flags;
 
 	else
-		self.		status_flags = MyProc ? &MyProc->statusFlags : &no_flags;
-	self.		kind = present_kind();
+		self.status_flags = MyProc ? &MyProc->statusFlags : &no_flags;
+	self.kind = present_kind();
 
 	ws_events_begin();
 }
@@ -209,8 +209,8 @@ ws_lookup_refresh(void)
 
 	flush_counters();
 
-	self.		refreshed_flags = *self.status_flags;
-	self.		kind = present_kind();
+	self.refreshed_flags = *self.status_flags;
+	self.kind = present_kind();
 
 	record_in(ws_shared->sketch[self.kind]);
 
@@ -220,7 +220,7 @@ ws_lookup_refresh(void)
 	if (ws_load(&ws_shared->active_tick) != now)
 		ws_store(&ws_shared->active_tick, now);
 	/* no tick is 0, so that without a worker each lookup comes here */
-	self.		refreshed_tick = unattended ? 0 : now;
+	self.refreshed_tick = unattended ? 0 : now;
 
 	ws_events_damper(&self.damper, now, self.kind);
 }
@@ -398,11 +398,11 @@ ws_lookup_begin(LWLockPadded *locks, uint32 exclusive, bool sure)
 {
 	memset(&self, 0, sizeof(self));
 	record_in(ws_shared->sketch[WS_CLIENT]);
-	self.		kind = WS_CLIENT;
-	self.		status_flags = &no_flags;
-	self.		locks = locks;
-	self.		exclusive = exclusive;
-	self.		exclusive_sure = sure;
+	self.kind = WS_CLIENT;
+	self.status_flags = &no_flags;
+	self.locks = locks;
+	self.exclusive = exclusive;
+	self.exclusive_sure = sure;
 }
 
 void
@@ -410,6 +410,7 @@ ws_lookup_stop(void)
 {
 	if (self.pid == MyProcPid)
 		flush_counters();
+	self.pid = 0;
 }
 
 void

@@ -17,9 +17,7 @@
 
 /*
  * Reset the state of this process and of those that it forks, with nothing
- * counted.  locks are those of the table's partitions.  exclusive are the bits
- * of a lock's state that may say that it is held exclusively; sure: they say
- * nothing else.
+ * counted.  The arguments are from ws_buftable_locks().
  */
 extern void ws_lookup_begin(LWLockPadded *locks, uint32 exclusive, bool sure);
 
@@ -32,16 +30,16 @@ extern void *ws_lookup_insert(void *entry_key, const void *key, Size keysize);
 /* Count this process's lookups so far, and catch up with the clock. */
 extern void ws_lookup_refresh(void);
 
-/* This process stops to record, or ends: count its last lookups. */
+/* This process stops to record, or ends.  Count its last lookups. */
 extern void ws_lookup_stop(void);
 
 /* This process records again.  Its lookups in the meantime do not count. */
 extern void ws_lookup_resume(void);
 
 /*
- * A transaction has ended, and this process holds no lightweight lock.  Count
- * its lookups if they are more than a few, advance the clock, and wake the
- * worker if it rests although pages are looked up.
+ * A transaction has ended, and this process holds no lightweight lock.  If it
+ * records, count its lookups if they are more than a few, advance the clock, and
+ * wake the worker if it rests although pages are looked up.
  */
 extern void ws_lookup_end_transaction(void);
 

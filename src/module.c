@@ -15,6 +15,7 @@
 
 #include "compat.h"
 #include "guc.h"
+#include "lookup.h"
 #include "probe.h"
 #include "setup.h"
 #include "shared.h"
@@ -39,9 +40,8 @@ request(void)
  * Run a step of the server's start, and return whether it raised no error.  The
  * message of an error becomes the reason why nothing is tracked.
  *
- * An uncaught error ends the postmaster.  With exit_on_error = on, a setting meant
- * for sessions, the server makes each error fatal, so that nobody can catch it.
- * This function therefore turns it off for the time of the step.
+ * An uncaught error would end the postmaster.  With exit_on_error = on, which is
+ * meant for sessions, each error is fatal, so that setting is off meanwhile.
  */
 static bool
 succeeds(void (*step) (void))
@@ -94,20 +94,11 @@ startup(void)
  * makes those that are due.
  */
 static void
-transaction_ends(XactEvent event, void *arg)
+transaction_event(XactEvent event, void *arg)
 {
-	switch (event)
-	{
-		case XACT_EVENT_COMMIT:
-		case XACT_EVENT_PARALLEL_COMMIT:
-		case XACT_EVENT_ABORT:
-		case XACT_EVENT_PARALLEL_ABORT:
-		case XACT_EVENT_PREPARE:
-			ws_probe_end_transaction();
-			break;
-		default:
-			break;
-	}
+	if (event != XACT_EVENT_PRE_COMMIT && event != XACT_EVENT_PARALLEL_PRE_COMMIT &&
+		event != XACT_EVENT_PRE_PREPARE)
+		ws_lookup_end_transaction();
 }
 
 static void
@@ -130,6 +121,6 @@ _PG_init(void)
 	prev_shmem_startup_hook = shmem_startup_hook;
 	shmem_startup_hook = startup;
 
-	RegisterXactCallback(transaction_ends, NULL);
+	RegisterXactCallback(transaction_event, NULL);
 	ws_worker_register();
 }

@@ -58,7 +58,7 @@ static struct
 								 * since the logger has no shared memory */
 	bool		recording;		/* does the table use the probe's functions? */
 	bool		ignored;		/* never record in this process */
-} probe;
+}			probe;
 
 static void
 use_own_functions(bool own)
@@ -108,12 +108,9 @@ try_out(void)
 	LWLock	   *lock;
 	int			missed;
 	int			inserted;
-	int			hit;
-	int64		inserted_entries;
-	uint32		after_miss;
-	uint32		after_insert;
-	uint32		after_hit;
-	uint32		after_removal;
+	int			found;
+	int64		entries_then;
+	uint32		cells[4];		/* the page's cell after each step */
 
 	memset(&tag, 0xFF, sizeof(tag));
 	tag.forkNum = MAIN_FORKNUM;
@@ -127,24 +124,24 @@ try_out(void)
 	ws_shared_worker_ticks(true);
 	tick = ws_sketch_advance(sketch, ws_shared_advance() + 100);
 	missed = look_up(&tag, hash);
-	after_miss = *cell;
+	cells[0] = *cell;
 
 	LWLockAcquire(lock, LW_EXCLUSIVE);
 	inserted = BufTableInsert(&tag, hash, 0);
 	LWLockRelease(lock);
-	after_insert = *cell;
-	inserted_entries = ws_probe_entries();
+	cells[1] = *cell;
+	entries_then = ws_probe_entries();
 
 	ws_sketch_advance(sketch, tick + 1);
-	hit = look_up(&tag, hash);
-	after_hit = *cell;
+	found = look_up(&tag, hash);
+	cells[2] = *cell;
 
 	ws_sketch_advance(sketch, tick + 2);
 	LWLockAcquire(lock, LW_EXCLUSIVE);
 	if (inserted < 0)
 		BufTableDelete(&tag, hash);
 	LWLockRelease(lock);
-	after_removal = *cell;
+	cells[3] = *cell;
 
 	/* as it was; to advance wipes the marks */
 	*cell = 0;
@@ -154,13 +151,13 @@ try_out(void)
 	ws_store(&ws_shared->active_tick, 0);
 	memset(ws_counters->shards, 0, sizeof(ws_counters->shards));
 
-	require(missed == -1 && inserted == -1 && hit == 0 && ws_probe_entries() == entries,
+	require(missed == -1 && inserted == -1 && found == 0 && ws_probe_entries() == entries,
 			"a page entered on trial was not found in the buffer lookup table");
-	require(inserted_entries == entries + 1, "a page entered on trial was not among the table's entries");
-	require(after_miss == 0, "looking up a page that is not there was recorded");
-	require(after_insert == tick, "entering a page was not recorded");
-	require(after_hit == tick + 1, "finding a page was not recorded");
-	require(after_removal == after_hit, "removing a page was recorded as a use");
+	require(entries_then == entries + 1, "a page entered on trial was not among the table's entries");
+	require(cells[0] == 0, "looking up a page that is not there was recorded");
+	require(cells[1] == tick, "entering a page was not recorded");
+	require(cells[2] == tick + 1, "finding a page was not recorded");
+	require(cells[3] == tick + 1, "removing a page was recorded as a use");
 }
 
 /*
@@ -171,7 +168,7 @@ try_out(void)
 static void
 at_exit(void)
 {
-	if (IsUnderPostmaster && probe.recording)
+	if (IsUnderPostmaster)
 		ws_lookup_stop();
 }
 
@@ -179,7 +176,7 @@ void
 ws_probe_attach(void)
 {
 	static bool exit_registered = false;
-	LWLockPadded *locks = &MainLWLockArray[BUFFER_MAPPING_LWLOCK_OFFSET];
+	LWLockPadded *locks;
 	uint32		exclusive;
 	bool		sure;
 	instr_time	start;
@@ -193,18 +190,16 @@ ws_probe_attach(void)
 	require(BufTableHashCode && BufTableLookup && BufTableInsert && BufTableDelete,
 			"the server does not export the functions of its buffer lookup table");
 	ws_buftable_find(&probe.table);
-	require(ws_buftable_locks_are_expected(locks),
-			"the locks of the buffer lookup table are not where they are expected");
-	sure = ws_buftable_learn_exclusive_bit(&locks[0].lock, &exclusive);
+	locks = ws_buftable_locks(&exclusive, &sure);
 
-	probe.		attached = true;
-	probe.		match = ws_lookup_match(ws_shared->log2m);
+	probe.attached = true;
+	probe.match = ws_lookup_match(ws_shared->log2m);
 
 	ws_lookup_begin(locks, exclusive, sure);
 	use_own_functions(true);
 	try_out();
 	ws_lookup_begin(locks, exclusive, sure);
-	probe.		recording = true;
+	probe.recording = true;
 
 	if (!exit_registered)
 		exit_registered = atexit(at_exit) == 0;
@@ -221,7 +216,7 @@ ws_probe_detach(void)
 {
 	if (probe.attached)
 		use_own_functions(false);
-	probe.		attached = false;
+	probe.attached = false;
 }
 
 void
@@ -236,20 +231,13 @@ ws_probe_switch(bool on)
 	else
 		ws_lookup_resume();
 	use_own_functions(on);
-	probe.		recording = on;
-}
-
-void
-ws_probe_end_transaction(void)
-{
-	if (probe.recording)
-		ws_lookup_end_transaction();
+	probe.recording = on;
 }
 
 void
 ws_probe_ignore_self(void)
 {
-	probe.		ignored = true;
+	probe.ignored = true;
 
 	ws_probe_switch(false);
 }

@@ -26,9 +26,6 @@ extern void ws_probe_detach(void);
  */
 extern void ws_probe_switch(bool on);
 
-/* A transaction of this process has ended: see ws_lookup_end_transaction(). */
-extern void ws_probe_end_transaction(void);
-
 /* Never record the lookups of this process.  For the extension's worker. */
 extern void ws_probe_ignore_self(void);
 

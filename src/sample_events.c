@@ -96,16 +96,16 @@ static struct
 	uint64		scan_hits;
 	uint64		scan_reads;
 	uint64		dropped;
-} self;
+}			self;
 
 void
 ws_events_begin(void)
 {
-	self.		counted_reads = pgBufferUsage.shared_blks_read;
-	self.		last_run = NULL;
-	self.		process = (uint16) ws_process_number();
-	self.		ring_read = 2 * ws_ring_read_pages(NBuffers);
-	self.		ring_write = 2 * ws_ring_write_pages(NBuffers);
+	self.counted_reads = pgBufferUsage.shared_blks_read;
+	self.last_run = NULL;
+	self.process = (uint16) ws_process_number();
+	self.ring_read = 2 * ws_ring_read_pages(NBuffers);
+	self.ring_write = 2 * ws_ring_write_pages(NBuffers);
 }
 
 static Run *
@@ -168,8 +168,8 @@ count_made(Run *run)
 		last->made = Max(last->made - (int) Min(reads - self.counted_reads, 2 * MADE_MAX), -MADE_MAX);
 	if (run)
 		run->made = Min(run->made + 1, MADE_MAX);
-	self.		counted_reads = reads;
-	self.		last_run = run;
+	self.counted_reads = reads;
+	self.last_run = run;
 }
 
 /* Are this many reads "recently" for the ring that the process would use? */
@@ -197,7 +197,7 @@ report(const WsPageId *page, uint32 tick, WsKind kind, WsAct act, const Run *run
 	event.process = self.process;
 
 	if (!ws_stream_write(ws_shared->stream, &event))
-		self.		dropped++;
+		self.dropped++;
 }
 
 static WsDamping
@@ -261,7 +261,7 @@ report_hit(const WsPageId *page, uint32 shift, uint32 tick, WsKind kind)
 	Run		   *run = follow(page, shift);
 
 	if (run && run->length >= WS_RUN_SCAN && kind == WS_CLIENT)
-		self.		scan_hits += UINT64CONST(1) << shift;
+		self.scan_hits += UINT64CONST(1) << shift;
 
 	report(page, tick, kind, WS_ACT_HIT, run, run && in_ring(run));
 }
@@ -285,8 +285,8 @@ ws_events_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 
 	if (!sampled(hash, shift))
 		return;
-	self.		last_hash = hash;
-	self.		last_lookups = lookups;
+	self.last_hash = hash;
+	self.last_lookups = lookups;
 
 	/*
 	 * A process that looks up the same page twice in a row still has it
@@ -310,12 +310,12 @@ ws_events_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 	run = follow(page, shift);
 	count_made(run);
 	scanning = run && run->length >= WS_RUN_SCAN;
-	self.		nreads++;
-	self.		reads[hash % READS].hash = hash;
-	self.		reads[hash % READS].number = self.nreads;
+	self.nreads++;
+	self.reads[hash % READS].hash = hash;
+	self.reads[hash % READS].number = self.nreads;
 
 	if (scanning && !extending(run) && kind == WS_CLIENT)
-		self.		scan_reads++;
+		self.scan_reads++;
 
 	if (sampled(hash, shift))
 		report(page, tick, kind, WS_ACT_READ, run, scanning && in_ring(run));

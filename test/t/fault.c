@@ -146,11 +146,14 @@ other_keycopy(void *dest, const void *src, Size keysize)
 	return memcpy(dest, src, keysize);
 }
 
-/* without the function that was asked for */
+/* with another function than the one that was asked for */
 static HTAB *
-create_without_match(const char *name, long nelem, const HASHCTL *info, int flags)
+create_with_other_match(const char *name, long nelem, const HASHCTL *info, int flags)
 {
-	return hash_create(name, nelem, (HASHCTL *) info, flags & ~HASH_COMPARE);
+	HASHCTL		other = *info;
+
+	other.match = other_match;
+	return hash_create(name, nelem, &other, flags);
 }
 
 /* under another name than the one that was asked for */
@@ -401,7 +404,7 @@ spoil(const char *fault)
 	else if (FAULT("no_functions"))
 		REWIRE("BufTableHashCode", NULL);
 	else if (FAULT("layout"))
-		REWIRE("hash_create", create_without_match);
+		REWIRE("hash_create", create_with_other_match);
 	else if (FAULT("layout_name"))
 		REWIRE("hash_create", create_renamed);
 	else if (FAULT("other_name"))
