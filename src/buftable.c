@@ -57,13 +57,15 @@ typedef struct Range
  * be read without a fault, and where a header can be.  Nothing is freed until
  * the search is over, so that the list stays true.
  */
-static struct
+struct Memory
 {
 	FILE	   *file;			/* the list itself */
 	Range	   *range;
 	int			n;
 	int			capacity;
-}			memory;
+};
+
+static struct Memory memory;
 
 /* a word of a table's private header */
 static inline void **

@@ -51,7 +51,7 @@
  * The state of this process.  The postmaster sets it and its children inherit
  * it; each process has counts of its own from its first lookup on.
  */
-static struct
+struct Process
 {
 	WsSketch   *sketch;			/* of the kind below, */
 	uint32	   *marks;			/* and its marks */
@@ -70,7 +70,9 @@ static struct
 	int			pid;			/* of this process once it records; 0: not yet */
 	int64		hits;
 	int64		reads;
-}			self;
+};
+
+static struct Process self;
 
 static const uint8 no_flags = 0;
 static const uint8 launcher_flags = PROC_IS_AUTOVACUUM;

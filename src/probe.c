@@ -50,7 +50,7 @@
 #pragma weak BufTableDelete
 
 /* The state of this process, set in the postmaster and inherited. */
-static struct
+struct Probe
 {
 	bool		attached;		/* is there a table? */
 	WsBufTable	table;
@@ -58,7 +58,9 @@ static struct
 								 * since the logger has no shared memory */
 	bool		recording;		/* does the table use the probe's functions? */
 	bool		ignored;		/* never record in this process */
-}			probe;
+};
+
+static struct Probe probe;
 
 static void
 use_own_functions(bool own)

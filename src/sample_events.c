@@ -26,18 +26,13 @@
 #include "sampler.h"
 #include "sweep.h"
 
-/* A process knows its place in this many relations; a power of two. */
-#define RUNS 64
+/* What a process remembers; both are powers of two. */
+#define RUNS 64					/* relations that it is in */
+#define READS 4096				/* pages that it read */
 
-/* A process remembers this many of the pages that it read; a power of two. */
-#define READS 4096
-
-/*
- * A step belongs to a run if it is no longer than this many blocks, or this many
- * sampling distances.
- */
+/* The longest step of a run: the larger of the two. */
 #define STEP_BLOCKS		16
-#define STEP_DISTANCES	8
+#define STEP_DISTANCES	8		/* sampling distances */
 
 /* Any other step takes this much from the length of the run. */
 #define RUN_BROKEN		3
@@ -51,7 +46,7 @@
 #define MADE			1024
 #define MADE_MAX		2048
 
-/* Bits of a slot of the damper that count hits, and their largest value. */
+/* The bits of a slot of the damper that count hits. */
 #define COUNT_BITS		10
 #define COUNT_MAX		((1 << COUNT_BITS) - 1)
 
@@ -69,11 +64,17 @@ typedef struct Run
 								 * read: -MADE_MAX .. MADE_MAX */
 } Run;
 
+typedef struct Read
+{
+	uint32		hash;
+	uint32		number;			/* of the read; 0: none */
+} Read;
+
 /*
  * The state of this process.  The postmaster leaves it zero, so most of it takes
  * no memory until it is used.
  */
-static struct
+struct Process
 {
 	uint16		process;
 	uint32		nreads;			/* pages that this process brought in */
@@ -83,11 +84,7 @@ static struct
 								 * the ring of a scan, */
 	uint32		ring_write;		/* and of a bulk write */
 	Run			runs[RUNS];
-	struct
-	{
-		uint32		hash;
-		uint32		number;		/* of the read; 0: none */
-	}			reads[READS];
+	Read		reads[READS];
 
 	uint32		last_hash;		/* of the last hit of a sampled page, */
 	int64		last_lookups;	/* and the lookups of the process up to then */
@@ -96,7 +93,9 @@ static struct
 	uint64		scan_hits;
 	uint64		scan_reads;
 	uint64		dropped;
-}			self;
+};
+
+static struct Process self;
 
 void
 ws_events_begin(void)
@@ -212,12 +211,10 @@ present_damping(void)
 }
 
 /*
- * The interval that a tick is in, as the slots of the damper have it.
- *
- * A slot holds the hash of a page, the interval, and how many hits of the page
- * were reported in it.  Hits before a reset, or of the other kind, do not count.
- * Pages that share a slot evict each other, and are reported more often than
- * necessary.
+ * A slot of the damper holds the hash of a page, an interval, and how many hits of
+ * the page were reported in it.  This is the interval of a tick, which differs
+ * after a reset and between kinds.  Pages that share a slot evict each other, and
+ * are reported more often than necessary.
  */
 static uint32
 interval_of(uint32 tick, WsKind kind, uint32 shift)
@@ -311,9 +308,10 @@ ws_events_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 	count_made(run);
 	scanning = run && run->length >= WS_RUN_SCAN;
 	self.nreads++;
-	self.reads[hash % READS].hash = hash;
-	self.reads[hash % READS].number = self.nreads;
-
+	self.reads[hash % READS] = (Read)
+	{
+		hash, self.nreads
+	};
 	if (scanning && !extending(run) && kind == WS_CLIENT)
 		self.scan_reads++;
 
@@ -325,17 +323,16 @@ void
 ws_events_remove(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 {
 	uint32		shift = ws_load(&ws_shared->sample_shift);
-	bool		own = self.reads[hash % READS].hash == hash &&
-		self.reads[hash % READS].number != 0;
+	const Read *read = &self.reads[hash % READS];
 	bool		ring = false;
 
 	if (shift == WS_SAMPLE_OFF)
 		return;
-	if (own && page->fork == MAIN_FORKNUM)
+	if (read->hash == hash && read->number != 0 && page->fork == MAIN_FORKNUM)
 	{
 		Run		   *run = find_run(page);
 
-		ring = within_ring(run, self.nreads - self.reads[hash % READS].number);
+		ring = within_ring(run, self.nreads - read->number);
 		if (ring)
 			run->ringed = self.nreads;
 	}

@@ -1,14 +1,13 @@
 /*
  * sample_events.h
- *		What a process does about the pages that are sampled.
+ *		What a process reports about sampled pages.
  *
- * The other half of the probe's hot path (see probe.h), off it: this is called
- * for sampled pages, for pages that enter shared buffers and for pages that
- * leave.  It writes events into the stream, and knows what only the process
- * itself can: whether it reads a relation block by block, and whether through
- * a ring of buffers.
+ * The hot path (lookup.h) calls this module for pages of sampled registers, for
+ * pages that enter shared buffers and for pages that leave.  It writes events into
+ * the stream.  It finds out what only the process itself can: whether it reads a
+ * relation block by block, and whether through a ring of buffers.
  *
- * Nothing here allocates, waits, reports or reads a file.
+ * No function allocates, waits, raises an error or makes a system call.
  */
 #ifndef WS_SAMPLE_EVENTS_H
 #define WS_SAMPLE_EVENTS_H
@@ -21,15 +20,14 @@
 extern void ws_events_begin(void);
 
 /*
- * What a process keeps at hand, in a tick, to see that there is nothing to do
- * about a sampled page.
+ * What a process needs, in a tick, to see that a page is damped: reported often
+ * enough for now.
  */
 typedef struct WsDamper
 {
 	const uint64 *slots;
 	uint32		shift;
-	uint32		full;			/* lower half of a slot whose page has been
-								 * reported often enough */
+	uint32		full;			/* lower half of the slot of a damped page */
 } WsDamper;
 
 /* Bring it up to date. */
@@ -42,28 +40,23 @@ ws_damper_slot(uint32 hash, uint32 shift)
 	return hash * UINT32_C(0x85EBCA6B) >> shift;
 }
 
-/*
- * Has the page with this hash been reported often enough for now?  False if it
- * is not sampled.
- */
+/* Is the page with this hash damped?  False if it is not sampled. */
 static inline bool
 ws_events_damped(const WsDamper *damper, uint32 hash)
 {
-	/* plain loads will do: any value that was ever there */
+	/* a plain load, since any value that was ever there will do */
 	return damper->slots[ws_damper_slot(hash, damper->shift)] ==
 		((uint64) hash << 32 | damper->full);
 }
 
-/* A page of a watched register, sampled or not, was found in shared buffers. */
+/* A page of a sampled register, sampled or not, was found in shared buffers. */
 extern void ws_events_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind);
 
-/* A page, of whatever hash, enters shared buffers. */
+/* A page enters shared buffers, or leaves them. */
 extern void ws_events_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind);
-
-/* A page, of whatever hash, leaves shared buffers. */
 extern void ws_events_remove(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind);
 
-/* Add what was counted since last time. */
+/* Add the counts since last time. */
 extern void ws_events_flush(WsCounters *counters);
 
 #endif							/* WS_SAMPLE_EVENTS_H */
