@@ -1,9 +1,9 @@
 /*
  * compat.h
- *		Every difference between PostgreSQL releases, and no other file's.
+ *		All differences between PostgreSQL releases.
  *
- * The newest server is imitated on the older ones, so that callers read as if
- * only the newest existed.  Each block says with which release it can go.
+ * Older releases imitate the newest, so that callers need no condition.  Each
+ * block names the release that makes it superfluous, once older ones are dropped.
  */
 #ifndef WS_COMPAT_H
 #define WS_COMPAT_H
@@ -27,33 +27,7 @@
 #error "working_set needs PostgreSQL 15 or later"
 #endif
 
-/*
- * A module can tell its name and version since 18.
- */
-#if PG_VERSION_NUM >= 180000
-#define WS_MODULE_MAGIC PG_MODULE_MAGIC_EXT(.name = "working_set", .version = WS_VERSION)
-#else
-#define WS_MODULE_MAGIC PG_MODULE_MAGIC
-#endif
-
-/*
- * What makes the compiler inline a function has a shorter name alone since 20;
- * first minor releases of the others do not know it.
- */
-#ifndef pg_always_inline
-#define pg_always_inline pg_attribute_always_inline
-#endif
-
-/*
- * Extensions can name their wait events since 17.
- */
-#if PG_VERSION_NUM < 170000
-#define WaitEventExtensionNew(name) PG_WAIT_EXTENSION
-#endif
-
-/*
- * One check of privileges serves every kind of object since 16.
- */
+/* 16: one function checks privileges on every kind of object. */
 #if PG_VERSION_NUM < 160000
 static inline AclResult
 object_aclcheck(Oid classid, Oid objectid, Oid roleid, AclMode mode)
@@ -63,9 +37,20 @@ object_aclcheck(Oid classid, Oid objectid, Oid roleid, AclMode mode)
 }
 #endif
 
-/*
- * The number of a process among all is a variable since 17.
- */
+/* 16: the file of a relation has a RelFileNumber. */
+#if PG_VERSION_NUM >= 160000
+#include "utils/relfilenumbermap.h"
+#else
+#include "utils/relfilenodemap.h"
+#define RelidByRelfilenumber(tablespace, relation) RelidByRelfilenode(tablespace, relation)
+#endif
+
+/* 17: an extension names its wait events. */
+#if PG_VERSION_NUM < 170000
+#define WaitEventExtensionNew(name) PG_WAIT_EXTENSION
+#endif
+
+/* 17: the number of this process among all is a variable. */
 #if PG_VERSION_NUM < 170000
 #define ws_process_number() (MyProc ? MyProc->pgprocno : -1)
 #else
@@ -73,40 +58,8 @@ object_aclcheck(Oid classid, Oid objectid, Oid roleid, AclMode mode)
 #endif
 
 /*
- * Has a worker of this name a place?  The list of them can be walked in both
- * directions since 18; who is on it is computed by hand, because analysers take
- * the macros for a null pointer.  In the postmaster only.
- */
-static inline bool
-ws_is_worker(const void *node, const char *name)
-{
-	const RegisteredBgWorker *worker = (const RegisteredBgWorker *)
-		((const char *) node - offsetof(RegisteredBgWorker, rw_lnode));
-
-	return strcmp(worker->rw_worker.bgw_name, name) == 0;
-}
-
-static inline bool
-ws_worker_has_place(const char *name)
-{
-#if PG_VERSION_NUM < 180000
-	slist_iter	i;
-
-	slist_foreach(i, &BackgroundWorkerList)
-#else
-	dlist_iter	i;
-
-	dlist_foreach(i, &BackgroundWorkerList)
-#endif
-		if (ws_is_worker(i.cur, name))
-			return true;
-	return false;
-}
-
-/*
- * The next number that an object, or the file of a relation, is given.  Read
- * without the lock: it may be a little old.  Its variable has had another name
- * since 17.
+ * The next OID that an object, or the file of a relation, gets.  Read without the
+ * lock, so it may be a little old.  17: the variable has this name.
  */
 static inline Oid
 ws_next_oid(void)
@@ -118,10 +71,40 @@ ws_next_oid(void)
 #endif
 }
 
-/*
- * The path of a relation's fork is a string in a struct since 18, and one
- * that was allocated before.
- */
+/* 18: a module states its name and version. */
+#if PG_VERSION_NUM >= 180000
+#define WS_MODULE_MAGIC PG_MODULE_MAGIC_EXT(.name = "working_set", .version = WS_VERSION)
+#else
+#define WS_MODULE_MAGIC PG_MODULE_MAGIC
+#endif
+
+/* 18: the list of background workers has links in both directions. */
+#if PG_VERSION_NUM < 180000
+#define ws_worker_iter slist_iter
+#define ws_foreach_worker slist_foreach
+#else
+#define ws_worker_iter dlist_iter
+#define ws_foreach_worker dlist_foreach
+#endif
+
+/* Has a worker of this name a place?  In the postmaster only. */
+static inline bool
+ws_worker_has_place(const char *name)
+{
+	ws_worker_iter i;
+
+	ws_foreach_worker(i, &BackgroundWorkerList)
+	{
+		/* slist_container() looks like a null pointer to analysers */
+		const void *worker = (const char *) i.cur - offsetof(RegisteredBgWorker, rw_lnode);
+
+		if (strcmp(((const RegisteredBgWorker *) worker)->rw_worker.bgw_name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The path of a relation's fork.  18: the server returns it in a struct. */
 static inline void
 ws_relation_path(Oid tablespace, Oid database, uint32 relation, int fork, char *path, size_t size)
 {
@@ -135,17 +118,10 @@ ws_relation_path(Oid tablespace, Oid database, uint32 relation, int fork, char *
 #endif
 }
 
-#if PG_VERSION_NUM >= 160000
-#include "utils/relfilenumbermap.h"
-#else
-#include "utils/relfilenodemap.h"
-#define RelidByRelfilenumber(tablespace, relation) RelidByRelfilenode(tablespace, relation)
-#endif
-
 /*
- * Buffers of a ring, on a server with so many buffers: see GetAccessStrategy()
- * in freelist.c.  That of a sequential scan is made for the configured
- * concurrency of I/O since 18; VACUUM's has had a setting since 16.
+ * Buffers of a ring, on a server with nbuffers in all, as GetAccessStrategy() in
+ * freelist.c has them.  16: a setting sizes the ring of VACUUM.  18: the ring of a
+ * sequential scan grows with the concurrency of I/O.
  */
 static inline int
 ws_ring_pages(int64 kilobytes, double nbuffers)
@@ -183,5 +159,10 @@ ws_ring_write_pages(double nbuffers)
 {
 	return ws_ring_pages(16 * 1024, nbuffers);
 }
+
+/* 20: the attribute has this name. */
+#ifndef pg_always_inline
+#define pg_always_inline pg_attribute_always_inline
+#endif
 
 #endif							/* WS_COMPAT_H */

@@ -51,15 +51,15 @@ ws_counters_of(int pid)
 }
 
 /*
- * Counts since the last reset; returns the time of that reset.  If evictions is
- * not NULL, it is set to the number of pages that left shared buffers since,
- * given the number of pages there now ("entries").
+ * Counts since the last reset; returns the time of that reset.  entries is the
+ * number of pages in shared buffers now.  If evictions is not NULL, it becomes the
+ * number of pages that have left since.
  */
 extern TimestampTz ws_counters_read(WsCounters *sum, int64 entries, int64 *evictions);
 
 /*
- * Count from now on.  entries is the number of pages in shared buffers.  The
- * caller holds WsShared.lock, exclusively.
+ * Count from now on, with this many pages in shared buffers.  The caller holds
+ * WsShared.lock exclusively.
  */
 extern void ws_counters_reset(int64 entries);
 
