@@ -64,18 +64,15 @@ typedef struct IntSetting
 } IntSetting;
 
 static const IntSetting int_settings[] = {
-	/*
-	 * Cells per level of the sketch.  The two sketches take 150 bytes for
-	 * each register.
-	 */
+	/* The two sketches take 150 bytes for each register. */
 	{"working_set.registers", "Sets the number of registers of the sketch.",
 		"A power of two. The standard error is 0.589 divided by its square root.",
 		&ws_registers, WS_REGISTERS_DEFAULT, WS_REGISTERS_MIN, WS_REGISTERS_MAX,
 	PGC_POSTMASTER, 0, check_registers},
 
 	/*
-	 * The same number suits a working set of any size.  Errors shrink with
-	 * its square root; the worker's time grows in proportion.
+	 * Errors shrink with the square root; the worker's time grows in
+	 * proportion.
 	 */
 	{"working_set.sample_pages", "Sets the number of pages that are sampled for cache advice and relations.",
 		"0 takes no sample.",
@@ -97,9 +94,8 @@ static const IntSetting int_settings[] = {
 	PGC_SIGHUP, GUC_UNIT_S},
 
 	/*
-	 * live_set keeps pages that were used more than once for this time after
-	 * their last use, so that a pause does not cost the cache.  A value above
-	 * break_even counts as break_even.
+	 * The time counts from the last use, and only for pages that were used
+	 * more than once.  A value above break_even counts as break_even.
 	 */
 	{"working_set.hold", "Sets the time for which live_set keeps pages of a workload that pauses.",
 		"A new verdict counts when it has lasted as long.",
@@ -120,10 +116,7 @@ static const IntSetting int_settings[] = {
 		"A workload that pauses for less keeps its cache.",
 	&ws_min_wait, WS_PLATEAU_MIN_WAIT, 2, 60, PGC_SIGHUP, GUC_UNIT_MIN},
 
-	/*
-	 * plateau_end compares the rise over this many minutes, both ends
-	 * counted, before and after a point.
-	 */
+	/* The rise over this many minutes, both ends counted, is compared. */
 	{"working_set.window_size", "Sets the number of one-minute windows over which plateau_end compares slopes.", NULL,
 	&ws_window_size, WS_PLATEAU_WINDOW_SIZE, 2, 30, PGC_SIGHUP, GUC_UNIT_MIN},
 };

@@ -77,7 +77,15 @@ static struct Process self;
 static const uint8 no_flags = 0;
 static const uint8 launcher_flags = PROC_IS_AUTOVACUUM;
 
-StaticAssertDecl(sizeof(BufferTag) == 20, "keys are compared as 8 + 8 + 4 bytes");
+/* A BufferTag, as it is compared. */
+typedef struct Key
+{
+	uint64		first;
+	uint64		second;
+	uint32		third;
+}			pg_attribute_packed() Key;
+
+StaticAssertDecl(sizeof(Key) == sizeof(BufferTag), "keys are compared as 8 + 8 + 4 bytes");
 StaticAssertDecl(sizeof(WsPageId) == sizeof(BufferTag) &&
 				 offsetof(WsPageId, fork) == offsetof(BufferTag, forkNum) &&
 				 offsetof(WsPageId, block) == offsetof(BufferTag, blockNum),
@@ -99,31 +107,6 @@ entry_hash(const void *entry_key)
 {
 	return ((const HASHELEMENT *) ((const char *) entry_key -
 								   MAXALIGN(sizeof(HASHELEMENT))))->hashvalue;
-}
-
-static inline uint64
-word64(const void *p, int offset)
-{
-	uint64		w;
-
-	memcpy(&w, (const char *) p + offset, sizeof(w));
-	return w;
-}
-
-static inline uint32
-word32(const void *p, int offset)
-{
-	uint32		w;
-
-	memcpy(&w, (const char *) p + offset, sizeof(w));
-	return w;
-}
-
-/* computed from the marks, which are in a register already */
-static inline WsSketch *
-sketch_of(uint32 *marks, uint32 log2m)
-{
-	return (WsSketch *) ((char *) marks - ws_marks_offset(log2m));
 }
 
 static inline void
@@ -294,7 +277,8 @@ match_removal(const void *page, uint32 hash)
 static pg_always_inline int
 match_unmarked(const void *page, uint32 hash, uint32 *marks, uint64 cell, uint32 log2m)
 {
-	const WsSketch *sketch = sketch_of(marks, log2m);
+	/* computed from the marks, which are in a register already */
+	const WsSketch *sketch = (const WsSketch *) ((char *) marks - ws_marks_offset(log2m));
 	uint32	   *cells = marks - ((33 - log2m) << log2m);
 	uint32		now = self.refreshed_tick;
 
@@ -325,13 +309,13 @@ static pg_always_inline int
 match(const void *entry_key, const void *key, uint32 log2m,
 	  int (*unmarked) (const void *page, uint32 hash, uint32 *marks, uint64 cell))
 {
+	const		Key *a = entry_key;
+	const		Key *b = key;
 	uint32	   *marks = self.marks;
 	uint32		hash;
 	uint64		cell;
 
-	if (unlikely(word64(entry_key, 0) != word64(key, 0) ||
-				 word64(entry_key, 8) != word64(key, 8) ||
-				 word32(entry_key, 16) != word32(key, 16)))
+	if (unlikely(a->first != b->first || a->second != b->second || a->third != b->third))
 		return match_not();
 
 	hash = entry_hash(entry_key);
@@ -400,7 +384,6 @@ ws_lookup_begin(LWLockPadded *locks, uint32 exclusive, bool sure)
 {
 	memset(&self, 0, sizeof(self));
 	record_in(ws_shared->sketch[WS_CLIENT]);
-	self.kind = WS_CLIENT;
 	self.status_flags = &no_flags;
 	self.locks = locks;
 	self.exclusive = exclusive;

@@ -29,7 +29,7 @@
 static bool requested = false;	/* did the server call ws_setup_request()? */
 static bool reported = false;	/* is the reason in the log? */
 
-#define LINE 64					/* bytes of a cache line */
+#define CACHE_LINE 64
 
 /*
  * The parts of fixed size, each on cache lines of its own.  The parts whose size
@@ -37,35 +37,32 @@ static bool reported = false;	/* is the reason in the log? */
  */
 typedef struct Parts
 {
-	WsShared	shared pg_attribute_aligned(LINE);
-	WsSharedCounters counters pg_attribute_aligned(LINE);
-	WsSharedPublished published pg_attribute_aligned(LINE);
+	WsShared	shared pg_attribute_aligned(CACHE_LINE);
+	WsSharedCounters counters pg_attribute_aligned(CACHE_LINE);
+	WsSharedPublished published pg_attribute_aligned(CACHE_LINE);
 } Parts;
 
-/* Slots of the damper: two for each sampled page, rounded up to a power of two. */
+/* Two for each sampled page, rounded up to a power of two. */
 static uint32
 damper_slots(void)
 {
 	return pg_nextpower2_32(2 * Max((uint32) ws_sample_pages, 1));
 }
 
-/* Bytes of all parts, wherever they begin. */
-static Size
-total_size(bool sample)
+/* Take the next part of the memory. */
+static void *
+next_part(char **memory, Size size)
 {
-	Size		size = LINE +sizeof(Parts) + WS_NKINDS * ws_sketch_size(ws_registers);
+	void	   *part = *memory;
 
-	if (sample)
-		size += TYPEALIGN(LINE, ws_stream_size(WS_STREAM_PLACES)) +
-			TYPEALIGN(LINE, ws_sampler_size(ws_sample_pages)) +
-			TYPEALIGN(LINE, damper_slots() * sizeof(uint64));
-	return size;
+	*memory += TYPEALIGN(CACHE_LINE, size);
+	return part;
 }
 
 static Parts *
 use_memory(char *memory)
 {
-	Parts	   *parts = (Parts *) TYPEALIGN(LINE, memory);
+	Parts	   *parts = (Parts *) TYPEALIGN(CACHE_LINE, memory);
 
 	ws_shared = &parts->shared;
 	ws_counters = &parts->counters;
@@ -74,29 +71,12 @@ use_memory(char *memory)
 }
 
 static void
-init_sample(char *p)
-{
-	ws_shared->stream = (WsStream *) p;
-	ws_stream_init(ws_shared->stream, WS_STREAM_PLACES);
-	p += TYPEALIGN(LINE, ws_stream_size(WS_STREAM_PLACES));
-
-	ws_shared->sampler = (WsSampler *) p;
-	ws_sampler_init(ws_shared->sampler, ws_sample_pages, ws_shared->log2m, 0,
-					ws_shared->sketch[WS_CLIENT]->floor);
-	p += TYPEALIGN(LINE, ws_sampler_size(ws_sample_pages));
-
-	ws_shared->damper = (uint64 *) p;
-	memset(p, 0, damper_slots() * sizeof(uint64));
-	ws_shared->damper_shift = 32 - pg_leftmost_one_pos32(damper_slots());
-}
-
-static void
 init(char *memory, LWLockPadded *locks, bool sample)
 {
 	Parts	   *parts = use_memory(memory);
-	char	   *p = (char *) (parts + 1);
 
-	memset(parts, 0, sizeof(*parts));
+	memory = (char *) (parts + 1);
+	memset(parts, 0, sizeof(Parts));
 	ws_history_init(&ws_published->history);
 
 	ws_shared->lock = &locks[0].lock;
@@ -106,17 +86,39 @@ init(char *memory, LWLockPadded *locks, bool sample)
 	ws_shared->since = GetCurrentTimestamp();
 	for (int kind = 0; kind < WS_NKINDS; kind++)
 	{
-		ws_shared->sketch[kind] = (WsSketch *) p;
+		ws_shared->sketch[kind] = next_part(&memory, ws_sketch_size(ws_registers));
 		ws_sketch_init(ws_shared->sketch[kind], ws_registers, WS_TICK_ORIGIN);
-		p += ws_sketch_size(ws_registers);
 	}
 	ws_shared->log2m = ws_shared->sketch[WS_CLIENT]->log2m;
+
 	if (sample)
-		init_sample(p);
+	{
+		ws_shared->stream = next_part(&memory, ws_stream_size(WS_STREAM_PLACES));
+		ws_stream_init(ws_shared->stream, WS_STREAM_PLACES);
+		ws_shared->sampler = next_part(&memory, ws_sampler_size(ws_sample_pages));
+		ws_sampler_init(ws_shared->sampler, ws_sample_pages, ws_shared->log2m, 0, WS_TICK_ORIGIN);
+		ws_shared->damper = next_part(&memory, damper_slots() * sizeof(uint64));
+		memset(ws_shared->damper, 0, damper_slots() * sizeof(uint64));
+		ws_shared->damper_shift = 32 - pg_leftmost_one_pos32(damper_slots());
+	}
 
 	ws_shared_damp(ws_sweep_damping(1));
 	ws_shared_sample(WS_SAMPLE_OFF);
 	ws_shared_worker_ticks(false);
+}
+
+/* Bytes of all that init() makes. */
+static Size
+total_size(bool sample)
+{
+	/* one line more, to align the start */
+	Size		size = CACHE_LINE + sizeof(Parts) + WS_NKINDS * ws_sketch_size(ws_registers);
+
+	if (sample)
+		size += TYPEALIGN(CACHE_LINE, ws_stream_size(WS_STREAM_PLACES)) +
+			TYPEALIGN(CACHE_LINE, ws_sampler_size(ws_sample_pages)) +
+			TYPEALIGN(CACHE_LINE, damper_slots() * sizeof(uint64));
+	return size;
 }
 
 void

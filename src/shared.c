@@ -14,11 +14,10 @@
 #include "sweep.h"
 
 /*
- * One register in this many is a sampled one at least, so that some process
- * reads the clock where no worker ticks.  A busy server looks up a page of such a
- * register many times a second, and the mean hit costs an instruction more.  A
- * long query over few pages may have none; then time passes with other
- * transactions.
+ * At least one register in this many is sampled, so that some process reads the
+ * clock where no worker ticks.  A busy server looks up a page of such a register
+ * many times a second, and the mean hit costs one instruction more.  A long query
+ * over few pages may have none; then other transactions advance the clock.
  */
 #define SAMPLED_SHARE 64
 
@@ -38,7 +37,7 @@ ws_shared_clock_ms(void)
 {
 	struct timespec ts;
 
-	/* 3 ns, and steps of a few ms are fine enough for ticks of 100 */
+	/* takes 3 ns; steps of a few ms are fine enough for ticks of 100 */
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
 	return (int64) ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
@@ -63,7 +62,7 @@ ws_shared_worker_ticks(bool ticks)
 	for (int kind = 0; kind < WS_NKINDS; kind++)
 		ws_store(&ws_shared->sketch[kind]->unattended, !ticks);
 
-	/* all processes notice in a new tick */
+	/* a new tick makes all processes look at it */
 	if (ticked && !ticks)
 	{
 		__atomic_fetch_add(&ws_shared->clock_ahead, 1, __ATOMIC_RELEASE);
@@ -76,7 +75,7 @@ ws_shared_wake_worker(void)
 {
 	Latch	   *latch = __atomic_load_n(&ws_shared->worker_latch, __ATOMIC_RELAXED);
 
-	/* a latch of a process that has ended is another one's by now, or unused */
+	/* harmless if the worker has ended and another process uses its latch */
 	if (latch)
 		SetLatch(latch);
 }

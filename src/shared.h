@@ -10,12 +10,12 @@
  *	- atomic: single words, relaxed, from anywhere and without order, with two
  *	  exceptions.  A reset raises the floors of the sketches and then stores
  *	  since, with release; a reader loads since, with acquire, before it reads a
- *	  sketch (ws_shared_since()).  So nothing from before a reset is published as
- *	  from after it.  clock_ahead is raised with release after unattended and
+ *	  sketch (ws_shared_since()).  So no data from before a reset are published as
+ *	  data from after it.  clock_ahead is raised with release after unattended and
  *	  loaded with acquire, so that a process that raises the tick because of it
  *	  passes unattended on (sketch.h).
- *	- under lock: what counters.h and published.h say.  The worker computes
- *	  first and holds the lock for one copy.
+ *	- under lock: see counters.h and published.h.  The worker computes first, and
+ *	  holds the lock for one copy.
  *	- under sample_lock: the sample table.  The worker writes some events at a
  *	  time; readers copy what they need.  No process holds lock and sample_lock
  *	  together, and none takes either on the buffer path.
@@ -81,7 +81,7 @@ typedef struct WsShared
 	struct Latch *worker_latch; /* NULL: none */
 	int64		since;			/* TimestampTz of reset, start or re-enabling;
 								 * no two are equal */
-	uint32		save_now;		/* 1: the state file is not true any more */
+	uint32		save_now;		/* 1: the state file is out of date */
 	uint32		file_state;		/* WS_FILE_* */
 
 	/* under file_lock */
@@ -121,10 +121,7 @@ ws_shared_worker_pid(void)
 	return __atomic_load_n(&ws_shared->worker_pid, __ATOMIC_RELAXED);
 }
 
-/*
- * Advance the tick to the coarse clock and return it.  The tick stops at
- * WS_TICK_LAST.
- */
+/* Advance the tick to the clock, up to WS_TICK_LAST, and return it. */
 extern uint32 ws_shared_advance(void);
 
 /*
@@ -140,22 +137,18 @@ ws_shared_known(uint32 tick)
 }
 
 /*
- * Say who reads the clock.  While the worker ticks, no other process has to.
- * While it does not, every recorded lookup does, and the pages of sampled
- * registers make sure that there are recorded lookups.  In both cases a process
- * reads the clock when a page enters shared buffers, at the end of each
- * transaction, and now and then for a page of a sampled register, because the
- * worker may hang.
+ * Set who reads the clock: only the worker while it ticks, and otherwise every
+ * lookup whose cell is not marked, as those of sampled registers never are.  In
+ * both cases a process reads the clock when a page enters shared buffers, at the
+ * end of each transaction, and now and then for a page of a sampled register,
+ * because the worker may hang.
  */
 extern void ws_shared_worker_ticks(bool ticks);
 
-/*
- * Wake the worker, if there is one.  This is a system call, so never on the
- * buffer path.
- */
+/* Wake the worker, if there is one, by a system call. */
 extern void ws_shared_wake_worker(void);
 
-/* Sample one page in 2^shift, or none (WS_SAMPLE_OFF).  The worker only. */
+/* Sample one page in 2^shift, or none (WS_SAMPLE_OFF).  For the worker. */
 extern void ws_shared_sample(uint32 shift);
 
 /* Report only these hits of a sampled page (sweep.h). */
