@@ -7,8 +7,8 @@
  * first, nor about the place of the second:
  *
  *	1. A throw-away table, made with the functions that the server's table must
- *	   have and a known name, shows which word of a header holds which function,
- *	   and which one leads to the name.
+ *	   have and a known name, shows which word of a header holds which
+ *	   function, and which one leads to the name.
  *	2. The server keeps a pointer to the header in a variable, which is in the
  *	   writable data of the main program.  The search looks at each word there
  *	   for one that leads to a header: its first word is an address in shared
@@ -17,9 +17,9 @@
  *	   fault.
  *	3. There must be exactly one such header, with the same functions.
  *
- * The search does not attach to the table by its name, because a server without a
- * table of this name would make one, and one with a table of another size would
- * raise an error.
+ * The search does not attach to the table by its name, because a server
+ * without a table of this name would make one, and one with a table of another
+ * size would raise an error.
  */
 #include "postgres.h"
 
@@ -38,7 +38,7 @@
 /* The search looks at this many words of a header. */
 #define HEADER_WORDS 16
 
-/* Most servers have fewer ranges of memory.*/
+/* Most servers have fewer ranges of memory. */
 #define RANGES 1024
 
 /* function pointers as data, as dlsym() has it */
@@ -231,8 +231,8 @@ is_header(const WsBufTable *layout, uintptr_t address)
 }
 
 /*
- * Look at the words of a piece of the program's data, and return how many lead to
- * another header than the word before.
+ * Look at the words of a piece of the program's data, and return how many lead
+ * to another header than the word before.
  */
 static int
 search_words(WsBufTable *table, uintptr_t at, uintptr_t end)
@@ -260,8 +260,8 @@ search_words(WsBufTable *table, uintptr_t at, uintptr_t end)
 }
 
 /*
- * The loader calls this with the main program first, and returns the result.  It
- * holds a lock meanwhile, so this must not raise an error.
+ * The loader calls this with the main program first, and returns the result.
+ * It holds a lock meanwhile, so this must not raise an error.
  */
 static int
 search_program(struct dl_phdr_info *info, size_t size, void *table)
@@ -333,8 +333,8 @@ ws_buftable_set_functions(const WsBufTable *table, HashCompareFunc match, HashCo
 }
 
 /*
- * The partitions of the table are guarded by a row of NUM_BUFFER_PARTITIONS locks
- * of MainLWLockArray, no more and no fewer.
+ * The partitions of the table are guarded by a row of NUM_BUFFER_PARTITIONS
+ * locks of MainLWLockArray, no more and no fewer.
  */
 static void
 verify_locks(const LWLockPadded *locks)

@@ -3,7 +3,8 @@
  *		All differences between PostgreSQL releases.
  *
  * Older releases imitate the newest, so that callers need no condition.  Each
- * block names the release that makes it superfluous, once older ones are dropped.
+ * block names the release that makes it superfluous, once older ones are
+ * dropped.
  */
 #ifndef WS_COMPAT_H
 #define WS_COMPAT_H
@@ -58,8 +59,8 @@ object_aclcheck(Oid classid, Oid objectid, Oid roleid, AclMode mode)
 #endif
 
 /*
- * The next OID that an object, or the file of a relation, gets.  Read without the
- * lock, so it may be a little old.  17: the variable has this name.
+ * The next OID that an object, or the file of a relation, gets.  Read without
+ * the lock, so it may be a little old. 17: the variable has this name.
  */
 static inline Oid
 ws_next_oid(void)
@@ -119,9 +120,9 @@ ws_relation_path(Oid tablespace, Oid database, uint32 relation, int fork, char *
 }
 
 /*
- * Buffers of a ring, on a server with nbuffers in all, as GetAccessStrategy() in
- * freelist.c has them.  16: a setting sizes the ring of VACUUM.  18: the ring of a
- * sequential scan grows with the concurrency of I/O.
+ * Buffers of a ring, on a server with nbuffers in all, as GetAccessStrategy()
+ * in freelist.c has them. 16: a setting sizes the ring of VACUUM. 18: the ring
+ * of a sequential scan grows with the concurrency of I/O.
  */
 static inline int
 ws_ring_pages(int64 kilobytes, double nbuffers)

@@ -3,8 +3,8 @@
  *		Counts of lookups since the last reset.
  *
  * Each process adds to one of several shards, each on cache lines of its own,
- * with atomic additions.  A reader sums the shards and subtracts the sum of the
- * last reset.
+ * with atomic additions.  A reader sums the shards and subtracts the sum of
+ * the last reset.
  */
 #ifndef WS_COUNTERS_H
 #define WS_COUNTERS_H
@@ -51,9 +51,9 @@ ws_counters_of(int pid)
 }
 
 /*
- * Counts since the last reset; returns the time of that reset.  entries is the
- * number of pages in shared buffers now.  If evictions is not NULL, it becomes the
- * number of pages that have left since.
+ * Counts since the last reset; returns the time of that reset. entries is the
+ * number of pages in shared buffers now.  If evictions is not NULL, it becomes
+ * the number of pages that have left since.
  */
 extern TimestampTz ws_counters_read(WsCounters *sum, int64 entries, int64 *evictions);
 

@@ -2,8 +2,8 @@
  * guc.c
  *		Every setting, with its purpose beside it.
  *
- * Settings that size shared memory are fixed at server start.  The others follow
- * a reload.
+ * Settings that size shared memory are fixed at server start.  The others
+ * follow a reload.
  */
 #include "postgres.h"
 

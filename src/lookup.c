@@ -2,27 +2,28 @@
  * lookup.c
  *		What happens at each lookup of a page; see lookup.h.
  *
- * The server calls match() when an entry's hash value equals the key's: on every
- * hit, and when it removes an entry, that is on eviction and invalidation.  A
- * lookup holds the lock of the table's partition in shared mode, a removal in
- * exclusive mode.  This process holds the lock itself in one of the modes, so a
- * set exclusive bit is its own.
+ * The server calls match() when an entry's hash value equals the key's: on
+ * every hit, and when it removes an entry, that is on eviction and
+ * invalidation.  A lookup holds the lock of the table's partition in shared
+ * mode, a removal in exclusive mode.  This process holds the lock itself in
+ * one of the modes, so a set exclusive bit is its own.
  *
- * The server calls ws_lookup_insert() when it makes an entry: for every page that it reads
- * in, and for every page by which it extends a relation.  Two processes may read
- * the same page at the same time.  The later one then finds the entry of the
- * other, with the lock in exclusive mode, and match() takes that for a removal.
- * Such a removal comes within a tick or two of a use of the page, so the worker
- * looks for the page before it believes the removal (cache_advice.c).
+ * The server calls ws_lookup_insert() when it makes an entry: for every page
+ * that it reads in, and for every page by which it extends a relation.  Two
+ * processes may read the same page at the same time.  The later one then finds
+ * the entry of the other, with the lock in exclusive mode, and match() takes
+ * that for a removal.  Such a removal comes within a tick or two of a use of
+ * the page, so the worker looks for the page before it believes the removal
+ * (cache_advice.c).
  *
  * Both find the hash value of the page in the entry, right before the key.
  *
- * Every instruction counts self.The most common case by far is a hit on a page
- * whose cell is marked: match() compares the keys, finds the mark and returns.
- * The geometry is fixed when the server starts, so each geometry has a match()
- * of its own, in which it is a constant.  Each function calls the code for a
- * rarer case as its last act, so that none of the common ones needs a frame.
- * doc/performance.md lists what was tried, and what each attempt gave.
+ * Every instruction counts.  In the most common case by far, a hit on a page
+ * whose cell is marked, match() compares the keys, finds the mark and returns.
+ * The number of registers is fixed when the server starts, so there is a
+ * match() for each number, in which it is a constant.  Each function calls the
+ * code for a rarer case as its last act, so that the common ones need no
+ * frame.  doc/performance.md lists what was tried, and what each attempt gave.
  */
 #include "postgres.h"
 
@@ -41,10 +42,10 @@
 /* One in so many hits on pages of sampled registers reads the clock. */
 #define CLOCK_EVERY 16
 
-/* A transaction that ends with fewer uncounted lookups leaves them uncounted. */
+/* Fewer uncounted lookups stay uncounted when a transaction ends. */
 #define FEW_LOOKUPS 64
 
-/* A process with one of these flags cleans up; its lookups are no use of a page. */
+/* A process with one of these flags does maintenance. */
 #define MAINTENANCE_FLAGS (PROC_IN_VACUUM | PROC_IS_AUTOVACUUM)
 
 /*
@@ -67,7 +68,7 @@ struct Process
 	uint32		sampled_hits;	/* of pages of sampled registers */
 
 	/* what the shared counters have of pgBufferUsage */
-	int			pid;			/* of this process once it records; 0: not yet */
+	int			pid;			/* of this process; 0: it has none yet */
 	int64		hits;
 	int64		reads;
 };
@@ -78,14 +79,14 @@ static const uint8 no_flags = 0;
 static const uint8 launcher_flags = PROC_IS_AUTOVACUUM;
 
 /* A BufferTag, as it is compared. */
-typedef struct Key
+struct Key
 {
 	uint64		first;
 	uint64		second;
 	uint32		third;
-}			pg_attribute_packed() Key;
+}			pg_attribute_packed();
 
-StaticAssertDecl(sizeof(Key) == sizeof(BufferTag), "keys are compared as 8 + 8 + 4 bytes");
+StaticAssertDecl(sizeof(struct Key) == sizeof(BufferTag), "keys are compared as 8 + 8 + 4 bytes");
 StaticAssertDecl(sizeof(WsPageId) == sizeof(BufferTag) &&
 				 offsetof(WsPageId, fork) == offsetof(BufferTag, forkNum) &&
 				 offsetof(WsPageId, block) == offsetof(BufferTag, blockNum),
@@ -93,7 +94,8 @@ StaticAssertDecl(sizeof(WsPageId) == sizeof(BufferTag) &&
 
 /*
  * A function for a rare case, called as another one's last act.  The compiler
- * must neither inline it nor adapt its interface, or it makes a call of the jump.
+ * must neither inline it nor adapt its interface, or it makes a call of the
+ * jump.
  */
 #if defined(__clang__)
 #define RARE pg_noinline
@@ -125,8 +127,9 @@ partition_lock(uint32 hash)
 /*
  * Add to the shared counters what the server has counted since last time.
  *
- * The server's own counters cost nothing here, and they count no removals.  The
- * server adds those of a parallel worker to its leader's when the worker ends.
+ * The server's own counters cost nothing here, and they count no removals.
+ * The server adds those of a parallel worker to its leader's when the worker
+ * ends.
  */
 static void
 flush_counters(void)
@@ -144,7 +147,6 @@ flush_counters(void)
 	}
 	self.hits = hits;
 	self.reads = reads;
-
 	ws_events_flush(c);
 }
 
@@ -155,8 +157,8 @@ present_kind(void)
 }
 
 /*
- * This process records its first lookup, or records again.  The shared counters
- * leave out these hits and reads of pgBufferUsage.
+ * This process records its first lookup, or records again.  The shared
+ * counters leave out these hits and reads of pgBufferUsage.
  */
 static void
 begin_process(int64 hits, int64 reads)
@@ -164,14 +166,11 @@ begin_process(int64 hits, int64 reads)
 	self.pid = MyProcPid;
 	self.hits = hits;
 	self.reads = reads;
-
 	if (MyBackendType == B_AUTOVAC_LAUNCHER)
 		self.status_flags = &launcher_flags;
-
 	else
 		self.status_flags = MyProc ? &MyProc->statusFlags : &no_flags;
 	self.kind = present_kind();
-
 	ws_events_begin();
 }
 
@@ -196,7 +195,6 @@ ws_lookup_refresh(void)
 
 	self.refreshed_flags = *self.status_flags;
 	self.kind = present_kind();
-
 	record_in(ws_shared->sketch[self.kind]);
 
 	now = ws_sketch_present(self.sketch, &unattended);
@@ -206,7 +204,6 @@ ws_lookup_refresh(void)
 		ws_store(&ws_shared->active_tick, now);
 	/* no tick is 0, so that without a worker each lookup comes here */
 	self.refreshed_tick = unattended ? 0 : now;
-
 	ws_events_damper(&self.damper, now, self.kind);
 }
 
@@ -244,8 +241,8 @@ match_clock(const void *page, uint32 hash)
 }
 
 /*
- * A hit on a page of a sampled register.  Nearly always its cell is current and
- * the page was reported often enough.
+ * A hit on a page of a sampled register.  Nearly always its cell is current
+ * and the page was reported often enough.
  */
 static RARE int
 match_sampled(const void *page, uint32 hash, uint32 *marks, uint64 cell)
@@ -259,8 +256,8 @@ match_sampled(const void *page, uint32 hash, uint32 *marks, uint64 cell)
 }
 
 /*
- * The lock is held exclusively, or may be, if no single bit says so.  A removal
- * is no use of the page.
+ * The lock is held exclusively, or may be, if no single bit says so.  A
+ * removal is no use of the page.
  */
 static RARE int
 match_removal(const void *page, uint32 hash)
@@ -294,7 +291,7 @@ match_unmarked(const void *page, uint32 hash, uint32 *marks, uint64 cell, uint32
 	return 0;
 }
 
-/* out of line, so that the comparison of equal keys does not compute the result */
+/* out of line, so that equal keys need no instruction for the result */
 static RARE int
 match_not(void)
 {
@@ -302,15 +299,15 @@ match_not(void)
 }
 
 /*
- * In place of memcmp(), as a HashCompareFunc.  The hash values are equal, so the
- * keys nearly always are, too.
+ * In place of memcmp(), as a HashCompareFunc.  The hash values are equal, so
+ * the keys nearly always are, too.
  */
 static pg_always_inline int
 match(const void *entry_key, const void *key, uint32 log2m,
 	  int (*unmarked) (const void *page, uint32 hash, uint32 *marks, uint64 cell))
 {
-	const		Key *a = entry_key;
-	const		Key *b = key;
+	const struct Key *a = entry_key;
+	const struct Key *b = key;
 	uint32	   *marks = self.marks;
 	uint32		hash;
 	uint64		cell;
@@ -350,8 +347,8 @@ StaticAssertDecl(WS_REGISTERS_MIN == 1 << 10 && WS_REGISTERS_MAX == 1 << 16,
 				 "there is a match for each geometry");
 
 /*
- * In place of memcpy(), as a HashCopyFunc.  All of this is cheap beside reading
- * a page or extending a relation.
+ * In place of memcpy(), as a HashCopyFunc.  All of this is cheap beside
+ * reading a page or extending a relation.
  */
 void *
 ws_lookup_insert(void *entry_key, const void *key, Size keysize)

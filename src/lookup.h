@@ -3,11 +3,11 @@
  *		What happens at each lookup of a page in shared buffers: the hot path.
  *
  * The probe (probe.h) replaces the two functions with which the buffer lookup
- * table compares and copies keys by those of this module.  The server calls them
- * with the lock of a partition held, and sometimes in a critical section.  So
- * they read the state of that lock and the server's counters of buffer usage,
- * and use working_set's shared memory.  They call no function of the server and
- * make no system call.
+ * table compares and copies keys by those of this module.  The server calls
+ * them with the lock of a partition held, and sometimes in a critical section.
+ * So they read the state of that lock and the server's counters of buffer
+ * usage, and use working_set's shared memory.  They call no function of the
+ * server and make no system call.
  */
 #ifndef WS_LOOKUP_H
 #define WS_LOOKUP_H
@@ -38,8 +38,8 @@ extern void ws_lookup_resume(void);
 
 /*
  * A transaction has ended, and this process holds no lightweight lock.  If it
- * records, count its lookups if they are more than a few, advance the clock, and
- * wake the worker if it rests although pages are looked up.
+ * records, count its lookups if they are more than a few, advance the clock,
+ * and wake the worker if it rests although pages are looked up.
  */
 extern void ws_lookup_end_transaction(void);
 

@@ -3,8 +3,9 @@
  *		The order of set-up.
  *
  * When the library is preloaded, settings come first, then shared memory, the
- * probe and the worker.  When a session loads it, by CREATE EXTENSION or a first
- * call, there is nothing to set up, and the functions report what is missing.
+ * probe and the worker.  When a session loads it, by CREATE EXTENSION or a
+ * first call, there is nothing to set up, and the functions report what is
+ * missing.
  */
 #include "postgres.h"
 
@@ -37,11 +38,12 @@ request(void)
 }
 
 /*
- * Run a step of the server's start, and return whether it raised no error.  The
- * message of an error becomes the reason why nothing is tracked.
+ * Run a step of the server's start, and return whether it raised no error.
+ * The message of an error becomes the reason why nothing is tracked.
  *
- * An uncaught error would end the postmaster.  With exit_on_error = on, which is
- * meant for sessions, each error is fatal, so that setting is off meanwhile.
+ * An uncaught error would end the postmaster.  With exit_on_error = on, which
+ * is meant for sessions, each error is fatal, so that setting is off
+ * meanwhile.
  */
 static bool
 succeeds(void (*step) (void))
@@ -63,7 +65,7 @@ succeeds(void (*step) (void))
 		MemoryContextSwitchTo(context);
 		error = CopyErrorData();
 		FlushErrorState();
-		LWLockReleaseAll();		/* 19 leaves its own to the end of the process */
+		LWLockReleaseAll();		/* 19 does so at exit only */
 		strlcpy(ws_refusal, error->message, sizeof(ws_refusal));
 		FreeErrorData(error);
 	}

@@ -4,25 +4,25 @@
  *
  * The idea.  The buffer manager has no hook, but every lookup goes through one
  * hash table, "Shared Buffer Lookup Table" (buf_table.c, dynahash.c).  Each
- * process has a copy of the table's header, inherited from the postmaster.  The
- * header holds pointers to the functions that compare and copy keys, which for
- * this table are memcmp and memcpy.  The probe replaces them by its own:
+ * process has a copy of the table's header, inherited from the postmaster.
+ * The header holds pointers to the functions that compare and copy keys, which
+ * for this table are memcmp and memcpy.  The probe replaces them by its own:
  *
- *	- The server calls the first when an entry's hash value equals the key's: on
- *	  every hit, and when it removes an entry.
- *	- The server calls the second when it makes an entry: for every page that it
- *	  reads in, and for every page by which it extends a relation.
+ *	- The server calls the first when an entry's hash value equals the key's:
+ *	  on every hit, and when it removes an entry.
+ *	- The server calls the second when it makes an entry: for every page that
+ *	  it reads in, and for every page by which it extends a relation.
  *
- * No code is patched and no memory protection changes.  Each backend goes through
- * two other pointers, in a process of its own.
+ * No code is patched and no memory protection changes.  Each backend goes
+ * through two other pointers, in a process of its own.
  *
- * The probe does not see temporary tables, which have buffers of their own, nor a
- * page that is used again while it is pinned, nor ReadRecentBuffer(), which only
- * redo calls, after a lookup.  It sees one thing that is no use of a page: redo
- * drops the buffers of a small relation.
+ * The probe does not see temporary tables, which have buffers of their own,
+ * nor a page that is used again while it is pinned, nor ReadRecentBuffer(),
+ * which only redo calls, after a lookup.  It sees one thing that is no use of
+ * a page: redo drops the buffers of a small relation.
  *
- * buftable.c finds the table.  lookup.c has the two functions.  try_out() verifies
- * both before anything is recorded.
+ * buftable.c finds the table.  lookup.c has the two functions.  try_out()
+ * verifies both before anything is recorded.
  */
 #include "postgres.h"
 
@@ -41,8 +41,9 @@
 #include "shared.h"
 
 /*
- * The server does not mean its functions for the table to be called by modules.
- * This library must load into a server that does not export them, too.
+ * The server does not mean its functions for the table to be called by
+ * modules.  This library must load into a server that does not export them,
+ * too.
  */
 #pragma weak BufTableHashCode
 #pragma weak BufTableLookup
@@ -164,8 +165,8 @@ try_out(void)
 
 /*
  * Count the last hits of a process that ends.  The hot path cannot register a
- * callback of the server, and one that the postmaster registers does not survive
- * the fork.  This one does.
+ * callback of the server, and one that the postmaster registers does not
+ * survive the fork.  This one does.
  */
 static void
 at_exit(void)

@@ -2,10 +2,10 @@
  * probe.h
  *		Seeing every lookup of a page in shared buffers.
  *
- * The probe, with lookup.c and buftable.c, is the only module that knows how the
- * buffer manager finds a page.  It records lookups in the sketches of shared.h
- * and counts them.  When anything about the server differs from what it expects,
- * it refuses to attach.
+ * The probe, with lookup.c and buftable.c, is the only module that knows how
+ * the buffer manager finds a page.  It records lookups in the sketches of
+ * shared.h and counts them.  When anything about the server differs from what
+ * it expects, it refuses to attach.
  */
 #ifndef WS_PROBE_H
 #define WS_PROBE_H
@@ -13,9 +13,10 @@
 #include "sampler.h"
 
 /*
- * Find the server's buffer lookup table, verify it, and start to record.  Called
- * in the postmaster (or a single-user backend) after ws_setup_startup(), each time
- * that shared memory is made.  A refusal is an error; the caller then detaches.
+ * Find the server's buffer lookup table, verify it, and start to record.
+ * Called in the postmaster (or a single-user backend) after
+ * ws_setup_startup(), each time that shared memory is made.  A refusal is an
+ * error; the caller then detaches.
  */
 extern void ws_probe_attach(void);
 extern void ws_probe_detach(void);
@@ -37,8 +38,8 @@ extern int64 ws_probe_entries(void);
 
 /*
  * Find out which of these pages are in shared buffers now; returns how many.
- * It takes the lock of each page's partition, shared, for the time of a lookup,
- * which is not recorded.
+ * It takes the lock of each page's partition, shared, for the time of a
+ * lookup, which is not recorded.
  */
 extern int	ws_probe_resident(const WsSample *pages, int n, bool *resident);
 

@@ -2,19 +2,19 @@
  * sample_events.c
  *		Events of sampled pages; see sample_events.h.
  *
- * Runs.  A process that reads a relation sequentially looks at each block a little
- * further on than the one before.  This module sees only the hits of sampled
- * pages, so "a little" is a few sampling distances.  Each such step adds one to
- * the run, and each other step takes three away.  Random steps never get far, and
- * a scan that starts over loses little.
+ * Runs.  A process that reads a relation sequentially looks at each block a
+ * little further on than the one before.  This module sees only the hits of
+ * sampled pages, so "a little" is a few sampling distances.  Each such step
+ * adds one to the run, and each other step takes three away.  Random steps
+ * never get far, and a scan that starts over loses little.
  *
- * Rings.  A process that evicts a page that it recently read itself goes round in
- * a ring: the hand of the clock would have to come round twice to get there.  How
- * recently depends on the size of the ring.
+ * Rings.  A process that evicts a page that it recently read itself goes round
+ * in a ring: the hand of the clock would have to come round twice to get
+ * there.  How recently depends on the size of the ring.
  *
- * Damping.  Of the hits of a page in an interval a process reports only the first
- * few, as many as could make a difference to the simulated caches (sweep.h).  The
- * worker sets their number and the length of the interval.
+ * Damping.  Of the hits of a page in an interval a process reports only the
+ * first few, as many as could make a difference to the simulated caches
+ * (sweep.h).  The worker sets their number and the length of the interval.
  */
 #include "postgres.h"
 
@@ -38,10 +38,10 @@
 #define RUN_BROKEN		3
 
 /*
- * A process seems to extend a relation, rather than read it, once this many more
- * pages came in than the server counted as read.  The server counts a read after
- * all of its pages came in, hundreds where it reads ahead.  A ring for bulk writes
- * goes round later than that.
+ * A process seems to extend a relation, rather than read it, once this many
+ * more pages came in than the server counted as read.  The server counts a
+ * read after all of its pages came in, hundreds where it reads ahead.  A ring
+ * for bulk writes goes round later than that.
  */
 #define MADE			1024
 #define MADE_MAX		2048
@@ -71,8 +71,8 @@ typedef struct Read
 } Read;
 
 /*
- * The state of this process.  The postmaster leaves it zero, so most of it takes
- * no memory until it is used.
+ * The state of this process.  The postmaster leaves it zero, so most of it
+ * takes no memory until it is used.
  */
 struct Process
 {
@@ -152,10 +152,10 @@ extending(const Run *run)
 }
 
 /*
- * Find out whether the process reads or extends the relation, since that decides
- * which ring it would use.  No argument of the callback shows it, but the server
- * counts the pages that it reads, a little later.  Its count since the last page
- * belongs to that page, or to those that came in with it.
+ * Find out whether the process reads or extends the relation, since that
+ * decides which ring it would use.  No argument of the callback shows it, but
+ * the server counts the pages that it reads, a little later.  Its count since
+ * the last page belongs to that page, or to those that came in with it.
  */
 static void
 count_made(Run *run)
@@ -211,10 +211,10 @@ present_damping(void)
 }
 
 /*
- * A slot of the damper holds the hash of a page, an interval, and how many hits of
- * the page were reported in it.  This is the interval of a tick, which differs
- * after a reset and between kinds.  Pages that share a slot evict each other, and
- * are reported more often than necessary.
+ * A slot of the damper holds the hash of a page, an interval, and how many
+ * hits of the page were reported in it.  This is the interval of a tick, which
+ * differs after a reset and between kinds.  Pages that share a slot evict each
+ * other, and are reported more often than necessary.
  */
 static uint32
 interval_of(uint32 tick, WsKind kind, uint32 shift)
@@ -235,7 +235,7 @@ ws_events_damper(WsDamper *damper, uint32 tick, WsKind kind)
 	damper->full = interval_of(tick, kind, damping.shift) + damping.uses;
 }
 
-/* Was the page reported often enough in this interval?  If not, count a report. */
+/* Is the page damped in this interval?  If not, count a report. */
 static bool
 damped(uint32 hash, uint32 tick, WsKind kind)
 {
@@ -264,8 +264,8 @@ report_hit(const WsPageId *page, uint32 shift, uint32 tick, WsKind kind)
 }
 
 /*
- * Is the page with this hash among the one in 2^shift that are sampled?  The shift
- * may change at any time, so each event loads it once.
+ * Is the page with this hash among the one in 2^shift that are sampled?  The
+ * shift may change at any time, so each event loads it once.
  */
 static bool
 sampled(uint32 hash, uint32 shift)

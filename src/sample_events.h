@@ -2,10 +2,11 @@
  * sample_events.h
  *		What a process reports about sampled pages.
  *
- * The hot path (lookup.h) calls this module for pages of sampled registers, for
- * pages that enter shared buffers and for pages that leave.  It writes events into
- * the stream.  It finds out what only the process itself can: whether it reads a
- * relation block by block, and whether through a ring of buffers.
+ * The hot path (lookup.h) calls this module for pages of sampled registers,
+ * for pages that enter shared buffers and for pages that leave.  It writes
+ * events into the stream.  It finds out what only the process itself can:
+ * whether it reads a relation block by block, and whether through a ring of
+ * buffers.
  *
  * No function allocates, waits, raises an error or makes a system call.
  */
@@ -20,8 +21,8 @@
 extern void ws_events_begin(void);
 
 /*
- * What a process needs, in a tick, to see that a page is damped: reported often
- * enough for now.
+ * What a process needs, in a tick, to see that a page is damped: reported
+ * often enough for now.
  */
 typedef struct WsDamper
 {
@@ -49,7 +50,7 @@ ws_events_damped(const WsDamper *damper, uint32 hash)
 		((uint64) hash << 32 | damper->full);
 }
 
-/* A page of a sampled register, sampled or not, was found in shared buffers. */
+/* A page of a sampled register, sampled or not, was found. */
 extern void ws_events_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind);
 
 /* A page enters shared buffers, or leaves them. */

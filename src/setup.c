@@ -32,8 +32,8 @@ static bool reported = false;	/* is the reason in the log? */
 #define CACHE_LINE 64
 
 /*
- * The parts of fixed size, each on cache lines of its own.  The parts whose size
- * depends on settings follow.
+ * The parts of fixed size, each on cache lines of its own.  The parts whose
+ * size depends on settings follow.
  */
 typedef struct Parts
 {

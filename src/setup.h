@@ -27,14 +27,14 @@ extern void ws_setup_report_refusal(void);
 extern bool ws_setup_stand_in(void);
 
 /*
- * Forget all data in memory, and the history if asked to.  Returns the time from
- * which lookups count.
+ * Forget all data in memory, and the history if asked to.  Returns the time
+ * from which lookups count.
  */
 extern TimestampTz ws_setup_reset(bool history);
 
 /*
- * Ticks have reached their end: start the clock again, and forget everything but
- * the history.  Only the worker calls it.
+ * Ticks have reached their end: start the clock again, and forget everything
+ * but the history.  Only the worker calls it.
  */
 extern void ws_setup_restart_clock(void);
 

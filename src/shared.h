@@ -9,18 +9,18 @@
  *	- fixed: written once in the postmaster, before any other process exists.
  *	- atomic: single words, relaxed, from anywhere and without order, with two
  *	  exceptions.  A reset raises the floors of the sketches and then stores
- *	  since, with release; a reader loads since, with acquire, before it reads a
- *	  sketch (ws_shared_since()).  So no data from before a reset are published as
- *	  data from after it.  clock_ahead is raised with release after unattended and
- *	  loaded with acquire, so that a process that raises the tick because of it
- *	  passes unattended on (sketch.h).
- *	- under lock: see counters.h and published.h.  The worker computes first, and
- *	  holds the lock for one copy.
+ *	  since, with release; a reader loads since, with acquire, before it reads
+ *	  a sketch (ws_shared_since()).  So no data from before a reset are
+ *	  published as data from after it.  clock_ahead is raised with release after
+ *	  unattended and loaded with acquire, so that a process that raises the
+ *	  tick because of it passes unattended on (sketch.h).
+ *	- under lock: see counters.h and published.h.  The worker computes first,
+ *	  and holds the lock for one copy.
  *	- under sample_lock: the sample table.  The worker writes some events at a
  *	  time; readers copy what they need.  No process holds lock and sample_lock
  *	  together, and none takes either on the buffer path.
- *	- under file_lock: the state file (persist.c).  It may be held as long as the
- *	  disk takes.  A holder may take the other locks, but not the other way
+ *	- under file_lock: the state file (persist.c).  It may be held as long as
+ *	  the disk takes.  A holder may take the other locks, but not the other way
  *	  around.
  */
 #ifndef WS_SHARED_H
@@ -51,7 +51,7 @@ typedef enum WsKind
 #define WS_SAMPLE_OFF		32
 
 /* What became of the state file: bits of WsShared.file_state. */
-#define WS_FILE_LOADED		1	/* it was read, or a process began to read it */
+#define WS_FILE_LOADED		1	/* a process has read it, or begun to */
 #define WS_FILE_NO_SET		2	/* a reset forgot the working set, or */
 #define WS_FILE_NO_HISTORY	4	/* the history */
 
@@ -96,8 +96,8 @@ typedef struct WsShared
 extern WsShared *ws_shared;
 
 /*
- * Why no lookup is recorded, unless WsShared.attached.  Set in the postmaster and
- * inherited; empty if the library is not preloaded.
+ * Why no lookup is recorded, unless WsShared.attached.  Set in the postmaster
+ * and inherited; empty if the library is not preloaded.
  */
 extern char ws_refusal[256];
 
@@ -138,10 +138,10 @@ ws_shared_known(uint32 tick)
 
 /*
  * Set who reads the clock: only the worker while it ticks, and otherwise every
- * lookup whose cell is not marked, as those of sampled registers never are.  In
- * both cases a process reads the clock when a page enters shared buffers, at the
- * end of each transaction, and now and then for a page of a sampled register,
- * because the worker may hang.
+ * lookup whose cell is not marked, as those of sampled registers never are.
+ * In both cases a process reads the clock when a page enters shared buffers,
+ * at the end of each transaction, and now and then for a page of a sampled
+ * register, because the worker may hang.
  */
 extern void ws_shared_worker_ticks(bool ticks);
 
