@@ -37,7 +37,7 @@ extern void ws_buftable_set_functions(const WsBufTable *table, HashCompareFunc m
 
 /*
  * The locks of the table's partitions, or an error if they are not where they
- * are expected. exclusive are the bits of a lock's state that may say that it
+ * are expected.  exclusive are the bits of a lock's state that may say that it
  * is held exclusively, learned by taking one in both modes; sure: they say
  * nothing else.
  */

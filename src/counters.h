@@ -51,7 +51,7 @@ ws_counters_of(int pid)
 }
 
 /*
- * Counts since the last reset; returns the time of that reset. entries is the
+ * Counts since the last reset; returns the time of that reset.  entries is the
  * number of pages in shared buffers now.  If evictions is not NULL, it becomes
  * the number of pages that have left since.
  */

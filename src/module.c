@@ -65,7 +65,7 @@ succeeds(void (*step) (void))
 		MemoryContextSwitchTo(context);
 		error = CopyErrorData();
 		FlushErrorState();
-		LWLockReleaseAll();		/* 19 does so at exit only */
+		LWLockReleaseAll();		/* 19 keeps its own until exit */
 		strlcpy(ws_refusal, error->message, sizeof(ws_refusal));
 		FreeErrorData(error);
 	}
