@@ -38,8 +38,8 @@
 /* The search looks at this many words of a header. */
 #define HEADER_WORDS 16
 
-/* Most servers have fewer ranges of memory. */
-#define RANGES 1024
+/* By default, Linux allows a process no more ranges of memory. */
+#define RANGES 65536
 
 /* function pointers as data, as dlsym() has it */
 #define AS_DATA(function) ((void *) (uintptr_t) (function))
@@ -62,7 +62,6 @@ struct Memory
 	FILE	   *file;			/* the list itself */
 	Range	   *range;
 	int			n;
-	int			capacity;
 };
 
 static struct Memory memory;
@@ -74,16 +73,19 @@ header_word(HTAB *header, int i)
 	return (void **) header + i;
 }
 
-/* Read the list as far as it fits; returns whether that was all. */
-static bool
-read_memory(void)
+static void
+list_memory(void)
 {
 	char		line[1024];
 	bool		line_begins = true;
 
-	memory.n = 0;
+	/* allocate first, since that changes the list */
+	memory.range = palloc(RANGES * sizeof(Range));
+	memory.file = AllocateFile(MAPS, "r");
+	if (!memory.file)
+		refuse("could not open file \"%s\": %m", MAPS);
 
-	while (fgets(line, sizeof(line), memory.file))
+	while (memory.n < RANGES && fgets(line, sizeof(line), memory.file))
 	{
 		bool		goes_on = !line_begins;
 		unsigned long start;
@@ -98,16 +100,14 @@ read_memory(void)
 		/* neighbours are one */
 		if (memory.n > 0 && memory.range[memory.n - 1].end == start)
 			memory.range[memory.n - 1].end = end;
-
-		else if (memory.n == memory.capacity)
-			return false;
 		else
 			memory.range[memory.n++] = (Range)
 		{
 			start, end
 		};
 	}
-	return true;
+	if (memory.n == 0)
+		refuse("no private memory is listed in \"%s\"", MAPS);
 }
 
 static void
@@ -118,28 +118,6 @@ free_memory_list(void)
 	if (memory.range)
 		pfree(memory.range);
 	memset(&memory, 0, sizeof(memory));
-}
-
-static void
-list_memory(void)
-{
-	int			capacity = RANGES;
-
-	/* allocate first, since that changes the list */
-	do
-	{
-		free_memory_list();
-		memory.range = palloc(capacity * sizeof(Range));
-		memory.capacity = capacity;
-		memory.file = AllocateFile(MAPS, "r");
-
-		if (!memory.file)
-			refuse("could not open file \"%s\": %m", MAPS);
-		capacity *= 2;
-	} while (!read_memory());
-
-	if (memory.n == 0)
-		refuse("no private memory is listed in \"%s\"", MAPS);
 }
 
 static bool
