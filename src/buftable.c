@@ -98,13 +98,9 @@ list_memory(void)
 			continue;
 
 		/* neighbours are one */
-		if (memory.n > 0 && memory.range[memory.n - 1].end == start)
-			memory.range[memory.n - 1].end = end;
-		else
-			memory.range[memory.n++] = (Range)
-		{
-			start, end
-		};
+		if (memory.n == 0 || memory.range[memory.n - 1].end != start)
+			memory.range[memory.n++].start = start;
+		memory.range[memory.n - 1].end = end;
 	}
 	if (memory.n == 0)
 		refuse("no private memory is listed in \"%s\"", MAPS);
