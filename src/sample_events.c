@@ -202,12 +202,10 @@ report(const WsPageId *page, uint32 tick, WsKind kind, WsAct act, const Run *run
 static WsDamping
 present_damping(void)
 {
-	uint32		damping = ws_load(&ws_shared->damping);
+	uint32		word = ws_load(&ws_shared->damping);
+	WsDamping	damping = {.shift = word & 0xFF, .uses = word >> 8};
 
-	return (WsDamping)
-	{
-		damping & 0xFF, damping >> 8
-	};
+	return damping;
 }
 
 /*
@@ -299,6 +297,7 @@ void
 ws_events_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 {
 	uint32		shift = ws_load(&ws_shared->sample_shift);
+	Read	   *read = &self.reads[hash % READS];
 	bool		scanning;
 	Run		   *run;
 
@@ -308,10 +307,8 @@ ws_events_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 	count_made(run);
 	scanning = run && run->length >= WS_RUN_SCAN;
 	self.nreads++;
-	self.reads[hash % READS] = (Read)
-	{
-		hash, self.nreads
-	};
+	read->hash = hash;
+	read->number = self.nreads;
 	if (scanning && !extending(run) && kind == WS_CLIENT)
 		self.scan_reads++;
 
