@@ -148,7 +148,6 @@ ws_setup_startup(void)
 
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
 	memory = ShmemInitStruct(NAME, total_size(sample), &found);
-
 	if (found)
 		(void) use_memory(memory);
 	else
