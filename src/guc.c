@@ -148,9 +148,9 @@ ws_guc_define(void (*assign_enabled) (bool newval, void *extra))
 	}
 
 	/*
-	 * Off costs nothing, because the table has the server's own functions
-	 * again. When it is turned on again, the data start over, since there is
-	 * a gap.
+	 * Off costs nothing, because the table then has the server's own
+	 * functions.  When it is turned on again, the data start over, since
+	 * there is a gap.
 	 */
 	DefineCustomBoolVariable("working_set.enabled", "Counts lookups of shared buffers.",
 							 "When off, the server runs as if the extension were not there.",

@@ -197,7 +197,6 @@ ws_probe_attach(void)
 
 	probe.attached = true;
 	probe.match = ws_lookup_match(ws_shared->log2m);
-
 	ws_lookup_begin(locks, exclusive, sure);
 	use_own_functions(true);
 	try_out();
@@ -241,7 +240,6 @@ void
 ws_probe_ignore_self(void)
 {
 	probe.ignored = true;
-
 	ws_probe_switch(false);
 }
 

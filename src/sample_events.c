@@ -194,7 +194,6 @@ report(const WsPageId *page, uint32 tick, WsKind kind, WsAct act, const Run *run
 	event.ring = ring;
 	event.run = run ? run->length : 0;
 	event.process = self.process;
-
 	if (!ws_stream_write(ws_shared->stream, &event))
 		self.dropped++;
 }
@@ -257,7 +256,6 @@ report_hit(const WsPageId *page, uint32 shift, uint32 tick, WsKind kind)
 
 	if (run && run->length >= WS_RUN_SCAN && kind == WS_CLIENT)
 		self.scan_hits += UINT64CONST(1) << shift;
-
 	report(page, tick, kind, WS_ACT_HIT, run, run && in_ring(run));
 }
 
