@@ -15,12 +15,12 @@
 #include <math.h>
 #include <string.h>
 
-/*
- * The grid: ages 0..15 one by one, then eight steps to an octave.
- */
+/* The grid: ages 0..15 one by one, then eight steps to an octave. */
+#define GRID_BITS 3
 #define GRID_STEPS 240
 
 /* Fine steps: ages 0..127 one by one, then 64 to an octave. */
+#define FINE_BITS 6
 #define FINE_STEPS 1728
 
 struct WsCurve
@@ -28,12 +28,12 @@ struct WsCurve
 	uint32_t	log2m;
 	uint32_t	levels;
 	uint32_t	solved;			/* steps of the grid that have been solved */
-	WsEstimate	before[GRID_STEPS];	/* sum of all steps before this one */
+	WsEstimate	before[GRID_STEPS]; /* sum of all steps before this one */
 
 	/* [k][f]: place in level k's row of ages where fine step f begins */
 	uint32_t	begin[WS_LEVELS_MAX][FINE_STEPS + 2];
-	uint32_t	ages[];			/* [level][2^log2m], grouped by fine step; then
-								 * one row more to work in */
+	uint32_t	ages[];			/* [level][2^log2m], grouped by fine step;
+								 * then one row more to work in */
 };
 
 size_t
@@ -48,22 +48,10 @@ ws_curve_size(uint32_t m)
 static inline uint32_t
 step_of(uint32_t age, uint32_t bits)
 {
-	/* the first two octaves' worth of ages have a step each: no shift */
+	/* the first 2^(bits + 1) ages have a step each: no shift */
 	uint32_t	octave = 31 - (uint32_t) __builtin_clz(age | UINT32_C(1) << bits) - bits;
 
 	return (octave << bits) + (age >> octave);
-}
-
-static inline uint32_t
-grid_step(uint32_t age)
-{
-	return step_of(age, 3);
-}
-
-static inline uint32_t
-fine_step(uint32_t age)
-{
-	return step_of(age, 6);
 }
 
 /* the youngest age of a step of the grid */
@@ -77,10 +65,10 @@ grid_begin(uint32_t step)
 
 /*
  * Pack the ages of a level's cells that count, and return how many.  A cell
- * that is younger than now was touched while we looked: it is of age 0.
+ * that is younger than now was touched during the pass: it is of age 0.
  *
- * Whether a cell counts at all is a toss-up in the levels that matter, which
- * no processor can predict.  So there is no branch.
+ * In the levels that matter a cell counts with a probability of about a half,
+ * which no processor can predict.  So there is no branch.
  */
 static inline uint32_t
 pack_ages(const uint32_t *row, const uint32_t *other, uint32_t m,
@@ -113,13 +101,13 @@ sort_ages(const uint32_t *ages, uint32_t n, uint32_t *begin, uint32_t *sorted)
 	if (n == 0)
 		return;
 
-	/* two places further on: each step's own place is advanced as it fills */
+	/* two places further on, as each step's own place advances while it fills */
 	for (uint32_t i = 0; i < n; i++)
-		begin[fine_step(ages[i]) + 2]++;
+		begin[step_of(ages[i], FINE_BITS) + 2]++;
 	for (uint32_t f = 2; f < FINE_STEPS + 2; f++)
 		begin[f] += begin[f - 1];
 	for (uint32_t i = 0; i < n; i++)
-		sorted[begin[fine_step(ages[i]) + 1]++] = ages[i];
+		sorted[begin[step_of(ages[i], FINE_BITS) + 1]++] = ages[i];
 }
 
 void
@@ -139,7 +127,10 @@ ws_curve_take(WsCurve *curve, const WsSketch *const *sketches, int nsketches,
 	curve->log2m = sk->log2m;
 	curve->levels = sk->levels;
 	curve->solved = 0;
-	curve->before[0] = (WsEstimate) {0, 0, false};
+	curve->before[0] = (WsEstimate)
+	{
+		0, 0, false
+	};
 	memset(curve->begin, 0, sk->levels * sizeof(curve->begin[0]));
 
 	for (uint32_t k = 0; k < sk->levels; k++)
@@ -162,15 +153,9 @@ level_share(int k, int K)
 	return 1.0 / (UINT32_C(1) << (k < K - 1 ? k + 1 : K - 1));
 }
 
-typedef struct Increment
-{
-	double		pages;
-	double		variance;
-	bool		saturated;
-} Increment;
-
 /*
- * Solve one step: s[k] cells of level k turned on, z[k] stayed off.
+ * Solve one step, for its increment: s[k] cells of level k turned on, z[k]
+ * stayed off.
  *
  * With phi(y) = y / (exp(y) - 1) and A = SUM z q, the equation of curve.h is
  * SUM s phi(x q) = A x.  On the logarithms of both sides, in u = log x, it is
@@ -179,10 +164,10 @@ typedef struct Increment
  * each level, and exp(2y) - 1 = t (2 + t) where t = exp(y) - 1, so one
  * exponential serves all levels.
  */
-static Increment
+static WsEstimate
 solve_step(const uint32_t *s, const uint32_t *z, int K, double m)
 {
-	Increment	inc = {0, 0, false};
+	WsEstimate	inc = {0, 0, false};
 	double		q_min = level_share(K - 1, K);
 	double		S = 0;
 	double		A = 0;
@@ -190,7 +175,7 @@ solve_step(const uint32_t *s, const uint32_t *z, int K, double m)
 	double		lo;
 	double		hi;
 	double		x;
-	double		information;
+	double		information = 0;
 
 	for (int k = 0; k < K; k++)
 	{
@@ -235,7 +220,7 @@ solve_step(const uint32_t *s, const uint32_t *z, int K, double m)
 			}
 		}
 
-		/* sum falls and A x rises with x: each look narrows the bracket */
+		/* sum falls and A x rises with x, so each round narrows the bracket */
 		if (sum > A * x)
 			lo = x;
 		else
@@ -252,7 +237,6 @@ solve_step(const uint32_t *s, const uint32_t *z, int K, double m)
 		x = next;
 	}
 
-	information = 0;
 	for (int k = 0; k < K; k++)
 	{
 		double		y = x * level_share(k, K);
@@ -269,15 +253,6 @@ solve_step(const uint32_t *s, const uint32_t *z, int K, double m)
 	return inc;
 }
 
-static WsEstimate
-add(WsEstimate base, Increment inc)
-{
-	base.pages += inc.pages;
-	base.variance += inc.variance;
-	base.saturated |= inc.saturated;
-	return base;
-}
-
 /*
  * The estimate at the end of a part of a step of the grid: its first ages, up
  * to this one.
@@ -286,10 +261,13 @@ static WsEstimate
 solve_up_to(const WsCurve *curve, uint32_t step, uint32_t age)
 {
 	uint32_t	m = UINT32_C(1) << curve->log2m;
-	uint32_t	first = fine_step(grid_begin(step));
-	uint32_t	last = fine_step(age);
-	uint32_t	s[WS_LEVELS_MAX];	/* cells turned on since the last grid point */
+	uint32_t	first = step_of(grid_begin(step), FINE_BITS);
+	uint32_t	last = step_of(age, FINE_BITS);
+	uint32_t	s[WS_LEVELS_MAX];	/* cells turned on since the last grid
+									 * point */
 	uint32_t	z[WS_LEVELS_MAX];	/* cells still off */
+	WsEstimate	before = curve->before[step];
+	WsEstimate	inc;
 
 	for (uint32_t k = 0; k < curve->levels; k++)
 	{
@@ -302,13 +280,17 @@ solve_up_to(const WsCurve *curve, uint32_t step, uint32_t age)
 		s[k] = on - begin[first];
 		z[k] = m - on;
 	}
-	return add(curve->before[step], solve_step(s, z, (int) curve->levels, m));
+	inc = solve_step(s, z, (int) curve->levels, m);
+	inc.pages += before.pages;
+	inc.variance += before.variance;
+	inc.saturated |= before.saturated;
+	return inc;
 }
 
 WsEstimate
 ws_curve_window(WsCurve *curve, uint32_t age)
 {
-	uint32_t	step = grid_step(age);
+	uint32_t	step = step_of(age, GRID_BITS);
 
 	for (uint32_t g = curve->solved; g < step; g++)
 	{

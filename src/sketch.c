@@ -1,6 +1,6 @@
 /*
  * sketch.c
- *		Making, merging and checking sketches; see sketch.h for the idea.
+ *		Making and changing sketches; see sketch.h for the idea.
  */
 #include "sketch.h"
 
@@ -45,9 +45,7 @@ ws_sketch_init(WsSketch *sk, uint32_t m, uint32_t tick)
 	sk->floor = tick;
 }
 
-/*
- * Raise a word to a value, unless it is there already.
- */
+/* Raise a word to a value, unless it is there already. */
 static void
 raise(uint32_t *word, uint32_t value)
 {
@@ -60,9 +58,9 @@ raise(uint32_t *word, uint32_t value)
 }
 
 /*
- * Lines without marks, of which there are many, stay as they are, and in the
- * caches of others.  A mark that is set meanwhile may be wiped, or not (sketch.h),
- * which a thread sanitizer need not report.
+ * Does not write to lines without marks, which are many, so that they stay in
+ * the caches of other processors.  A mark that is set meanwhile may be wiped or
+ * not (sketch.h); the thread sanitizer need not report that.
  */
 __attribute__((no_sanitize("thread")))
 static void
@@ -124,61 +122,11 @@ ws_sketch_restart(WsSketch *sk, uint32_t tick)
 {
 	size_t		ncells = ws_sketch_ncells(sk);
 
-	/* until all are wiped, no cell counts */
+	/* no cell counts until all are wiped */
 	ws_store(&sk->floor, UINT32_MAX);
 	ws_store(&sk->tick, tick);
 	for (size_t i = 0; i < ncells; i++)
 		ws_store(&sk->cells[i], 0);
 	wipe_marks(sk);
 	ws_store(&sk->floor, tick);
-}
-
-bool
-ws_sketch_merge(WsSketch *dst, const WsSketch *src)
-{
-	size_t		ncells = ws_sketch_ncells(dst);
-
-	if (dst->log2m != src->log2m)
-		return false;
-
-	for (size_t i = 0; i < ncells; i++)
-	{
-		uint32_t	tick = ws_load(&src->cells[i]);
-
-		/* the present first: no cell may be seen ahead of it */
-		ws_sketch_advance(dst, tick);
-		raise(&dst->cells[i], tick);
-	}
-	ws_sketch_advance(dst, ws_load(&src->tick));
-	return true;
-}
-
-const char *
-ws_sketch_check(const WsSketch *sk)
-{
-	size_t		ncells;
-	uint32_t	tick;
-
-	if (sk->log2m >= 32 || !ws_registers_valid((long) ws_sketch_m(sk)))
-		return "number of registers is out of range";
-	if (sk->shift != 32 - sk->log2m || sk->levels != 33 - sk->log2m)
-		return "number of levels does not belong to the number of registers";
-	if (sk->sentinel != UINT32_C(1) << sk->shift)
-		return "sentinel bit does not belong to the number of registers";
-	if (ws_load(&sk->floor) == 0)
-		return "floor is zero, so untouched cells would count";
-
-	ncells = ws_sketch_ncells(sk);
-	for (size_t i = 0; i < ncells; i++)
-	{
-		uint32_t	cell = ws_load(&sk->cells[i]);
-
-		/* the present is read after the cell: it may move on meanwhile */
-		tick = ws_load(&sk->tick);
-		if (cell > tick)
-			return "a cell is ahead of the present";
-	}
-	if (ws_load(&sk->floor) > ws_load(&sk->tick))
-		return "floor is ahead of the present";
-	return NULL;
 }

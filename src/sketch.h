@@ -10,40 +10,40 @@
  * d form exactly the bitmap of Flajolet and Martin's probabilistic counting
  * (PCSA, 1985) for the distinct pages of these d seconds, for any d.  Keeping
  * times instead of bits is the sliding HyperLogLog of Chabchoub and Hebrail
- * (2010); we keep all levels where they keep the largest.  How a bitmap with
- * ages becomes a number of pages is curve.h's business.
+ * (2010); this sketch keeps all levels where they keep the largest.  curve.h
+ * turns a bitmap with ages into a number of pages.
  *
- * Level-major layout: half of all updates touch the one row of level 0.
+ * The layout is level-major: half of all updates touch the one row of level 0.
  *
  * Time is counted in ticks of 100 ms, an unsigned 32-bit number that only
  * grows.  A cell of 0 was never touched.  Cells older than the floor are
  * ignored: a reset raises the floor and wipes nothing under the writers.
  *
- * Marks.  Most uses are of pages whose cell holds the present already, and
- * have nothing to write.  To see that, one bit for each cell is enough, and
- * the bits lie in a thirtieth of the memory: a mark says that the cell was
- * written in this tick.  When time passes, all marks are wiped.
+ * Marks.  Most uses are of pages whose cell holds the present tick already, and
+ * have nothing to write.  One bit per cell shows that: a mark says that the cell
+ * was written in this tick.  The marks take a thirtieth of the memory, so they
+ * stay in the processor's cache.  All are wiped when the tick rises.
  *
- * Watched registers, the first few, are never marked, so that every use of
- * their pages takes the long way.  That is how to look at a sample of the
- * pages, chosen by their hash, at no cost for the others.  The number of
- * watched registers is given as the bound of the hashes that belong to them.
+ * Sampled registers, the first few, are never marked, so every use of their
+ * pages takes the slow path, which looks at a sample of the pages, chosen by
+ * their hash, at no cost for the others.  "watched" is the bound of the hashes
+ * that belong to them.
  *
- * Concurrency.  tick, floor, watched, unattended and the cells are aligned words, read
- * and written with relaxed atomics by any number of processes.  Writers of cells
- * take no lock and need no ordering.  A writer that loses a race stores the tick
- * it read earlier; the cell is then too old by at most the writer's delay.
- * One pair of words has an order: whoever sets unattended then raises the tick,
- * with release, and whoever sees that tick, with acquire, sees the flag, too
- * (ws_sketch_present()).  A process that took a new tick with the old flag would
- * not look at the clock again until somebody else does.
- * Everything else is fixed when the sketch is made.  tick is
- * raised by compare-and-swap, so it never falls.  Marks are set by an atomic
- * operation, and wiped by whoever raised the tick, after that: in between, and
- * if one who is slow sets a mark for the tick before, uses pass for those of
- * the tick before.
+ * Concurrency.  tick, floor, watched, unattended and the cells are aligned
+ * words; any number of processes read and write them with relaxed atomics.
+ * Everything else is fixed when the sketch is made.  Writers of cells take no
+ * lock and need no ordering.  A writer that loses a race stores the tick it read
+ * earlier; the cell is then too old by at most the writer's delay.  The tick is
+ * raised by compare-and-swap, so it never falls.  Whoever raises it wipes the
+ * marks afterwards.  In between, and when a slow process sets a mark for the
+ * tick before, uses count as uses of the tick before.
  *
- * This room knows nothing of PostgreSQL.
+ * One pair of words has an order.  A process that sets unattended raises the
+ * tick afterwards, with release; one that sees this tick, with acquire, sees the
+ * flag (ws_sketch_present()).  With a new tick and the old flag, it would not
+ * look at the clock until another process does.
+ *
+ * This module knows nothing of PostgreSQL.
  */
 #ifndef WS_SKETCH_H
 #define WS_SKETCH_H
@@ -66,14 +66,14 @@
 #define WS_TICK_MS				(1000 / WS_TICKS_PER_SECOND)
 
 /*
- * The first tick of a new sketch.  Not 0, so that ages from before the start
- * (a saved file's, 77 days back) have ticks of their own below it.
+ * The first tick of a new sketch.  Ages from before the start (from a state
+ * file, 77 days back) have the ticks below it.
  */
 #define WS_TICK_ORIGIN			((uint32_t) 1 << 26)
 
 /*
  * The clock stops at this tick, after 13.2 years.  77 days remain above it, so
- * that a tick and a period can be added.
+ * that the sum of a tick and a period does not overflow.
  */
 #define WS_TICK_LAST			(UINT32_MAX - WS_TICK_ORIGIN)
 
@@ -81,7 +81,7 @@ typedef struct WsSketch
 {
 	/* atomic */
 	uint32_t	tick;			/* the present, in ticks */
-	uint32_t	watched;		/* pages whose hash is below are watched */
+	uint32_t	watched;		/* pages whose hash is below are sampled */
 	uint32_t	floor;			/* cells older than this tick do not count */
 
 	/* fixed when made */
@@ -91,69 +91,49 @@ typedef struct WsSketch
 	uint32_t	levels;			/* 33 - log2m */
 
 	/* atomic */
-	uint32_t	unattended;		/* 1: nobody is there to let time pass */
+	uint32_t	unattended;		/* 1: no worker advances the tick */
 	uint32_t	reserved[8];	/* to the end of the cache line */
 
 	/* atomic */
-	uint32_t	cells[];		/* [level][register]: tick of the last use; then
-								 * the marks, 32 to a word */
+	uint32_t	cells[];		/* [level][register]: tick of the last use;
+								 * then the marks, 32 to a word */
 } WsSketch;
 
-/*
- * Is m a number of registers that a sketch can have?
- */
+/* Is m a number of registers that a sketch can have? */
 extern bool ws_registers_valid(long m);
 
-/*
- * Bytes of a sketch of m registers, a multiple of 64.  m must be valid.
- */
+/* Bytes of a sketch of m registers, a multiple of 64.  m must be valid. */
 extern size_t ws_sketch_size(uint32_t m);
 
 /*
  * Make an empty sketch of m registers in memory of ws_sketch_size(m) bytes,
- * aligned to 64.  Its present is the given tick, above 0, and so is its floor.
+ * aligned to 64.  Its present and its floor are the given tick, above 0.
  */
 extern void ws_sketch_init(WsSketch *sk, uint32_t m, uint32_t tick);
 
 /*
- * Let time pass: raise the present to the tick, and wipe the marks; a tick
- * already past is ignored.  Returns the present.
+ * Raise the present to the tick, unless it is past, and wipe the marks.  Returns
+ * the present.
  */
 extern uint32_t ws_sketch_advance(WsSketch *sk, uint32_t tick);
 
-/*
- * Forget everything older than the tick.  The floor only rises, but for what is
- * recalled.
- */
+/* Forget everything older than the tick. */
 extern void ws_sketch_raise_floor(WsSketch *sk, uint32_t tick);
 
 /*
- * What was found out about the time before the sketch was made:
- * a use of long ago, at a tick up to the present, and the tick from which on
- * all such uses are known.
+ * Add what a state file has about the time before the sketch was made: an old
+ * use of a cell; and the tick since which all old uses are known, which becomes
+ * the floor.
  */
 extern void ws_sketch_recall(WsSketch *sk, size_t cell, uint32_t tick);
 extern void ws_sketch_lower_floor(WsSketch *sk, uint32_t tick);
 
 /*
  * Empty the sketch and set the clock back to the tick, while others write.  A
- * writer that is slow may leave a cell ahead of the present, as if its page
- * were used all the time, until it is used again.
+ * slow writer may leave a cell ahead of the present, as if its page were used
+ * all the time, until the page is used again.
  */
 extern void ws_sketch_restart(WsSketch *sk, uint32_t tick);
-
-/*
- * Let every cell of dst be the younger of dst's and src's: the sketch of the
- * union.  False, and nothing done, when the geometries differ.  Both must
- * count ticks from the same clock.
- */
-extern bool ws_sketch_merge(WsSketch *dst, const WsSketch *src);
-
-/*
- * NULL when all invariants hold, else what is wrong.  For tests and for
- * memory whose contents came from outside.
- */
-extern const char *ws_sketch_check(const WsSketch *sk);
 
 static inline uint32_t
 ws_sketch_m(const WsSketch *sk)
@@ -174,8 +154,8 @@ ws_load(const uint32_t *word)
 }
 
 /*
- * The same where it does not matter whether the word is read once or more often:
- * compilers do not make an atomic load part of another instruction.
+ * The same where the word may be read more than once: compilers do not make an
+ * atomic load part of another instruction.
  */
 static inline uint32_t
 ws_peek(const uint32_t *word)
@@ -188,7 +168,7 @@ ws_peek(const uint32_t *word)
 }
 
 /*
- * The present, and whether nobody is there to let time pass.
+ * The present, and whether no worker advances it.
  */
 static inline uint32_t
 ws_sketch_present(const WsSketch *sk, bool *unattended)
@@ -249,7 +229,7 @@ ws_marked(const uint32_t *marks, uint64_t cell)
 }
 
 /*
- * Mark a cell that was written in this tick.  Not one of a watched register.
+ * Mark a cell that was written in this tick.  Not for sampled registers.
  */
 static inline void
 ws_mark(uint32_t *marks, uint64_t cell)
@@ -259,7 +239,7 @@ ws_mark(uint32_t *marks, uint64_t cell)
 
 /*
  * Record a use, now, of the page with this hash, and mark nothing.  The probe
- * writes out what goes before, so that the common case ends early.
+ * tests the mark itself, so that the common case ends early.
  */
 static inline void
 ws_sketch_touch(WsSketch *sk, uint32_t hash)

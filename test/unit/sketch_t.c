@@ -294,84 +294,6 @@ fill(WsSketch *sk, uint64_t seed, int pages, uint32_t ticks)
 	}
 }
 
-static void
-test_merge(void)
-{
-	enum
-	{
-		M = 2048
-	};
-	size_t		size = ws_sketch_size(M);
-	WsSketch   *a = new_sketch(M, 1000);
-	WsSketch   *b = new_sketch(M, 1000);
-	WsSketch   *both = new_sketch(M, 1000);
-	WsSketch   *copy = new_sketch(M, 1000);
-	WsSketch   *small = new_sketch(1024, 1000);
-	uint64_t	seed = 13;
-	long		wrong = 0;
-	bool		result;
-
-	/* one stream of pages; each goes to one of two sketches, and to both */
-	for (uint32_t t = 1000; t < 2000; t++)
-	{
-		for (int i = 0; i < 40; i++)
-		{
-			uint32_t	hash = random32(&seed);
-			WsSketch   *part = random32(&seed) % 3 == 0 ? a : b;
-
-			ws_sketch_advance(part, t);
-			ws_sketch_touch(part, hash);
-			ws_sketch_advance(both, t);
-			ws_sketch_touch(both, hash);
-		}
-	}
-	memcpy(copy, a, size);
-	result = ws_sketch_merge(a, b);
-	for (size_t i = 0; i < ws_sketch_ncells(a); i++)
-	{
-		uint32_t	want = copy->cells[i] > b->cells[i] ? copy->cells[i] :
-			b->cells[i];
-
-		wrong += (a->cells[i] != want);
-	}
-	ok(result && wrong == 0, "merge takes the younger of each two cells");
-	ok(memcmp(a, both, size) == 0, "which is the sketch of the union");
-
-	memcpy(copy, a, size);
-	ok(ws_sketch_merge(a, a) && memcmp(a, copy, size) == 0,
-	   "merge with itself changes nothing");
-	ok(ws_sketch_merge(a, b) && memcmp(a, copy, size) == 0,
-	   "merge again changes nothing");
-
-	/* geometries that differ, both ways around */
-	fill(small, 14, 10000, 3000);
-	memcpy(copy, a, size);
-	ok(!ws_sketch_merge(a, small) && memcmp(a, copy, size) == 0,
-	   "a smaller sketch is refused and nothing done");
-	memcpy(copy, small, ws_sketch_size(1024));
-	ok(!ws_sketch_merge(small, a) &&
-	   memcmp(small, copy, ws_sketch_size(1024)) == 0,
-	   "so is a larger one");
-
-	/* a source whose present is later takes the target's along */
-	ws_sketch_init(b, M, 1000);
-	fill(b, 15, 10000, 5000);
-	ok(ws_sketch_merge(a, b) && a->tick == b->tick && a->floor == 1000 &&
-	   ws_sketch_check(a) == NULL,
-	   "merge with a later present brings the present along");
-	ws_sketch_init(b, M, 1000);
-	fill(b, 16, 100, 10);
-	result = ws_sketch_merge(a, b);
-	ok(result && a->tick > b->tick && ws_sketch_check(a) == NULL,
-	   "merge with an earlier one does not turn it back");
-
-	free(a);
-	free(b);
-	free(both);
-	free(copy);
-	free(small);
-}
-
 /*
  * Break each invariant once, see it reported, and mend it.
  */
@@ -476,23 +398,6 @@ test_marks(void)
 	}
 }
 
-static void
-test_marks_and_merge(void)
-{
-	WsSketch   *a = new_sketch(1024, 1000);
-	WsSketch   *b = new_sketch(1024, 900);
-
-	fill(b, 21, 1000, 50);
-	ws_mark(ws_sketch_marks(a), 5);
-	ws_mark(ws_sketch_marks(b), 7);
-	ok(ws_sketch_merge(a, b) && marks_of(a) == 1 && ws_marked(ws_sketch_marks(a), 5),
-	   "merge brings no marks along, nor does it take any away");
-	ws_sketch_advance(b, 2000);
-	ok(ws_sketch_merge(a, b) && marks_of(a) == 0, "unless it moves the present on");
-	free(a);
-	free(b);
-}
-
 /*
  * Two threads use one sketch at once, each with its own pages and both with
  * some in common, each moving time on before every round.  In round i a
@@ -552,7 +457,10 @@ test_hammer(void)
 	pthread_barrier_init(&gate, NULL, 2);
 	for (int i = 0; i < 2; i++)
 	{
-		h[i] = (Hammer) {sk, 20 + i, &gate, calloc(ncells, sizeof(uint32_t))};
+		h[i] = (Hammer)
+		{
+			sk, 20 + i, &gate, calloc(ncells, sizeof(uint32_t))
+		};
 		if (pthread_create(&thread[i], NULL, hammer, &h[i]) != 0)
 			abort();
 	}
@@ -641,7 +549,10 @@ test_pair(void)
 
 	for (int i = 0; i < PAIR_READERS; i++)
 	{
-		lookers[i] = (Looker) {sk, 0, 0};
+		lookers[i] = (Looker)
+		{
+			sk, 0, 0
+		};
 		if (pthread_create(&readers[i], NULL, look, &lookers[i]) != 0)
 			abort();
 	}
@@ -728,7 +639,10 @@ test_hammer_marks(void)
 
 	pthread_barrier_init(&gate, NULL, 2);
 	for (int i = 0; i < 2; i++)
-		h[i] = (Hammer) {sk, 30 + i, &gate, calloc(ncells, sizeof(uint32_t))};
+		h[i] = (Hammer)
+	{
+		sk, 30 + i, &gate, calloc(ncells, sizeof(uint32_t))
+	};
 	run_two(h, mark_all);
 	is_int(marks_of(sk), ncells, "two threads: no mark is lost");
 	ws_sketch_advance(sk, HAMMER_START);
@@ -759,17 +673,15 @@ test_hammer_marks(void)
 int
 main(void)
 {
-	plan(141);
+	plan(131);
 	test_registers_valid();
 	test_geometry();
 	test_addressing();
 	test_level_share();
 	test_time();
 	test_no_store_when_equal();
-	test_merge();
 	test_check();
 	test_marks();
-	test_marks_and_merge();
 	test_hammer();
 	test_pair();
 	test_hammer_marks();

@@ -123,6 +123,39 @@ yardstick_estimate(const WsSketch *sk, uint32_t now, uint32_t age)
 }
 
 /*
+ * The invariants of a sketch: NULL when all hold, else what is wrong.
+ */
+static inline const char *
+ws_sketch_check(const WsSketch *sk)
+{
+	size_t		ncells;
+	uint32_t	tick;
+
+	if (sk->log2m >= 32 || !ws_registers_valid((long) ws_sketch_m(sk)))
+		return "number of registers is out of range";
+	if (sk->shift != 32 - sk->log2m || sk->levels != 33 - sk->log2m)
+		return "number of levels does not belong to the number of registers";
+	if (sk->sentinel != UINT32_C(1) << sk->shift)
+		return "sentinel bit does not belong to the number of registers";
+	if (ws_load(&sk->floor) == 0)
+		return "floor is zero, so untouched cells would count";
+
+	ncells = ws_sketch_ncells(sk);
+	for (size_t i = 0; i < ncells; i++)
+	{
+		uint32_t	cell = ws_load(&sk->cells[i]);
+
+		/* the present is read after the cell: it may move on meanwhile */
+		tick = ws_load(&sk->tick);
+		if (cell > tick)
+			return "a cell is ahead of the present";
+	}
+	if (ws_load(&sk->floor) > ws_load(&sk->tick))
+		return "floor is ahead of the present";
+	return NULL;
+}
+
+/*
  * The relative errors of many estimates.
  */
 typedef struct Tally
