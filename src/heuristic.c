@@ -1,7 +1,7 @@
 /*
  * heuristic.c
- *		The plateau_end rule and the sentence that explains it; see
- *		heuristic.h for the idea.
+ *		plateau_end, live_set, and the sentences that explain their answers; see
+ *		heuristic.h for the ideas.
  */
 #include "heuristic.h"
 
@@ -9,6 +9,36 @@
 #include <stdio.h>
 #include <string.h>
 
+/* weight of younger items' hazard, as a share of the items of a class */
+#define PRIOR_WEIGHT		0.1
+/* weight of the group below, as a share of its items at risk */
+#define LOWER_WEIGHT		0.3
+/* no page comes back for sure */
+#define HAZARD_MAX			0.9999
+
+/* pages that become idle are marked if the held exceed the table's answer so much */
+#define MATTERS				1.1
+/* up to so much above the table's answer, pages are held in any case */
+#define HELD_IN_ANY_CASE	1.2
+/* marks that are supposed to have ended in a use, as a share of the items */
+#define HELD_PRIOR			0.5
+/* share of marks that end in a use: up to the first none are held, from the second on all */
+#define HELD_NOT			0.2
+#define HELD_IN_FULL		0.5
+
+/* growth slows down by this factor when nothing is known about it */
+#define UNKNOWN_SLOWING		0.5
+
+/* a step in the curve from this share of the size on is another workload's */
+#define STEP_WORTH_NAMING	0.05
+/* growth of the window below this share of the size is not mentioned */
+#define GROWTH_WORTH_NAMING	0.01
+
+/*
+ * ----------------------------------------------------------------
+ * plateau_end
+ * ----------------------------------------------------------------
+ */
 static double
 rise(double from, double to)
 {
@@ -41,10 +71,8 @@ ws_project_next_highest(const double *series, int n, double factor)
 	for (int i = 1; i < n; i++)
 	{
 		double		growth = rise(series[i - 1], series[i]);
-		double		next = series[i - 1] + growth + growth * factor;
 
-		if (next > highest)
-			highest = next;
+		highest = fmax(highest, series[i - 1] + growth + growth * factor);
 	}
 	return highest;
 }
@@ -68,30 +96,16 @@ ws_plateau(const double *series, int n, int min_offset, int window_size,
 	return p;
 }
 
-/* how much the table believes that the idle fare as the young, for each of these */
-#define PRIOR_WEIGHT		0.1
-/* and that a group fares as the one below it, for each of those */
-#define LOWER_WEIGHT		0.3
-/* nobody comes back for sure */
-#define HAZARD_MAX			0.9999
-
-/* becoming idle matters when those held exceed the table's answer so much */
-#define MATTERS				1.1
-/* held in any case up to this much above the table's answer */
-#define HELD_IN_ANY_CASE	1.2
-/* ends of held pages that we suppose, all happy, as a share of the items */
-#define HELD_PRIOR			0.5
-/* held not at all, and in full, when so many of the marked came back */
-#define HELD_NOT			0.2
-#define HELD_IN_FULL		0.5
-
-/* growth is taken to slow down by this factor when nothing is known about it */
-#define UNKNOWN_SLOWING		0.5
+/*
+ * ----------------------------------------------------------------
+ * live_set
+ * ----------------------------------------------------------------
+ */
 
 /*
- * What is not known well is taken from those idle for less: they are younger,
- * but more.  Where the group below is known to come back sooner it is heard
- * too: a page that was used twice is worth no less than one used once.
+ * A class with few counts leans on the younger classes, which have more.  Where
+ * the group below is known to come back sooner its counts are added, too: a
+ * page that was used twice is worth no less than one that was used once.
  */
 void
 ws_live_hazards(const WsLifeTable *t, int group, double *hazard)
@@ -122,8 +136,8 @@ ws_live_hazards(const WsLifeTable *t, int group, double *hazard)
 }
 
 /*
- * Of the items idle for less than the break-even time, *n, how many will come
- * back before it is over?
+ * Count the items that are idle for less than the break-even time, into *n.
+ * Returns how many of them will come back before it is over.
  */
 static double
 will_come_back(const WsLifeTable *t, double *n)
@@ -148,42 +162,34 @@ will_come_back(const WsLifeTable *t, double *n)
 }
 
 /*
- * How far may held pages be believed to come back, from 0 to 1?
+ * The share of idle pages to hold, by how many marked pages came back.
  */
 static double
-belief(const WsLifeTable *t, double n)
+share_to_hold(const WsLifeTable *t, double n)
 {
 	double		prior = HELD_PRIOR * n;
-	double		share = (t->came_back + prior) / (t->marked + prior);
+	double		came_back = (t->came_back + prior) / (t->marked + prior);
 
-	return fmin(fmax((share - HELD_NOT) / (HELD_IN_FULL - HELD_NOT), 0), 1);
+	return fmin(fmax((came_back - HELD_NOT) / (HELD_IN_FULL - HELD_NOT), 0), 1);
 }
 
 WsLive
-ws_live_set(WsLife *life, const WsEstimate *window, double rate)
+ws_live_set(WsLife *life, const WsEstimate *window)
 {
 	const WsLifeTable *t = &life->table;
-	WsLive		result = {0};
 	double		n;
 	double		live = will_come_back(t, &n);
 	double		held = t->in_use + t->idle;
-	double		p;
+	WsLive		result = {.known = n > 0 || window->pages <= 0, .window = *window};
 
 	life->mark = held > MATTERS * live;
-	result.window = window->pages;
-	result.window_variance = window->variance;
-	result.known = n > 0 || window->pages <= 0;
 	if (n <= 0 || window->pages <= 0)
 		return result;
 
-	held = fmax(t->in_use + belief(t, n) * t->idle, fmin(held, HELD_IN_ANY_CASE * live));
+	held = fmax(t->in_use + share_to_hold(t, n) * t->idle,
+				fmin(held, HELD_IN_ANY_CASE * live));
 	result.holding = held > live;
-	p = fmin(fmax(live, held) / n, 1);
-	result.share = p;
-	result.pages = window->pages * p;
-	result.variance = p * p * window->variance;
-	if (p > 0)
-		result.variance += result.pages * result.pages * (1 - p) * (1 - rate) / (p * n);
+	result.pages = window->pages * fmin(fmax(live, held) / n, 1);
 	return result;
 }
 
@@ -192,13 +198,16 @@ ws_project(double now, double ago, double before)
 {
 	double		growth = rise(ago, now);
 	double		earlier = rise(before, ago);
-	double		slower = UNKNOWN_SLOWING;
+	double		slower = earlier > 0 ? fmin(growth / earlier, 1) : UNKNOWN_SLOWING;
 
-	if (earlier > 0)
-		slower = fmin(growth / earlier, 1);
 	return now + growth * slower + growth * slower * slower;
 }
 
+/*
+ * ----------------------------------------------------------------
+ * Sentences
+ * ----------------------------------------------------------------
+ */
 void
 ws_format_bytes(double bytes, char *buf, size_t size)
 {
@@ -214,107 +223,194 @@ ws_format_bytes(double bytes, char *buf, size_t size)
 			 u == 0 && bytes == 1 ? "byte" : unit[u]);
 }
 
-/* a window as it is spoken of: how many of what */
-static long
-window_count(double seconds, const char **what)
-{
-	if (seconds < 119.5 && seconds != 60)
-		return *what = "second", (long) rint(seconds);
-	if (seconds < 7200 && seconds != 3600)
-		return *what = "minute", (long) floor(seconds / 60 + 0.5 / 60);
-	if (seconds < 2 * 86400)
-		return *what = "hour", (long) floor(seconds / 3600);
-	return *what = "day", (long) floor(seconds / 86400);
-}
-
 void
 ws_format_window(double seconds, char *buf, size_t size)
 {
-	const char *what;
-	long		n = window_count(seconds, &what);
+	const char *unit = "day";
+	double		n = floor(seconds / 86400);
 
+	if (seconds < 119.5 && seconds != 60)
+	{
+		unit = "second";
+		n = rint(seconds);
+	}
+	else if (seconds < 7200 && seconds != 3600)
+	{
+		unit = "minute";
+		n = floor(seconds / 60 + 0.5 / 60);
+	}
+	else if (seconds < 2 * 86400)
+	{
+		unit = "hour";
+		n = floor(seconds / 3600);
+	}
 	if (n == 1)
-		snprintf(buf, size, "%s", what);
+		snprintf(buf, size, "%s", unit);
 	else
-		snprintf(buf, size, "%ld %ss", n, what);
+		snprintf(buf, size, "%.0f %ss", n, unit);
 }
 
-/* the verb that goes with a window */
-static const char *
-window_needs(double seconds)
+/*
+ * "last 14 minutes", or "5 minutes seen so far" if the data do not reach back
+ * that long.  Returns whether they do.
+ */
+static bool
+name_period(const WsWorkload *w, double seconds, char *buf, size_t size)
 {
-	const char *what;
-
-	return window_count(seconds, &what) == 1 ? "needs" : "need";
-}
-
-void
-ws_plateau_reason(const WsReasonFacts *facts, char *buf, size_t size)
-{
-	/* a window that reaches back beyond the start is as long as we know */
-	bool		all_known = facts->known_seconds < facts->window_seconds;
-	double		seconds = all_known ? facts->known_seconds : facts->window_seconds;
-	const char *what_else = "";
-	char		bytes[32];
+	bool		all_seen = w->known_seconds >= seconds;
 	char		window[32];
 
-	ws_format_bytes(facts->size_bytes, bytes, sizeof(bytes));
-	ws_format_window(seconds, window, sizeof(window));
+	ws_format_window(all_seen ? seconds : w->known_seconds, window, sizeof(window));
+	snprintf(buf, size, all_seen ? "last %s" : "%s seen so far", window);
+	return all_seen;
+}
 
-	if (facts->size_bytes <= 0)
+/*
+ * The growth of the curve from one point to another, as a share of the size at
+ * a third; 0 unless it is more than twice its standard error.
+ */
+static double
+growth_share(const WsEstimate *from, const WsEstimate *to, const WsEstimate *of)
+{
+	double		pages = to->pages - from->pages;
+	double		error = sqrt(fmax(to->variance - from->variance, 0));
+
+	return of->pages > 0 && pages > 2 * error ? pages / of->pages : 0;
+}
+
+/*
+ * Does the curve still grow over the last fifth of a window?  Windows beyond
+ * the start of the data are flat, which says nothing about the workload, so the
+ * window is taken as long as the data at most.
+ */
+static bool
+still_grows(const WsWorkload *w, int index)
+{
+	int			known = (int) fmin(w->known_seconds / WS_CURVE_STEP + 1, index);
+	int			fifth = known / 5 > 1 ? known / 5 : 1;
+	const WsEstimate *end = &w->curve[known - 1];
+
+	return growth_share(known > fifth ? end - fifth : w->curve, end, end) > GROWTH_WORTH_NAMING;
+}
+
+static void
+name_plateau(const WsWorkload *w, const WsPlateau *p, char *buf, size_t size)
+{
+	const WsEstimate *end = &w->curve[p->index - 1];
+	const char *what_else;
+	char		bytes[32];
+	char		period[64];
+	bool		all_seen = name_period(w, p->index * WS_CURVE_STEP, period, sizeof(period));
+
+	if (p->pages <= 0)
 	{
-		snprintf(buf, size, all_known ? "no page was used in the %s seen so far" :
-				 "no page was used in the last %s", window);
+		snprintf(buf, size, "no page was used in the %s", period);
 		return;
 	}
 
-	if (all_known)
-	{
-		if (facts->recent_rise > 0)
-			what_else = "; the workload may not have shown all its pages yet";
-	}
-	else if (facts->stepped && facts->further_rise >= WS_STEP_WORTH_TELLING)
-		what_else = "; looking further back includes a workload that ended";
-	else if (facts->stepped)
-		what_else = ", and looking further back adds little";
-	else if (facts->recent_rise > 0)
-		what_else = ", and a longer look would find more pages still";
+	if (!all_seen)
+		what_else = still_grows(w, p->index) ?
+			"; the workload may not have shown all its pages yet" : "";
+	else if (p->stepped)
+		what_else = growth_share(end, &w->curve[WS_CURVE_WINDOWS - 1], end) >= STEP_WORTH_NAMING ?
+			"; looking further back includes a workload that ended" :
+			", and looking further back adds little";
 	else
-		what_else = ", and the same pages keep coming back";
+		what_else = still_grows(w, p->index) ?
+			", and a longer look would find more pages still" :
+			", and the same pages keep coming back";
 
-	snprintf(buf, size, all_known ? "the %s seen so far %s %s%s" : "the last %s %s %s%s",
-			 window, window_needs(seconds), bytes, what_else);
+	ws_format_bytes(p->pages * w->page_bytes, bytes, sizeof(bytes));
+	/* "last hour" and "minute seen so far" are singular: they have no number */
+	snprintf(buf, size, "the %s %s %s%s", period,
+			 strpbrk(period, "0123456789") ? "need" : "needs", bytes, what_else);
 }
 
-void
-ws_live_reason(const WsLiveFacts *facts, char *buf, size_t size)
+static void
+name_live_set(const WsWorkload *w, char *buf, size_t size)
 {
-	bool		all_known = facts->known_seconds < facts->seconds;
-	const char *so_far = all_known ? " seen so far" : "";
-	char		touched[32];
+	double		window_bytes = w->live.window.pages * w->page_bytes;
+	double		live_bytes = w->live.pages * w->page_bytes;
+	char		used[32];
 	char		live[32];
-	char		window[32];
 	char		hold[32];
+	char		period[64];
 	int			n;
 
-	ws_format_bytes(facts->window_bytes, touched, sizeof(touched));
-	ws_format_bytes(facts->live_bytes, live, sizeof(live));
-	ws_format_window(all_known ? facts->known_seconds : facts->seconds, window, sizeof(window));
-	ws_format_window(facts->hold_seconds, hold, sizeof(hold));
+	ws_format_bytes(window_bytes, used, sizeof(used));
+	ws_format_bytes(live_bytes, live, sizeof(live));
+	ws_format_window(w->hold, hold, sizeof(hold));
+	(void) name_period(w, w->break_even, period, sizeof(period));
 
-	if (facts->window_bytes <= 0)
-		n = snprintf(buf, size, "no page was used in the %s%s%s", all_known ? "" : "last ",
-					 window, so_far);
-	else if (facts->live_bytes >= 0.995 * facts->window_bytes)
-		n = snprintf(buf, size, "all of the %s used in the %s%s%s will probably be used again soon",
-					 touched, all_known ? "" : "last ", window, so_far);
-	else if (facts->live_bytes < 1)
-		n = snprintf(buf, size, "of the %s used in the %s%s%s, probably none will be used again soon",
-					 touched, all_known ? "" : "last ", window, so_far);
+	if (window_bytes <= 0)
+		n = snprintf(buf, size, "no page was used in the %s", period);
+	else if (live_bytes >= 0.995 * window_bytes)
+		n = snprintf(buf, size, "all of the %s used in the %s will probably be used again soon",
+					 used, period);
+	else if (live_bytes < 1)
+		n = snprintf(buf, size, "of the %s used in the %s, probably none will be used again soon",
+					 used, period);
 	else
-		n = snprintf(buf, size, "of the %s used in the %s%s%s, %s will probably be used again soon",
-					 touched, all_known ? "" : "last ", window, so_far, live);
-	if (facts->holding && n > 0 && (size_t) n < size)
+		n = snprintf(buf, size, "of the %s used in the %s, %s will probably be used again soon",
+					 used, period, live);
+	if (w->live.holding && n > 0 && (size_t) n < size)
 		snprintf(buf + n, size - n, ", or was in use until less than %s%s ago",
 				 strchr(hold, ' ') ? "" : hold[0] == 'h' ? "an " : "a ", hold);
+}
+
+/*
+ * ----------------------------------------------------------------
+ * The heuristics
+ * ----------------------------------------------------------------
+ */
+static void
+live_set(const WsWorkload *w, WsRecommendation *r)
+{
+	if (!w->live.known)
+		return;
+	r->pages = w->live.pages;
+	r->projected = w->live.projected;
+	r->window_seconds = w->break_even;
+	r->window = w->live.window;
+	name_live_set(w, r->reason, sizeof(r->reason));
+}
+
+static void
+plateau_end(const WsWorkload *w, WsRecommendation *r)
+{
+	double		series[WS_CURVE_WINDOWS];
+	WsPlateau	p;
+
+	for (int i = 0; i < WS_CURVE_WINDOWS; i++)
+		series[i] = w->curve[i].pages;
+	p = ws_plateau(series, WS_CURVE_WINDOWS, w->min_wait, w->window_size, w->max_increase);
+	r->pages = p.pages;
+	r->projected = p.projected;
+	r->window_seconds = p.index * WS_CURVE_STEP;
+	r->window = w->curve[p.index - 1];
+	name_plateau(w, &p, r->reason, sizeof(r->reason));
+}
+
+const WsHeuristic ws_heuristics[WS_METHODS] = {
+	[WS_METHOD_LIVE_SET] = {"live_set", live_set},
+	[WS_METHOD_PLATEAU_END] = {"plateau_end", plateau_end},
+};
+
+WsRecommendation
+ws_recommend(WsMethod method, const WsWorkload *w)
+{
+	const WsHeuristic *h = &ws_heuristics[method];
+	WsRecommendation r = {
+		.pages = NAN,
+		.projected = NAN,
+		.window_seconds = WS_CURVE_WINDOWS * WS_CURVE_STEP,
+		.window = w->curve[WS_CURVE_WINDOWS - 1]
+	};
+
+	h->recommend(w, &r);
+	if (isnan(r.projected))
+		r.projected = r.pages;
+	if (r.reason[0] == '\0')
+		snprintf(r.reason, sizeof(r.reason), "this is the answer of %s", h->name);
+	return r;
 }

@@ -1,20 +1,35 @@
 /*
  * heuristic.h
- *		From a curve to one number: how much cache to give.
+ *		How much cache to recommend for a workload.
+ *
+ * A heuristic is a function from a WsWorkload (the curve, the life table, the
+ * settings) to a number of pages.  working_set.method chooses the one that is
+ * recommended.  There are two:
  *
  * plateau_end is the reference: the rule of the autoscaler that Neon runs for
  * its own Postgres (neondatabase/autoscaling, pkg/agent/core/wss.go, 2025;
  * described in Neon's article on dynamically estimating working set size).
- * Its idea: while one workload runs, the curve of size against window rises
- * fast and then levels off, since the same pages come again.  A new steep
- * rise further back belongs to an earlier workload.  So walk from short
- * windows to long, and stop at the last point of the plateau, before the
- * curve starts to climb again.
+ * While one workload runs, the curve of size against window rises fast and then
+ * levels off, because the same pages are used again.  A new steep rise further
+ * back belongs to an earlier workload.  The rule walks from short windows to
+ * long ones and stops at the last point before the curve climbs again.
  *
- * Pure functions over a series: values in, values out.  Point i of a series,
- * counted from 1, is the size of a window of i minutes (or any other step).
+ * live_set multiplies the size of the break-even time's window by the share of
+ * its pages that will probably be used again in time.  The share comes from the
+ * life table (life.h), and so from the sample.  Without a sample live_set has
+ * no answer, and plateau_end is recommended.
  *
- * This room knows nothing of PostgreSQL.
+ * To add a heuristic, write its function beside live_set() in heuristic.c, give
+ * it a WsMethod below, and a name in ws_heuristics[].  The function sets
+ * r->pages; all other fields have defaults.  For example:
+ *
+ *		static void
+ *		ten_minutes(const WsWorkload *w, WsRecommendation *r)
+ *		{
+ *			r->pages = w->curve[9].pages;
+ *		}
+ *
+ * This module knows nothing of PostgreSQL.
  */
 #ifndef WS_HEURISTIC_H
 #define WS_HEURISTIC_H
@@ -26,24 +41,91 @@
 #include "curve.h"
 #include "life.h"
 
-/* Neon's parameters */
+/* The curve that heuristics see: windows of 1 to 60 steps. */
+#define WS_CURVE_WINDOWS	60
+#define WS_CURVE_STEP		60	/* seconds */
+
+/* Neon's parameters of plateau_end */
 #define WS_PLATEAU_MIN_WAIT			5
 #define WS_PLATEAU_WINDOW_SIZE		5
 #define WS_PLATEAU_MAX_INCREASE		3.0
 #define WS_PROJECTION_FACTOR		0.5
 
 /*
- * After a flat stretch plateau_end takes any rise for a step, be it noise.  A
- * step is spoken of as another workload's from this share of the size on.
+ * The answer of live_set at a step of the life table.
  */
-#define WS_STEP_WORTH_TELLING		0.05
+typedef struct WsLive
+{
+	bool		known;			/* false: no item was seen yet */
+	bool		holding;		/* more than the life table would keep */
+	double		pages;			/* that are worth their memory */
+	double		projected;		/* where pages is heading: the caller's part,
+								 * by ws_project() */
+	WsEstimate	window;			/* all pages of the break-even time */
+} WsLive;
+
+/*
+ * What a heuristic sees.
+ */
+typedef struct WsWorkload
+{
+	WsEstimate	curve[WS_CURVE_WINDOWS];	/* point i is i + 1 steps long */
+	double		known_seconds;	/* time since the start or the last reset */
+	double		page_bytes;
+
+	/*
+	 * the life table at its last step; NULL, and live unknown, without a
+	 * sample
+	 */
+	const WsLifeTable *table;
+	WsLive		live;
+
+	/* settings */
+	int			break_even;		/* seconds */
+	int			hold;			/* seconds */
+	int			min_wait;		/* steps of the curve, at least window_size */
+	int			window_size;	/* steps of the curve, at least 2 */
+	double		max_increase;
+} WsWorkload;
+
+/*
+ * What a heuristic answers.
+ */
+typedef struct WsRecommendation
+{
+	double		pages;			/* to cache; NaN: no answer */
+	double		projected;		/* pages a little later; default: pages */
+	int			window_seconds; /* the window that pages is about; default:
+								 * the longest */
+	WsEstimate	window;			/* size of this window */
+	char		reason[256];	/* a sentence without its full stop */
+} WsRecommendation;
+
+/* In the order of ws_heuristics[]. */
+typedef enum WsMethod
+{
+	WS_METHOD_LIVE_SET,
+	WS_METHOD_PLATEAU_END,
+	WS_METHODS					/* how many there are */
+} WsMethod;
+
+typedef struct WsHeuristic
+{
+	const char *name;			/* value of working_set.method */
+	void		(*recommend) (const WsWorkload *w, WsRecommendation *r);
+} WsHeuristic;
+
+extern const WsHeuristic ws_heuristics[WS_METHODS];
+
+/* Run a heuristic, and fill in the defaults. */
+extern WsRecommendation ws_recommend(WsMethod method, const WsWorkload *workload);
 
 /*
  * The end of the plateau of series[0 .. n-1].
  *
  * With w = window_size - 1, and points counted from 1: the first t from
  * min_offset to n - w at which the rise after t, over w points, is more than
- * max_increase times the rise before it; falls count as no rise.  Returns
+ * max_increase times the rise before it; a fall counts as no rise.  Returns
  * that t, or n when there is none.
  *
  * n >= 1, window_size >= 2, min_offset >= window_size.
@@ -53,66 +135,41 @@ extern int	ws_plateau_end(const double *series, int n, int min_offset,
 
 /*
  * Where a growing series will be at the next decision: the highest of
- * x1 + (x1 - x0) * factor over its neighbours x0, x1, so that a workload that
- * is still reading its data in gets room before it asks.  A fall counts as no
- * growth.  Of one point, the point.  n >= 1, factor >= 0.
+ * x1 + (x1 - x0) * factor over all neighbours x0, x1.  So a workload that still
+ * reads its data gets its cache in advance.  A fall counts as no growth.  The
+ * projection of one point is the point.  n >= 1, factor >= 0.
  */
 extern double ws_project_next_highest(const double *series, int n,
 									  double factor);
 
-/*
- * The recommendation by plateau_end.
- */
 typedef struct WsPlateau
 {
 	int			index;			/* point where the plateau ends, from 1 */
-	bool		stepped;		/* did a steep rise end it, or the series? */
+	bool		stepped;		/* it ends in a steep rise, not with the
+								 * series */
 	double		pages;			/* the series there */
 	double		projected;		/* where the series up to there is heading */
 } WsPlateau;
 
 /*
- * Both steps of the reference: the end of the plateau, and the projection
- * over the points from the first up to the one before the series exceeds it.
+ * Both steps of the reference: the end of the plateau, and the projection over
+ * the points before the first that exceeds it.
  */
 extern WsPlateau ws_plateau(const double *series, int n, int min_offset,
 							int window_size, double max_increase);
 
 /*
- * The recommendation by live_set, in pages.
+ * live_set: the size of the window, times the share of the life table's items
+ * that will come back in time.
+ *
+ * Pages that were used more than once and are idle for less than the hold are
+ * kept even if the table gives them up, so that a pause does not empty the
+ * cache.  Where too few of the pages that were held came back, only a fifth
+ * more than the table's answer is kept.
+ *
+ * Sets life->mark for the next step.  The window may have 2^40 pages and more.
  */
-typedef struct WsLive
-{
-	double		pages;			/* that are worth their memory */
-	double		variance;		/* of pages */
-	double		window;			/* pages touched within the break-even time */
-	double		window_variance;
-	double		share;			/* pages, as a share of these */
-	bool		holding;		/* more than the life table alone would say */
-	bool		known;			/* false: pages were touched, but none of them has
-								 * been an item yet */
-} WsLive;
-
-/*
- * The live set: how many of the pages that were touched within the break-even
- * time will be used again within it, counted from their last use?
- *
- * window is what the sketch says about the break-even time, and rate the share
- * of all pages that the life table's items are; the table tells the share that
- * will come back.  With p this share of n items, the relative variance is
- * (1-p)(1-rate)/(p n) and that of the window.
- *
- * The table's answer is not let fall too soon: pages that were used more than
- * once and are idle for less than the hold are kept, so that a pause does not
- * cost the cache.  That is not for ever: where pages that were held so came
- * back too seldom, they are kept up to a fifth above the table's answer only.
- *
- * Also decides whether those who now become idle are to be marked
- * (life->mark), for the next step.
- *
- * Of no pages, no pages.  Any number of pages up to 2^40 and beyond.
- */
-extern WsLive ws_live_set(WsLife *life, const WsEstimate *window, double rate);
+extern WsLive ws_live_set(WsLife *life, const WsEstimate *window);
 
 /*
  * The hazards of a group, for each class: the probability that a page idle for
@@ -121,56 +178,17 @@ extern WsLive ws_live_set(WsLife *life, const WsEstimate *window, double rate);
 extern void ws_live_hazards(const WsLifeTable *table, int group, double *hazard);
 
 /*
- * Where a growing size will be two periods on, from its values now, one and
- * two periods ago: growth goes on, and slows down from period to period by the
- * same factor as it did, or by half if it has only begun.  It does not speed
- * up.  Never below now.
+ * Where a growing size will be two periods from now, from its values now, one
+ * period ago and two periods ago.  Growth slows down from period to period by
+ * the same factor as it did, or by half if it has just begun.  It does not
+ * speed up.  The result is never below now.
  */
 extern double ws_project(double now, double ago, double before);
 
-/*
- * What a sentence about a recommendation has to know.
- */
-typedef struct WsReasonFacts
-{
-	double		size_bytes;		/* the working set of the window */
-	double		window_seconds;
-	double		known_seconds;	/* how long everything is known: uptime */
-	bool		stepped;		/* the plateau ended in a rise, by the rule */
-	double		further_rise;	/* by how much the longest window exceeds it,
-								 * as a share of the size, beyond 2 standard
-								 * errors; 0 if within noise */
-	double		recent_rise;	/* growth over the window's last fifth, as a
-								 * share of the whole, beyond 2 standard
-								 * errors; 0 if within noise */
-} WsReasonFacts;
-
-/*
- * Why this much, in words a DBA can read aloud.  Writes at most size bytes,
- * always terminated.
- */
-extern void ws_plateau_reason(const WsReasonFacts *facts, char *buf, size_t size);
-
-/*
- * What a sentence about the live set has to know.
- */
-typedef struct WsLiveFacts
-{
-	double		window_bytes;	/* touched within the break-even time */
-	double		live_bytes;		/* of these, worth their memory */
-	double		seconds;		/* the break-even time */
-	double		known_seconds;	/* how long everything is known: uptime */
-	double		hold_seconds;
-	bool		holding;		/* more than the life table would say */
-} WsLiveFacts;
-
-/* Why this much, by live_set.  As ws_plateau_reason(). */
-extern void ws_live_reason(const WsLiveFacts *facts, char *buf, size_t size);
-
-/* "1.2 GB", "640 kB": three digits at most, as a person would say it. */
+/* "1.2 GB", "640 kB": three digits at most. */
 extern void ws_format_bytes(double bytes, char *buf, size_t size);
 
-/* "14 minutes", "40 seconds", "hour": follows "the last". */
+/* "14 minutes", "40 seconds", "hour": to follow "the last". */
 extern void ws_format_window(double seconds, char *buf, size_t size);
 
 #endif							/* WS_HEURISTIC_H */

@@ -1,6 +1,6 @@
 /*
  * life.c
- *		Counting who comes back; see life.h.
+ *		Counting the pages that come back; see life.h.
  */
 #include "life.h"
 
@@ -8,22 +8,17 @@
 #include <string.h>
 
 /*
- * How long counts are remembered, as shares of the break-even time: the older
- * the class the longer, for its evidence comes less often.
+ * How long counts are remembered, in break-even times.  Counts of older classes
+ * are rarer, so they are remembered for longer.
  */
 #define MEMORY			(1.0 / 3)
 #define MEMORY_FOR_AGE	0.1
-
-/* The ends of marked pages are remembered for so many break-even times. */
 #define MEMORY_OF_MARKED 4.0
 
-/* Uses so soon after the first, in ticks, belong to it. */
+/* Uses within so many ticks of the first belong to it. */
 #define USE_TICKS		(5 * WS_TICKS_PER_SECOND)
 
-/* Cells stand for pages on levels where at most one in so many is taken. */
-#define SPARSE			8
-
-/* A step is not believed if it took so many times as long as it should. */
+/* A step that takes more than so many times its length is not trusted. */
 #define LONG_STEP		3
 
 size_t
@@ -66,9 +61,6 @@ ws_life_begin_step(WsLife *life)
 	life->steps++;
 }
 
-/*
- * How long an item was idle at a tick.
- */
 static uint32_t
 idle_at(const WsLifeItem *item, uint32_t tick)
 {
@@ -76,7 +68,7 @@ idle_at(const WsLifeItem *item, uint32_t tick)
 }
 
 /*
- * Was it at risk when the last step ended, and what came of it?
+ * Count an item that was at risk when the last step ended.
  */
 static void
 count_risk(WsLife *life, const WsLifeItem *item, bool used)
@@ -84,8 +76,8 @@ count_risk(WsLife *life, const WsLifeItem *item, bool used)
 	uint32_t	idle = idle_at(item, life->stepped);
 	int			class;
 
-	/* a use ahead of its step was at risk in none */
-	if (item->told != (uint16_t) (life->steps - 1) || item->last > life->stepped ||
+	/* a use ahead of the step that reports it was at risk in no step */
+	if (item->reported != (uint16_t) (life->steps - 1) || item->last > life->stepped ||
 		idle >= life->break_even)
 		return;
 	class = (int) ((uint64_t) idle * WS_LIFE_CLASSES / life->break_even);
@@ -104,7 +96,7 @@ end_mark(WsLife *life, WsLifeItem *item, bool in_time)
 }
 
 /*
- * A page is used: which group is it of now?
+ * A page is used, which may change its group.
  */
 static void
 use(WsLife *life, WsLifeItem *item, uint32_t last, uint32_t before)
@@ -141,7 +133,7 @@ ws_life_item(WsLife *life, uint32_t i, uint32_t last, uint32_t before, uint32_t 
 
 	if (item->last != 0)
 		count_risk(life, item, used);
-	item->told = (uint16_t) life->steps;
+	item->reported = (uint16_t) life->steps;
 	if (used)
 		use(life, item, last, item->last == 0 ? before : 0);
 
@@ -167,8 +159,7 @@ ws_life_item(WsLife *life, uint32_t i, uint32_t last, uint32_t before, uint32_t 
 }
 
 /*
- * What is left of counts after some steps, remembered for so many break-even
- * times.
+ * The share that is left of old counts after so many ticks.
  */
 static double
 remembered(const WsLife *life, double ticks, double memory)
@@ -198,58 +189,8 @@ ws_life_end_step(WsLife *life, uint32_t now, bool trusted)
 	life->stepped = now;
 }
 
-double
-ws_life_step_cells(WsLife *life, const WsSketch *sketch, double pages, uint32_t now,
-				   bool trusted)
-{
-	uint32_t	m = ws_sketch_m(sketch);
-	uint32_t	floor = ws_load(&sketch->floor);
-	uint32_t	level = 0;
-
-	/* a level has a page in 2^(level + 1) */
-	while (level + 2 < sketch->levels && ldexp(pages, -(int) level - 1) > (double) m / SPARSE)
-		level++;
-
-	ws_life_begin_step(life);
-	for (uint32_t i = level << sketch->log2m; i < life->nitems; i++)
-	{
-		uint32_t	last = ws_load(&sketch->cells[i]);
-
-		if (last >= floor && last != 0)
-			ws_life_item(life, i, last, 0, now);
-	}
-	ws_life_end_step(life, now, trusted);
-	return ldexp(1, -(int) level);
-}
-
 void
 ws_life_forget(WsLife *life, uint32_t item)
 {
 	memset(&life->items[item], 0, sizeof(WsLifeItem));
-}
-
-const char *
-ws_life_check(const WsLife *life)
-{
-	const WsLifeTable *t = &life->table;
-
-	if (life->break_even < WS_BREAK_EVEN_MIN * WS_TICKS_PER_SECOND ||
-		life->break_even > WS_BREAK_EVEN_MAX * WS_TICKS_PER_SECOND)
-		return "the break-even time is out of range";
-	for (int g = 0; g < WS_LIFE_GROUPS; g++)
-		for (int c = 0; c < WS_LIFE_CLASSES; c++)
-			if (!(t->returned[g][c] >= 0 && t->returned[g][c] <= t->at_risk[g][c] * (1 + 1e-9)))
-				return "more came back than were at risk";
-	for (uint32_t i = 0; i < life->nitems; i++)
-	{
-		const WsLifeItem *item = &life->items[i];
-
-		if (item->group >= WS_LIFE_GROUPS)
-			return "there is no such group";
-		if (item->born > item->last)
-			return "an item was used before it was born";
-		if (item->given_up && !item->marked)
-			return "an item was given up that was not marked";
-	}
-	return NULL;
 }
