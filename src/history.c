@@ -2,8 +2,8 @@
  * history.c
  *		What was recommended when; see history.h.
  *
- * Times are compared by their numbers, which are far from overflowing.  They
- * begin at 1, so that whatever a time before 1970 is divided to, no row has it.
+ * Times are compared by their numbers, which cannot overflow.  Numbers begin at
+ * 1, so that no row is of a time before 1970, however that time is divided.
  */
 #include "history.h"
 
@@ -14,7 +14,7 @@
 #define QUARTER (MINUTE * WS_MINUTES_PER_QUARTER)
 
 /*
- * Numbers of the minutes and quarters that are listed, first and last of each.
+ * Numbers of the first and the last minute and quarter of a time.
  */
 typedef struct Span
 {
@@ -30,9 +30,13 @@ ws_history_init(WsHistory *history)
 	memset(history, 0, sizeof(*history));
 }
 
-/*
- * Is a recommendation below another?  NaN is below any other.
- */
+static int64_t
+later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* NaN is below any other number. */
 static bool
 below(double a, double b)
 {
@@ -40,8 +44,8 @@ below(double a, double b)
 }
 
 /*
- * Hits stay at most as many as lookups, even at the maximum.  The first number
- * is not above it.
+ * Add counts; a is not above the maximum.  Both lookups and hits are cut, so
+ * that hits stay at most as many as lookups.
  */
 static uint64_t
 sum(uint64_t a, uint64_t b)
@@ -49,17 +53,16 @@ sum(uint64_t a, uint64_t b)
 	return b <= WS_HISTORY_LOOKUPS_MAX - a ? a + b : WS_HISTORY_LOOKUPS_MAX;
 }
 
-/* NaN stays what it is */
-static void
-cut(double *pages)
+/* Cut a size to its maximum; NaN stays NaN. */
+static double
+cut(double pages)
 {
-	if (*pages > WS_HISTORY_PAGES_MAX)
-		*pages = WS_HISTORY_PAGES_MAX;
+	return pages > WS_HISTORY_PAGES_MAX ? WS_HISTORY_PAGES_MAX : pages;
 }
 
 /*
- * Put a row, which is in range, to its place, or share the one that is there.
- * False: there is a younger one, or there can be none.
+ * Store a row at its place, or join it with the row of the same number there.
+ * Returns false if the number is none, or if the place has a younger row.
  */
 static bool
 put(WsHistoryRow *rows, int places, int64_t number, const WsHistoryRow *row)
@@ -85,7 +88,7 @@ put(WsHistoryRow *rows, int places, int64_t number, const WsHistoryRow *row)
 }
 
 /*
- * Put a row to its place, whatever later row may be there.
+ * Store a row at its place, and drop a younger one there.
  */
 static void
 put_now(WsHistoryRow *rows, int places, int64_t number, const WsHistoryRow *row)
@@ -98,46 +101,39 @@ put_now(WsHistoryRow *rows, int places, int64_t number, const WsHistoryRow *row)
 void
 ws_history_add(WsHistory *history, int64_t time, const WsHistoryRow *row)
 {
-	WsHistoryRow in_range = *row;
+	WsHistoryRow in_range = {
+		.working_set = cut(row->working_set),
+		.recommended = cut(row->recommended),
+		.plateau_end = cut(row->plateau_end),
+		.live = cut(row->live),
+		.lookups = sum(0, row->lookups),
+		.hits = sum(0, row->hits)
+	};
 
-	cut(&in_range.working_set);
-	cut(&in_range.recommended);
-	cut(&in_range.plateau_end);
-	cut(&in_range.live);
-	in_range.lookups = sum(0, row->lookups);
-	in_range.hits = sum(0, row->hits);
 	put_now(history->minutes, WS_HISTORY_MINUTES, time / MINUTE, &in_range);
 	put_now(history->quarters, WS_HISTORY_QUARTERS, time / QUARTER, &in_range);
-}
-
-static uint64_t
-growth(uint64_t from, uint64_t to)
-{
-	return to > from ? to - from : 0;
 }
 
 void
 ws_history_count(WsHistoryRow *row, WsHistoryCount *last, const WsHistoryCount *now)
 {
-	row->lookups = row->hits = 0;
-	if (last->since == now->since)
-	{
-		row->lookups = growth(last->lookups, now->lookups);
-		row->hits = growth(last->hits, now->hits);
-	}
-	else if (last->since != 0)
-	{
-		row->lookups = now->lookups;
-		row->hits = now->hits;
-	}
+	bool		reset = last->since != now->since;
+	WsHistoryCount from = {0};
+
+	if (last->since == 0 && reset)
+		from = *now;
+	else if (!reset)
+		from = *last;
+	row->lookups = now->lookups > from.lookups ? now->lookups - from.lookups : 0;
+	row->hits = now->hits > from.hits ? now->hits - from.hits : 0;
 	if (row->hits > row->lookups)
 		row->hits = row->lookups;
 	*last = *now;
 }
 
 /*
- * All that move are taken out first: one may go where another was.  Among
- * themselves they keep their distances, so no two go to the same place.
+ * Takes out all rows that move before it stores the first, since one may go
+ * where another was.  They keep their distances, so no two go to one place.
  */
 static int
 move_back(WsHistoryRow *rows, int places, int64_t last, int64_t by)
@@ -146,17 +142,12 @@ move_back(WsHistoryRow *rows, int places, int64_t last, int64_t by)
 	int			n = 0;
 	int			moved = 0;
 
-	if (by <= 0)
-		return 0;
-	for (int i = 0; i < places; i++)
-	{
-		/* what would come before 1970 stays, for a clock set right again */
+	for (int i = 0; i < places && by > 0; i++)
 		if (rows[i].number > last && rows[i].number > by)
 		{
 			moving[n++] = rows[i];
 			memset(&rows[i], 0, sizeof(rows[i]));
 		}
-	}
 	for (int i = 0; i < n; i++)
 		moved += put(rows, places, moving[i].number - by, &moving[i]);
 	return moved;
@@ -194,20 +185,17 @@ ws_history_merge(WsHistory *history, const WsHistory *other, int64_t now)
 	merge(history->quarters, other->quarters, WS_HISTORY_QUARTERS, now / QUARTER);
 }
 
-static int64_t
-later(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
+/*
+ * What ws_history_read() lists.  The quarter in which the day begins may lie
+ * partly within the day, so it is not listed.
+ */
 static Span
-span_up_to(int64_t now)
+listed(int64_t now)
 {
 	Span		span;
 
 	span.last_minute = now / MINUTE;
 	span.first_minute = later(span.last_minute - (WS_HISTORY_MINUTES - 1), 1);
-	/* the quarter that the day begins in may lie partly within: not listed */
 	span.last_quarter = span.first_minute / WS_MINUTES_PER_QUARTER - 1;
 	span.first_quarter = later(now / QUARTER - (WS_HISTORY_QUARTERS - 1), 1);
 	return span;
@@ -215,7 +203,7 @@ span_up_to(int64_t now)
 
 /*
  * Number of the first minute or quarter that begins in the last so many
- * seconds, which are above 0, up to now, which is not before 1970.
+ * seconds (above 0) up to now (not before 1970).
  */
 static int64_t
 first_of(int64_t now, int64_t seconds, int64_t unit)
@@ -223,41 +211,65 @@ first_of(int64_t now, int64_t seconds, int64_t unit)
 	return later((now - seconds) / unit + 1, 1);
 }
 
-static const WsHistoryRow *
-find(const WsHistoryRow *rows, int places, int64_t number)
-{
-	const WsHistoryRow *row = &rows[number % places];
-
-	return row->number == number ? row : NULL;
-}
-
 static WsHistoryEntry
 entry_of(const WsHistoryRow *row, int minutes)
 {
 	int64_t		unit = minutes * MINUTE;
-	WsHistoryEntry entry;
+	WsHistoryEntry entry = {.end = INT64_MAX, .minutes = minutes, .row = *row};
 
 	/* the last minute that can be counted in seconds is cut short */
-	entry.end = row->number < INT64_MAX / unit ? (row->number + 1) * unit : INT64_MAX;
-	entry.minutes = minutes;
-	entry.row = *row;
+	if (row->number < INT64_MAX / unit)
+		entry.end = (row->number + 1) * unit;
 	return entry;
+}
+
+/*
+ * Count the rows from one number to another; list them, youngest first, unless
+ * entries is NULL.
+ */
+static int
+list(const WsHistoryRow *rows, int places, int minutes, int64_t first, int64_t last,
+	 WsHistoryEntry *entries)
+{
+	int			n = 0;
+
+	for (int64_t i = last; i >= first; i--)
+	{
+		const WsHistoryRow *row = &rows[i % places];
+
+		if (row->number != i)
+			continue;
+		if (entries)
+			entries[n] = entry_of(row, minutes);
+		n++;
+	}
+	return n;
 }
 
 int
 ws_history_read(const WsHistory *history, int64_t now, WsHistoryEntry *entries)
 {
-	Span		span = span_up_to(now);
-	const WsHistoryRow *row;
-	int			n = 0;
+	Span		span = listed(now);
+	int			n = list(history->minutes, WS_HISTORY_MINUTES, 1,
+						 span.first_minute, span.last_minute, entries);
 
-	for (int64_t i = span.last_minute; i >= span.first_minute; i--)
-		if ((row = find(history->minutes, WS_HISTORY_MINUTES, i)) != NULL)
-			entries[n++] = entry_of(row, 1);
-	for (int64_t i = span.last_quarter; i >= span.first_quarter; i--)
-		if ((row = find(history->quarters, WS_HISTORY_QUARTERS, i)) != NULL)
-			entries[n++] = entry_of(row, WS_MINUTES_PER_QUARTER);
-	return n;
+	return n + list(history->quarters, WS_HISTORY_QUARTERS, WS_MINUTES_PER_QUARTER,
+					span.first_quarter, span.last_quarter, entries + n);
+}
+
+int
+ws_history_known(const WsHistory *history, int64_t now, int64_t seconds)
+{
+	Span		span = listed(now);
+
+	if (now < 0 || seconds <= 0)
+		return 0;
+	return list(history->minutes, WS_HISTORY_MINUTES, 1,
+				later(span.first_minute, first_of(now, seconds, MINUTE)),
+				span.last_minute, NULL) +
+		list(history->quarters, WS_HISTORY_QUARTERS, WS_MINUTES_PER_QUARTER,
+			 later(span.first_quarter, first_of(now, seconds, QUARTER)),
+			 span.last_quarter, NULL) * WS_MINUTES_PER_QUARTER;
 }
 
 /*
@@ -309,25 +321,6 @@ ws_history_peak(const WsHistory *history, int64_t now, int64_t seconds,
 	return true;
 }
 
-int
-ws_history_known(const WsHistory *history, int64_t now, int64_t seconds)
-{
-	Span		span = span_up_to(now);
-	int			known = 0;
-
-	if (now < 0 || seconds <= 0)
-		return 0;
-	span.first_minute = later(span.first_minute, first_of(now, seconds, MINUTE));
-	span.first_quarter = later(span.first_quarter, first_of(now, seconds, QUARTER));
-	for (int64_t i = span.first_minute; i <= span.last_minute; i++)
-		if (find(history->minutes, WS_HISTORY_MINUTES, i) != NULL)
-			known++;
-	for (int64_t i = span.first_quarter; i <= span.last_quarter; i++)
-		if (find(history->quarters, WS_HISTORY_QUARTERS, i) != NULL)
-			known += WS_MINUTES_PER_QUARTER;
-	return known;
-}
-
 static bool
 possible(double pages)
 {
@@ -344,13 +337,13 @@ check(const WsHistoryRow *rows, int places, int64_t unit)
 		if (row->number == 0)
 			continue;
 		if (row->number < 0 || row->number > INT64_MAX / unit)
-			return "a row is of no time";
+			return "the number of a row is out of range";
 		if (row->number % places != i)
 			return "a row is not in its place";
 		if (row->hits > row->lookups)
 			return "there are more hits than lookups";
 		if (row->lookups > WS_HISTORY_LOOKUPS_MAX)
-			return "there are more lookups than can be counted";
+			return "there are too many lookups";
 		if (!possible(row->working_set) || !possible(row->recommended) ||
 			!possible(row->plateau_end) || !possible(row->live))
 			return "a size is out of range";

@@ -3,27 +3,23 @@
  *		What was recommended when: a row a minute for a day, and a row every 15
  *		minutes for 30 days.
  *
- * The idea.  A row belongs to a minute of the wall clock, and has its place by
- * that minute's number: place = number modulo the places there are.  A place
- * that is written again loses what was there a day (30 days) before.  So
- * nothing has to be moved, rows of different origin merge place by place, and
- * time that nobody saw, the server being down or the machine asleep, is told
- * from the numbers.
+ * The idea.  A row belongs to a minute of the wall clock.  Its place is that
+ * minute's number modulo the number of places, so a new row replaces the one of
+ * a day (30 days) before.  Nothing has to be moved, rows of different origin
+ * merge place by place, and the numbers show the time that nobody recorded,
+ * because the server was down or the machine asleep.
  *
- * A quarter of an hour keeps the sizes of its minute of highest
- * recommendation, for it is the peak that a cache is sized for, and the sums
- * of its lookups and hits.
+ * The row of a quarter of an hour keeps the sizes of its minute with the
+ * highest recommendation, because a cache is sized for the peak.  Its lookups
+ * and hits are sums.
  *
- * The wall clock is set by people and programs.  Set forward, it leaves a gap.
- * Set back, it leaves rows of a time that has not come yet; they were written
- * by a clock that was ahead, and are moved back with it
- * (ws_history_set_back()).  Whoever reads asks for rows up to now, and never
- * sees others.
+ * People and programs set the wall clock.  Set forward, it leaves a gap.  Set
+ * back, it leaves rows of a time that has not come yet; ws_history_set_back()
+ * moves them back with it.  Readers ask for rows up to now, and see no others.
  *
- * Concurrency.  One process writes; who reads copies under a lock, which is
- * the caller's business.
+ * Concurrency.  One process writes.  Readers copy under a lock of the caller's.
  *
- * This room knows nothing of PostgreSQL.
+ * This module knows nothing of PostgreSQL.
  */
 #ifndef WS_HISTORY_H
 #define WS_HISTORY_H
@@ -44,20 +40,19 @@
 #define WS_HISTORY_LOOKUPS_MAX	((uint64_t) INT64_MAX)
 
 /*
- * What is known about a minute, or a quarter.  Pages, from 0 to
+ * The row of a minute, or of a quarter.  Sizes are in pages, from 0 to
  * WS_HISTORY_PAGES_MAX; NaN: not known.
  */
 typedef struct WsHistoryRow
 {
-	int64_t		number;			/* of the minute or quarter, counted from 1970 by
-								 * UTC, at least 1; 0: no row */
-	double		working_set;	/* pages */
-	double		recommended;	/* pages */
-	double		plateau_end;	/* pages */
-	double		live;			/* pages */
-	uint64_t	lookups;		/* in this minute or quarter, at most
-								 * WS_HISTORY_LOOKUPS_MAX */
-	uint64_t	hits;			/* of the lookups, at most as many */
+	int64_t		number;			/* of the minute or quarter, counted from 1970
+								 * in UTC, at least 1; 0: no row */
+	double		working_set;
+	double		recommended;
+	double		plateau_end;
+	double		live;
+	uint64_t	lookups;		/* at most WS_HISTORY_LOOKUPS_MAX */
+	uint64_t	hits;			/* at most lookups */
 } WsHistoryRow;
 
 typedef struct WsHistory
@@ -69,18 +64,18 @@ typedef struct WsHistory
 /* A row as it is read. */
 typedef struct WsHistoryEntry
 {
-	int64_t		end;			/* seconds since 1970, UTC: end of the minute or
-								 * quarter; INT64_MAX at most */
-	int			minutes;		/* 1 or 15: how long it is */
+	int64_t		end;			/* seconds since 1970, UTC: end of the minute
+								 * or quarter; INT64_MAX at most */
+	int			minutes;		/* 1 or 15: its length */
 	WsHistoryRow row;
 } WsHistoryEntry;
 
-/* No more entries than this are read at once. */
+/* The most entries that are read at once. */
 #define WS_HISTORY_ENTRIES	(WS_HISTORY_MINUTES + WS_HISTORY_QUARTERS)
 
 /*
- * What had been counted, since a reset that is told by any number of its own,
- * when that was last looked at.  All zeros: never.
+ * The counters when they were last read, and the reset that they count from,
+ * as any number that identifies it.  All zeros: never read.
  */
 typedef struct WsHistoryCount
 {
@@ -90,11 +85,10 @@ typedef struct WsHistoryCount
 } WsHistoryCount;
 
 /*
- * Put into the row what was counted between the last look and this one, and
- * remember this one.  The first look finds nothing: what was counted before is
- * not known to be of this minute.  After a reset counters begin at 0, so all of
- * it is new.  A counter that is below its last value without a reset has
- * counted nothing.
+ * Put the lookups and hits since the last reading into the row, and make now
+ * the last reading.  The first reading finds nothing, since earlier lookups may
+ * be of another minute.  After a reset all that is counted is new.  A counter
+ * that fell without a reset has counted nothing.
  */
 extern void ws_history_count(WsHistoryRow *row, WsHistoryCount *last, const WsHistoryCount *now);
 
@@ -102,55 +96,49 @@ extern void ws_history_count(WsHistoryRow *row, WsHistoryCount *last, const WsHi
 extern void ws_history_init(WsHistory *history);
 
 /*
- * Add what was found now, in seconds since 1970.  row->number is ignored.
- * The row of a minute keeps the sizes that came with the highest
- * recommendation (one that is NaN is below any other; of equals the last), and
- * adds up lookups and hits; its quarter does the same.  Sizes and lookups
- * above their maximum are cut to it.  A row of a later time gives up its
- * place: the clock was ahead when that row was written, or is behind now, and
- * the present clock is the one that counts.  Times before 1970 are ignored;
- * its first minute and quarter have no number and are not kept.
+ * Add a row, at a time in seconds since 1970; row->number is ignored.  The
+ * minute and its quarter keep the sizes that came with the highest
+ * recommendation (NaN is the lowest; of equals the last), and add up lookups
+ * and hits.  Sizes and lookups are cut to their maximum.  A row of a later time
+ * in the same place is replaced: the present clock is the one that counts.
+ * Times before the first whole minute (quarter) of 1970 are ignored.
  */
 extern void ws_history_add(WsHistory *history, int64_t time, const WsHistoryRow *row);
 
 /*
- * The clock was set back by so many seconds (above 0), and now it is "now":
- * move rows of minutes and quarters after now back by as much, to the nearest
- * minute or quarter.  A place that is taken by the same minute or quarter is
- * shared as in ws_history_add(); one that is taken by a younger one is left as
- * it is, and the row that would go there is lost; what would come before 1970
- * stays where it is.  Returns how many rows were moved.
+ * The clock was set back by so many seconds (above 0) and now shows "now": move
+ * rows after now back by as much, to the nearest minute or quarter.  Where the
+ * same minute or quarter has a row, they are joined as in ws_history_add().
+ * Where a younger row is, the moved row is lost.  Rows that would fall before
+ * 1970 stay.  Returns how many rows were moved.
  */
 extern int	ws_history_set_back(WsHistory *history, int64_t now, int64_t seconds);
 
 /*
- * Take over the rows of another history.  Of two rows for one place the
- * younger stays; of two for the same minute or quarter the one of more
- * lookups.  Rows after now take only places that are free: the clock may be
- * behind, and they count when it is set right.
+ * Add the rows of another history.  Of two rows for one place the younger
+ * stays; of two rows for the same minute or quarter the one of more lookups.
+ * Rows after now take only free places; they count once the clock is right.
  */
 extern void ws_history_merge(WsHistory *history, const WsHistory *other, int64_t now);
 
 /*
- * The entries of the past up to now, youngest first: minutes of the last day,
- * the present one among them, then the quarters that lie wholly before these,
- * of the last 30 days.  entries has room for WS_HISTORY_ENTRIES.  Returns how many.
+ * List the entries up to now, youngest first: the minutes of the last day with
+ * the present one, then the quarters of the last 30 days that lie wholly before
+ * these.  entries has WS_HISTORY_ENTRIES places.  Returns how many there are.
  */
 extern int	ws_history_read(const WsHistory *history, int64_t now, WsHistoryEntry *entries);
 
 /*
- * The highest recommendation of the last so many seconds, up to now: its row,
- * whose minute is as exact as is known.  Rows count that begin in this time,
- * also those too old to be listed.  False: there is none.  Of equals the
- * youngest.
+ * Find the highest recommendation of the last so many seconds, up to now: of
+ * equals the youngest, and its minute if that is still stored.  Rows count that
+ * begin in this time, also those too old to be listed.  False: there is none.
  */
 extern bool ws_history_peak(const WsHistory *history, int64_t now, int64_t seconds,
 							WsHistoryEntry *peak);
 
 /*
- * How many minutes are known of the last so many seconds: of the entries that
- * ws_history_read() lists those that begin in this time, minutes that have a
- * row, and the quarters before them at 15 minutes each.
+ * Count the minutes that are known of the last so many seconds: of the entries
+ * that ws_history_read() lists, those that begin in this time.
  */
 extern int	ws_history_known(const WsHistory *history, int64_t now, int64_t seconds);
 

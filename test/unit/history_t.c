@@ -876,10 +876,10 @@ check_with(WsHistoryRow *row, WsHistoryRow damaged)
 static void
 test_check(void)
 {
-	static const char *no_time = "a row is of no time";
+	static const char *no_time = "the number of a row is out of range";
 	static const char *place = "a row is not in its place";
 	static const char *hits = "there are more hits than lookups";
-	static const char *lookups = "there are more lookups than can be counted";
+	static const char *lookups = "there are too many lookups";
 	static const char *size = "a size is out of range";
 	WsHistoryRow *rows[6];
 	int64_t		units[] = {60, 60, 60, 900, 900, 900};
