@@ -3,12 +3,13 @@
  *		How much memory the machine and the control groups allow; see memory.h.
  *
  *	1. /proc/self/cgroup names the process's group in each hierarchy.  Version 2
- *	   has one for all controllers; of version 1 the one with the memory
- *	   controller matters.  A machine may have both: the controller is in one,
- *	   and the other has none of its files.
- *	2. /proc/self/mountinfo says where they are mounted, and what part of them.
- *	3. A group is bound by its own limits and by those of all above it: they are
- *	   read from the process's group up to the mount point.
+ *	   has one hierarchy for all controllers.  Of version 1 the hierarchy with
+ *	   the memory controller matters.  A machine may have both; then one of them
+ *	   has the controller, and the other has none of its files.
+ *	2. /proc/self/mountinfo shows where the hierarchies are mounted, and which
+ *	   part of them.
+ *	3. A group is bound by its own limits and by those of all groups above it, up
+ *	   to the mount point.
  */
 #include "memory.h"
 
@@ -21,22 +22,23 @@
 
 #define LINE_SIZE		8192
 #define NAME_SIZE		4096	/* the kernel's own bound */
-#define MAX_DIGITS		19		/* surely fit into 64 bits */
+#define MAX_DIGITS		19		/* so many fit into 64 bits */
 
-/* No machine has so much; and version 1 says "no limit" by a greater number. */
+/* More than any machine has.  Version 1 writes a greater number for no limit. */
 #define NO_LIMIT		(UINT64_C(1) << 60)
 
 /*
  * A hierarchy of groups.  The path is the name of the process's group at first,
- * and its directory once the mount is found.  A root, "/", is kept as "", so
- * that paths can just be put together.
+ * and its directory once the mount is found.  The root "/" is stored as "", so
+ * that paths can be concatenated.
  */
 typedef struct Hierarchy
 {
-	const char *files[3];		/* that have limits, in each group */
-	bool		wanted;			/* the process is in it, and no mount is found yet */
+	const char *files[3];		/* the files of a group that have limits */
+	bool		wanted;			/* the process is in it, and no mount is found
+								 * yet */
 	bool		mounted;
-	size_t		top;			/* how much of the path is the mount point */
+	size_t		top;			/* length of the mount point in the path */
 	char		path[NAME_SIZE + sizeof("/memory.limit_in_bytes")];
 } Hierarchy;
 
@@ -46,32 +48,32 @@ typedef struct Look
 	WsMemory   *memory;
 	uint64_t	least;			/* limit of a group; 0: none */
 	bool		any;			/* take a mount that the group is not in? */
-	const Hierarchy *walked;	/* the one whose limits are being read */
+	const Hierarchy *reading;	/* the hierarchy whose limits are read */
 	Hierarchy	v1;
 	Hierarchy	v2;
 } Look;
 
 /*
- * A text from outside in quotes: the ends of a long one, and nothing but ASCII,
- * as its encoding is not known.
+ * Put a text from outside in quotes.  Of a long one the two ends are shown, and
+ * of any only ASCII, because its encoding is not known.
  */
 static void
 quote(char *quoted, int size, const char *text)
 {
 	int			length = (int) strlen(text);
-	int			room = size - (int) sizeof("\"...\"");
+	int			most = size - (int) sizeof("\"...\"");
 
-	if (length <= room)
+	if (length <= most)
 		snprintf(quoted, (size_t) size, "\"%s\"", text);
 	else
-		snprintf(quoted, (size_t) size, "\"%.*s...%s\"", room / 3, text,
-				 text + length - (room - room / 3));
+		snprintf(quoted, (size_t) size, "\"%.*s...%s\"", most / 3, text,
+				 text +length - (most - most / 3));
 	for (; *quoted != '\0'; quoted++)
 		if (*quoted < ' ' || *quoted > '~')
 			*quoted = '?';
 }
 
-/* Say why the limit is not known.  Returns false, as holds() does. */
+/* Report why the limit is not known.  Returns false, and so does holds(). */
 static bool
 refuse(Look *look, const char *name, const char *how, const char *what)
 {
@@ -92,7 +94,7 @@ holds(Look *look, const char *name, const char *text)
 	return refuse(look, name, "holds ", quoted);
 }
 
-/* read a number, and go past it; one too long is as great as can be */
+/* read a number, and go past it; a number with too many digits is the largest */
 static bool
 read_number(const char **text, uint64_t *number)
 {
@@ -112,8 +114,9 @@ take_total(Look *look, const char *name, char *line)
 
 	if (strncmp(line, "MemTotal:", strlen("MemTotal:")) != 0)
 		return true;
-	text += strlen("MemTotal:");
-	text += strspn(text, " ");
+	text	  +=strlen("MemTotal:");
+	text	  +=strspn(text, " ");
+
 	if (!read_number(&text, &kilobytes) || strcmp(text, " kB") != 0 ||
 		kilobytes == 0 || kilobytes >= NO_LIMIT / 1024)
 		return holds(look, name, line);
@@ -121,7 +124,7 @@ take_total(Look *look, const char *name, char *line)
 	return true;
 }
 
-/* is "memory" in a list with commas? */
+/* is "memory" in a comma-separated list? */
 static bool
 has_memory(char *list)
 {
@@ -167,14 +170,14 @@ unescape(char *text)
 {
 	char	   *to = text;
 
-	for (; *text != '\0'; text++)
+	for (; *text != '\0'; text ++)
 	{
 		*to = *text;
 		if (text[0] == '\\' && text[1] >= '0' && text[1] <= '3' &&
 			text[2] >= '0' && text[2] <= '7' && text[3] >= '0' && text[3] <= '7')
 		{
-			*to = (char) ((text[1] - '0') * 64 + (text[2] - '0') * 8 + text[3] - '0');
-			text += 3;
+			*to = (char) ((text[1] - '0') *64 + (text[2] - '0') *8 + text[3] - '0');
+			text	  +=3;
 		}
 		to++;
 	}
@@ -182,8 +185,8 @@ unescape(char *text)
 }
 
 /*
- * The rest of a path below a root.  NULL if it is elsewhere, as the path of a
- * group outside of the process's namespace is ("/../..").
+ * The part of a path below a root.  NULL if the path is elsewhere, such as that
+ * of a group outside of the process's namespace ("/../..").
  */
 static const char *
 below(const char *path, const char *root)
@@ -203,9 +206,9 @@ below(const char *path, const char *root)
 
 /*
  * A line of /proc/self/mountinfo: id, parent, device, root, mount point, options,
- * more or nothing, a hyphen, type, source, and the options of the hierarchy.
- * Wanted is a mount that the process's group is in and that can be entered; if
- * there is none, any will do that is there.
+ * optional fields, a hyphen, type, source, and the options of the hierarchy.
+ * The first choice is a mount that the process's group is in and that can be
+ * entered; the second choice is any mount that exists.
  */
 static bool
 take_mount(Look *look, const char *name, char *line)
@@ -256,14 +259,14 @@ take_mount(Look *look, const char *name, char *line)
 	return true;
 }
 
-/* a line of a file with a limit; there should be but one */
+/* a line of a file with a limit, which has one line */
 static bool
 take_limit(Look *look, const char *name, char *line)
 {
 	const char *text = line;
 	uint64_t	limit;
 
-	if (look->walked == &look->v2 && strcmp(line, "max") == 0)
+	if (look->reading == &look->v2 && strcmp(line, "max") == 0)
 		return true;
 	if (!read_number(&text, &limit) || *text != '\0' || limit == 0)
 		return holds(look, name, line);
@@ -273,66 +276,54 @@ take_limit(Look *look, const char *name, char *line)
 }
 
 /*
- * Have a function take each line of a file, until it refuses.  A file that is
- * not there has none: kernels without control groups, groups without limits.
+ * Have a function take each line of a file, until it refuses.  A file that does
+ * not exist has no lines: a kernel without control groups, a group without limits.
  */
 static bool
 read_file(Look *look, const char *name, bool (*take) (Look *, const char *, char *))
 {
-	char		buffer[LINE_SIZE];
-	size_t		end = 0;
-	bool		skipping = false;
+	char		path[LINE_SIZE];
+	char	   *line = NULL;
+	size_t		size = 0;
+	ssize_t		length;
 	bool		empty = true;
 	bool		fine = true;
-	ssize_t		got;
 	int			fd;
+	FILE	   *file;
 
-	/* if cut, it is too long for the kernel too; and whatever it is, do not wait */
-	snprintf(buffer, sizeof(buffer), "%s%s", look->root, name);
-	fd = open(buffer, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	/*
+	 * a path that is cut is too long for the kernel, too; do not wait for a
+	 * pipe
+	 */
+	snprintf(path, sizeof(path), "%s%s", look->root, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return errno == ENOENT || refuse(look, name, "cannot be read: ", strerror(errno));
-	do
+	file = fdopen(fd, "r");
+	while (fine && file && (length = getline(&line, &size, file)) > 0)
 	{
-		char	   *line = buffer;
-		char	   *newline;
-
-		do
-			got = read(fd, buffer + end, sizeof(buffer) - end);
-		while (got < 0 && errno == EINTR);
-		if (got < 0)
-			fine = refuse(look, name, "cannot be read: ", strerror(errno));
-		else if (got > 0)
-			end += (size_t) got;
-		else if (end > 0)
-			buffer[end++] = '\n';	/* the last line may lack it */
-		while (fine && (newline = memchr(line, '\n', end - (size_t) (line - buffer))))
-		{
-			*newline = '\0';
-			if (!skipping)
-				fine = take(look, name, line);
-			skipping = empty = false;
-			line = newline + 1;
-		}
-		end -= (size_t) (line - buffer);
-		memmove(buffer, line, end);
-
-		/* a line too long is skipped, but only a mount can be done without */
-		if (end == sizeof(buffer))
-		{
-			skipping = true;
-			end = 0;
-			if (take != take_mount)
-				fine = refuse(look, name, "has a line that is too long", "");
-		}
-	} while (fine && got > 0);
-	close(fd);
+		empty = false;
+		if (line[length - 1] == '\n')
+			line[--length] = '\0';
+		/* the mount wanted may be on another line */
+		if (length < LINE_SIZE)
+			fine = take(look, name, line);
+		else if (take != take_mount)
+			fine = refuse(look, name, "has a line that is too long", "");
+	}
+	if (fine && !(file && feof(file)))
+		fine = refuse(look, name, "cannot be read: ", strerror(errno));
+	free(line);
+	if (file)
+		fclose(file);
+	else
+		close(fd);
 	return fine && (!empty || take != take_limit || holds(look, name, ""));
 }
 
 /*
- * From the process's group up to the mount point.  Where a group other than the
- * root is not to be seen, its limit is not known.
+ * Read the limits from the process's group up to the mount point.  If there is
+ * no mount, the limits of any group but the root are not known.
  */
 static bool
 read_limits(Look *look, Hierarchy *hierarchy)
@@ -342,7 +333,7 @@ read_limits(Look *look, Hierarchy *hierarchy)
 	if (!hierarchy->mounted)
 		return !hierarchy->wanted || length == 0 ||
 			refuse(look, hierarchy->path, "is a control group that is not mounted", "");
-	look->walked = hierarchy;
+	look->reading = hierarchy;
 	for (;;)
 	{
 		for (const char **file = hierarchy->files; *file; file++)
@@ -370,7 +361,7 @@ read_groups(Look *look)
 			!read_file(look, "/proc/self/mountinfo", take_mount))
 			return false;
 	}
-	/* the controller is in version 1, so that the other need not be seen */
+	/* the controller is in version 1: the other need not be mounted */
 	if (look->v1.mounted)
 		look->v2.wanted = false;
 	return read_limits(look, &look->v1) && read_limits(look, &look->v2);
