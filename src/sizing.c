@@ -9,20 +9,15 @@
 
 #define MB				1048576.0
 
-/* a process that does nothing yet */
-#define BACKEND			(2 * MB)
-/* processes get no more than this share of the memory */
-#define RESERVED_MOST	0.5
-/* shared buffers get no more than this share of the caches */
-#define SHARED_MOST		0.75
-/* nor less than this, the server's default */
-#define SHARED_LEAST	(128 * MB)
-/* a hit ratio that is as good as another */
-#define AS_GOOD			0.005
+#define BACKEND			(2 * MB)	/* an idle process */
+#define RESERVED_MOST	0.5		/* for processes, as a share of the memory */
+#define SHARED_MOST		0.75	/* shared buffers, as a share of the caches */
+#define SHARED_LEAST	(128 * MB)	/* the server's default */
+#define AS_GOOD			0.005	/* hit ratios so close are equally good */
 
 /*
- * The dead bands: suggested over present shared buffers to enter a verdict,
- * and to stay with it; needed over what is cacheable, likewise.
+ * The dead bands: the ratio of suggested to present shared buffers at which a
+ * verdict begins, and at which it stays.  The last is of needed to cacheable.
  */
 #define GROW_ENTER		1.2
 #define GROW_STAY		1.05
@@ -31,9 +26,9 @@
 #define EXCEEDS_STAY	0.95
 
 /*
- * The smallest of the sizes up to a limit that is as good as the best of them;
- * the limit, if nothing is known, or if more might be better than all that is
- * known.
+ * The smallest of the sizes up to a limit that is as good as the best of them.
+ * The limit itself if nothing is known, or if only the largest known size is
+ * that good, for then more might be better still.
  */
 static double
 largest_useful(const WsSizingFacts *f, double limit)
@@ -54,7 +49,8 @@ largest_useful(const WsSizingFacts *f, double limit)
 }
 
 /*
- * Whole MB, to about 1.5 %, so that it does not change with every page.
+ * Round up to whole MB, and to about 1.5 %, so that the suggestion does not
+ * change with every page.
  */
 static double
 whole_mb(double bytes)
@@ -91,7 +87,7 @@ ws_sizing(const WsSizingFacts *f, WsVerdict before)
 		s.suggested_effective_cache_size = fmax(floor(s.cacheable / MB), 1) * MB;
 	}
 
-	/* less than the least that is suggested is enough if no more is needed */
+	/* fewer than SHARED_LEAST are enough if no more are needed */
 	ratio = suggested / f->shared_buffers;
 	if (exceeds)
 		s.verdict = WS_VERDICT_EXCEEDS_MEMORY;

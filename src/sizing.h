@@ -3,30 +3,29 @@
  *		What to set shared_buffers and effective_cache_size to.
  *
  * PostgreSQL's pages are cached twice, in shared buffers and by the operating
- * system.  A page in both takes memory twice and is found no sooner, so what
- * is wanted often belongs into one of them; and into shared buffers, for a hit
- * there takes a tenth of the time.  The rule:
+ * system.  A page in both takes memory twice and is found no sooner.  So most
+ * of the cache belongs into one of the two, and into shared buffers, because a
+ * hit there takes a tenth of the time.  The rule:
  *
- *	1. Reserve for the server's processes: 2 MB and one work_mem for each
- *	   connection that is allowed, and what autovacuum's workers may take; but
- *	   no more than half of the memory.  The rest is for the two caches.
- *	2. shared_buffers: what was needed at the busiest time, since it takes a
- *	   restart to change; not less than 128 MB, the server's default, and not
- *	   more than three quarters of the rest, so that the operating system can
- *	   do its part: write, read ahead, log.
+ *	1. Reserve memory for the server's processes: 2 MB and one work_mem for each
+ *	   allowed connection, and what autovacuum's workers may take, but at most
+ *	   half of the memory.  The rest is for the two caches.
+ *	2. shared_buffers: what was needed at the busiest time, since a change takes
+ *	   a restart.  At least 128 MB, the server's default, and at most three
+ *	   quarters of the rest, so that the operating system can write, read ahead
+ *	   and keep logs.
  *	3. effective_cache_size: the rest, which is the two caches together.
- *	4. What is needed may exceed the rest.  A cache that cannot hold all is not
- *	   always worth as much as it can get: of the sizes that are possible and
- *	   simulated, the smallest is suggested whose hit ratio is within half a
- *	   percent of the best, unless the largest of them is the only one, for
- *	   then more might be better still.
+ *	4. If more is needed than the rest, the largest possible cache may be a
+ *	   waste.  Of the possible sizes that were simulated, take the smallest whose
+ *	   hit ratio is within half a percent of the best.  If only the largest of
+ *	   them is, more might be better still: take the largest possible size.
  *
- * The verdict compares shared_buffers with what is suggested, or with what is
- * needed if that is less and the suggestion is only the least.  It changes only
- * when the two differ clearly, changes back only when they clearly do not,
- * and only when that has lasted for some time.
+ * The verdict compares shared_buffers with the suggestion, or with what is
+ * needed if that is less and the suggestion is only the minimum.  It changes
+ * when the two differ clearly, changes back when they clearly do not, and only
+ * after that has lasted for some time.
  *
- * This room knows nothing of PostgreSQL.
+ * This module knows nothing of PostgreSQL.
  */
 #ifndef WS_SIZING_H
 #define WS_SIZING_H
@@ -44,20 +43,20 @@ typedef enum WsVerdict
 	WS_VERDICT_EXCEEDS_MEMORY
 } WsVerdict;
 
-/* Hit ratios that are predicted for other sizes of shared buffers. */
+/* The largest number of simulated sizes of shared buffers. */
 #define WS_SIZING_SIZES 24
 
 typedef struct WsSizingFacts
 {
 	double		needed;			/* bytes, at the busiest time */
-	double		shared_buffers; /* bytes, as it is */
+	double		shared_buffers; /* bytes, the present setting */
 	double		memory;			/* bytes; 0: not known */
-	int			connections;	/* that are allowed */
+	int			connections;	/* allowed ones */
 	double		work_mem;		/* bytes */
 	double		maintenance;	/* bytes that autovacuum may take */
-	bool		long_enough;	/* has enough been seen to advise to shrink? */
+	bool		long_enough;	/* is the history long enough to shrink? */
 
-	int			sizes;			/* of the arrays; 0: nothing is predicted */
+	int			sizes;			/* length of the arrays; 0: nothing simulated */
 	double		size[WS_SIZING_SIZES];	/* bytes, ascending */
 	double		hit_ratio[WS_SIZING_SIZES]; /* NaN: not known */
 } WsSizingFacts;
@@ -68,43 +67,41 @@ typedef struct WsSizing
 	double		reserved;		/* bytes for processes */
 	double		cacheable;		/* bytes for the two caches; 0: not known */
 	double		suggested_shared_buffers;	/* bytes, whole MB; 0: not known */
-	double		suggested_effective_cache_size; /* bytes, whole MB; 0: not known */
-	double		useful;			/* if needed exceeds cacheable (with the dead
-								 * band): bytes of the largest useful
-								 * shared_buffers; else 0 */
+	double		suggested_effective_cache_size; /* bytes, whole MB; 0: not
+												 * known */
+	double		useful;			/* bytes of the largest useful shared_buffers
+								 * if needed exceeds cacheable; else 0 */
 } WsSizing;
 
 /*
  * Size it.  The verdict is that of the moment, with the dead band around the
- * one before; WS_VERDICT_NONE: there is none before.
+ * verdict before; WS_VERDICT_NONE: there is none before.
  */
 extern WsSizing ws_sizing(const WsSizingFacts *facts, WsVerdict before);
 
 /*
- * A verdict that waits for its time.
+ * A verdict that waits until it has lasted.
  */
 typedef struct WsSteady
 {
-	WsVerdict	verdict;		/* that counts */
-	WsVerdict	next;			/* that would, if it lasted */
-	int64_t		since;			/* when it was first heard of, in seconds */
+	WsVerdict	verdict;		/* the one that counts */
+	WsVerdict	next;			/* the one that waits */
+	int64_t		since;			/* when it began to wait, in seconds */
 } WsSteady;
 
 /*
- * Hear the verdict of this moment, in seconds by a clock that is not set;
- * returns the one that counts.  Another counts when it has been heard without
- * a break for so many seconds; the first at once, and so does none.
+ * Take the verdict of this moment, in seconds by a clock that nobody sets, and
+ * return the one that counts.  Another verdict counts after it was given
+ * without a break for "patience" seconds.  The first counts at once, and so
+ * does WS_VERDICT_NONE.
  */
 extern WsVerdict ws_sizing_steady(WsSteady *steady, WsVerdict verdict, int64_t now,
 								  int64_t patience);
 
-/* "grow", "shrink", "keep", "exceeds memory"; NULL for none. */
+/* "grow", "shrink", "keep", "exceeds memory"; NULL for WS_VERDICT_NONE. */
 extern const char *ws_verdict_name(WsVerdict verdict);
 
-/*
- * A size as it is written in a setting: "640MB".  Whole MB, of which there is
- * at least one.
- */
+/* A size as a setting: "640MB".  Whole MB, at least 1. */
 extern void ws_format_setting(double bytes, char *buf, size_t size);
 
 #endif							/* WS_SIZING_H */
