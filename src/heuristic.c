@@ -397,9 +397,8 @@ const WsHeuristic ws_heuristics[WS_METHODS] = {
 };
 
 WsRecommendation
-ws_recommend(WsMethod method, const WsWorkload *w)
+ws_recommend(const WsHeuristic *h, const WsWorkload *w)
 {
-	const WsHeuristic *h = &ws_heuristics[method];
 	WsRecommendation r = {
 		.pages = NAN,
 		.projected = NAN,

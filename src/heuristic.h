@@ -118,7 +118,7 @@ typedef struct WsHeuristic
 extern const WsHeuristic ws_heuristics[WS_METHODS];
 
 /* Run a heuristic, and fill in the defaults. */
-extern WsRecommendation ws_recommend(WsMethod method, const WsWorkload *workload);
+extern WsRecommendation ws_recommend(const WsHeuristic *heuristic, const WsWorkload *workload);
 
 /*
  * The end of the plateau of series[0 .. n-1].

@@ -435,7 +435,7 @@ test_recommend_plateau_end(void)
 	static const struct
 	{
 		const char *name;
-		Stretch		stretch[5];
+		Stretch		stretch[6];
 		double		variance;	/* of each page */
 		double		known;		/* seconds */
 		const char *want;
@@ -447,10 +447,14 @@ test_recommend_plateau_end(void)
 		"the 14 minutes seen so far need 1.5 GB; the workload may not have shown all its pages yet"},
 		{"a young server that has grown", {{1, .1}, {10, 1.5}, {60, 1.5}}, 0, 840,
 		"the 14 minutes seen so far need 1.5 GB"},
+		{"a young server that grew in the last minute alone",
+			{{1, .1}, {12, 1.2}, {14, 1.2}, {15, 1.23}, {60, 1.23}}, 0, 840,
+		"the 14 minutes seen so far need 1.2 GB; the workload may not have shown all its pages yet"},
 		{"a young server that grows within noise", {{1, .1}, {15, 1.5}, {60, 1.5}}, 1, 840,
 		"the 14 minutes seen so far need 1.5 GB"},
 		{"a young server at rest", {{60, 0}}, 0, 840,
 		"no page was used in the 14 minutes seen so far"},
+		{"half a minute", {{60, 1.2}}, 0, 30, "the 30 seconds seen so far need 1.2 GB"},
 		{"a minute", {{60, 1.2}}, 0, 60, "the minute seen so far needs 1.2 GB"},
 		{"almost an hour", {{60, 1.2}}, 0, 3599, "the 59 minutes seen so far need 1.2 GB"},
 		{"an hour", {{60, 1.2}}, 0, 3600,
@@ -494,7 +498,7 @@ test_recommend_plateau_end(void)
 		{
 			series[k], table[i].variance * series[k], false
 		};
-		r = ws_recommend(WS_METHOD_PLATEAU_END, &w);
+		r = ws_recommend(&ws_heuristics[WS_METHOD_PLATEAU_END], &w);
 		is_string(r.reason, table[i].want, table[i].name);
 		p = ws_plateau(series, n, DEFAULTS);
 		wrong += n != WS_CURVE_WINDOWS || r.pages != p.pages || r.projected != p.projected ||
@@ -561,7 +565,7 @@ test_recommend_live_set(void)
 				.pages = table[i].window, .variance = 3
 			}
 		};
-		r = ws_recommend(WS_METHOD_LIVE_SET, &w);
+		r = ws_recommend(&ws_heuristics[WS_METHOD_LIVE_SET], &w);
 		is_string(r.reason, table[i].want, table[i].want);
 		wrong += r.pages != table[i].live || r.projected != 7 ||
 			r.window_seconds != table[i].break_even || r.window.pages != table[i].window ||
@@ -573,11 +577,36 @@ test_recommend_live_set(void)
 	w = workload(3600);
 	w.live.pages = 5;
 	w.live.projected = 6;
-	w.curve[WS_CURVE_WINDOWS - 1].pages = 9;
-	r = ws_recommend(WS_METHOD_LIVE_SET, &w);
+	r = ws_recommend(&ws_heuristics[WS_METHOD_LIVE_SET], &w);
 	ok(isnan(r.pages) && isnan(r.projected), "live_set without a sample has no answer");
-	ok(r.window_seconds == 3600 && r.window.pages == 9 && r.reason[0] != '\0',
-	   "and all else has its default");
+}
+
+/*
+ * The example of heuristic.h.
+ */
+static void
+ten_minutes(const WsWorkload *w, WsRecommendation *r)
+{
+	r->pages = w->curve[9].pages;
+}
+
+static void
+test_recommend_own(void)
+{
+	const WsHeuristic own = {"ten_minutes", ten_minutes};
+	WsWorkload	w = workload(3600);
+	WsRecommendation r;
+
+	w.curve[9].pages = 5;
+	w.curve[WS_CURVE_WINDOWS - 1] = (WsEstimate)
+	{
+		9, 2, true
+	};
+	r = ws_recommend(&own, &w);
+	ok(r.pages == 5 && r.projected == 5, "a heuristic of one line: its pages, which stay as they are");
+	ok(r.window_seconds == 3600 && r.window.pages == 9 && r.window.variance == 2 && r.window.saturated,
+	   "its window is the longest");
+	is_string(r.reason, "this is the answer of ten_minutes", "its reason is its name");
 }
 
 /*
@@ -1044,7 +1073,7 @@ test_project(void)
 int
 main(void)
 {
-	plan(199);
+	plan(203);
 	test_golden();
 	test_projection();
 	test_plateau();
@@ -1054,6 +1083,7 @@ main(void)
 	test_format();
 	test_recommend_plateau_end();
 	test_recommend_live_set();
+	test_recommend_own();
 	test_live();
 	test_lower();
 	test_held();
