@@ -39,11 +39,7 @@
 
 static const char *const unit[] = {"kB", "MB", "GB", "TB", "PB"};
 
-/*
- * ----------------------------------------------------------------
- * Windows
- * ----------------------------------------------------------------
- */
+/* ---- windows ---- */
 
 /* windows that are drawn, in seconds, beside the longest */
 static const uint32_t base_seconds[] = {1, 5, 10, 30, 60, 120, 300, 600, 900, 1200, 1800, 2700};
@@ -132,11 +128,8 @@ ws_chart_take(WsChart *chart, uint32_t known, const WsEstimate *estimates,
 	}
 }
 
-/*
- * ----------------------------------------------------------------
- * Lines
- * ----------------------------------------------------------------
- */
+/* ---- lines ---- */
+
 typedef struct Text
 {
 	char	   *end;			/* where the next line goes */
@@ -227,11 +220,8 @@ format_window(double seconds, char *buf, size_t size)
 	return buf;
 }
 
-/*
- * ----------------------------------------------------------------
- * The scale, and what is drawn to it
- * ----------------------------------------------------------------
- */
+/* ---- the scale, and what is drawn to it ---- */
+
 typedef struct Scale
 {
 	double		edge;			/* bytes at the right edge */
@@ -269,8 +259,6 @@ choose_scale(const WsChart *c)
 	for (int i = 0; i < LENGTH(marks); i++)
 		if (curve == 0 || marks[i] <= MOST_SQUASHED * curve)
 			s.edge = fmax(s.edge, marks[i]);
-	if (s.edge <= 0)
-		s.edge = 1;
 	s.shared_buffers = mark_column(&s, c->shared_buffers);
 	s.recommended = mark_column(&s, c->recommended);
 	return s;
@@ -376,11 +364,8 @@ draw_scale(Text *text, const Scale *s)
 	put_line(text, "%s", labels);
 }
 
-/*
- * ----------------------------------------------------------------
- * Words
- * ----------------------------------------------------------------
- */
+/* ---- words ---- */
+
 static void
 put_heads(Text *text, const WsChart *c, const Scale *s)
 {

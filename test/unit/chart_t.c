@@ -352,6 +352,61 @@ test_charts(void)
 }
 
 /*
+ * Words are broken at blanks, into three lines at most; an ellipsis stands for
+ * the words that do not fit, and for nothing else.
+ */
+static void
+test_wrapping(void)
+{
+	uint64_t	seed = 11;
+	long		wrong = 0;
+	long		cut = 0;
+
+	for (int trial = 0; trial < 20000; trial++)
+	{
+		WsChart		c = {.status = "stale"};
+		char		reason[320];
+		char		words[400];
+		char		buf[WS_CHART_SIZE];
+		const char *rest = words;
+		int			lines = 0;
+		bool		all = false;
+		uint32_t	length = 100 + random_below(&seed, 150);
+
+		for (uint32_t i = 0; i < length; i++)
+			reason[i] = i > 0 && reason[i - 1] != ' ' && i + 1 < length &&
+				random_below(&seed, 6) == 0 ? ' ' : 'x';
+		reason[length] = '\0';
+		c.reason = reason;
+		snprintf(words, sizeof(words), "Status: stale: %s", reason);
+		ws_chart_draw(&c, buf);
+		for (char *line = strtok(buf, "\n"); line; line = strtok(NULL, "\n"))
+		{
+			size_t		n = strlen(line);
+			bool		dots = n > 4 && strcmp(line + n - 4, " ...") == 0;
+
+			lines++;
+			wrong += n > WS_CHART_WIDTH || (dots && lines < 3);
+			n -= dots ? 4 : 0;
+			wrong += strncmp(rest, line, n) != 0;
+			rest += n;
+			/* as many words as fit, and no ellipsis if all do */
+			if (dots || *rest == ' ')
+			{
+				wrong += *rest != ' ' || n + strlen(rest) <= WS_CHART_WIDTH ||
+					n + 1 + strcspn(rest + 1, " ") <= WS_CHART_WIDTH - (lines == 3 ? 4 : 0);
+				rest++;
+			}
+			all = !dots;
+			cut += dots;
+		}
+		wrong += lines > 3 || all != (*rest == '\0');
+	}
+	is_int(wrong, 0, "words are broken at blanks, as many as fit");
+	ok(cut > 4000 && cut < 16000, "%ld of 20000 texts were cut", cut);
+}
+
+/*
  * ----------------------------------------------------------------
  * Sizes and windows, as they are written
  * ----------------------------------------------------------------
@@ -827,8 +882,9 @@ test_scale(void)
 int
 main(void)
 {
-	plan(59);
+	plan(61);
 	test_charts();
+	test_wrapping();
 	test_words();
 	test_windows();
 	test_random();
