@@ -34,11 +34,8 @@
 /* growth of the window below this share of the size is not mentioned */
 #define GROWTH_WORTH_NAMING	0.01
 
-/*
- * ----------------------------------------------------------------
- * plateau_end
- * ----------------------------------------------------------------
- */
+/* ---- plateau_end ---- */
+
 static double
 rise(double from, double to)
 {
@@ -96,11 +93,7 @@ ws_plateau(const double *series, int n, int min_offset, int window_size,
 	return p;
 }
 
-/*
- * ----------------------------------------------------------------
- * live_set
- * ----------------------------------------------------------------
- */
+/* ---- live_set ---- */
 
 /*
  * A class with few counts leans on the younger classes, which have more.  Where
@@ -203,11 +196,8 @@ ws_project(double now, double ago, double before)
 	return now + growth * slower + growth * slower * slower;
 }
 
-/*
- * ----------------------------------------------------------------
- * Sentences
- * ----------------------------------------------------------------
- */
+/* ---- sentences ---- */
+
 void
 ws_format_bytes(double bytes, char *buf, size_t size)
 {
@@ -358,11 +348,8 @@ name_live_set(const WsWorkload *w, char *buf, size_t size)
 				 strchr(hold, ' ') ? "" : hold[0] == 'h' ? "an " : "a ", hold);
 }
 
-/*
- * ----------------------------------------------------------------
- * The heuristics
- * ----------------------------------------------------------------
- */
+/* ---- the heuristics ---- */
+
 static void
 live_set(const WsWorkload *w, WsRecommendation *r)
 {
