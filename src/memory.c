@@ -54,20 +54,20 @@ typedef struct Look
 } Look;
 
 /*
- * Put a text from outside in quotes.  Of a long one the two ends are shown, and
+ * Put a string from outside in quotes.  Of a long one the two ends are shown, and
  * of any only ASCII, because its encoding is not known.
  */
 static void
-quote(char *quoted, int size, const char *text)
+quote(char *quoted, int size, const char *from)
 {
-	int			length = (int) strlen(text);
+	int			length = (int) strlen(from);
 	int			most = size - (int) sizeof("\"...\"");
 
 	if (length <= most)
-		snprintf(quoted, (size_t) size, "\"%s\"", text);
+		snprintf(quoted, (size_t) size, "\"%s\"", from);
 	else
-		snprintf(quoted, (size_t) size, "\"%.*s...%s\"", most / 3, text,
-				 text +length - (most - most / 3));
+		snprintf(quoted, (size_t) size, "\"%.*s...%s\"", most / 3, from,
+				 from + length - (most - most / 3));
 	for (; *quoted != '\0'; quoted++)
 		if (*quoted < ' ' || *quoted > '~')
 			*quoted = '?';
@@ -86,22 +86,22 @@ refuse(Look *look, const char *name, const char *how, const char *what)
 }
 
 static bool
-holds(Look *look, const char *name, const char *text)
+holds(Look *look, const char *name, const char *from)
 {
 	char		quoted[80];
 
-	quote(quoted, sizeof(quoted), text);
+	quote(quoted, sizeof(quoted), from);
 	return refuse(look, name, "holds ", quoted);
 }
 
 /* read a number, and go past it; a number with too many digits is the largest */
 static bool
-read_number(const char **text, uint64_t *number)
+read_number(const char **from, uint64_t *number)
 {
-	size_t		digits = strspn(*text, "0123456789");
+	size_t		digits = strspn(*from, "0123456789");
 
-	*number = digits > MAX_DIGITS ? UINT64_MAX : strtoull(*text, NULL, 10);
-	*text += digits;
+	*number = digits > MAX_DIGITS ? UINT64_MAX : strtoull(*from, NULL, 10);
+	*from += digits;
 	return digits > 0;
 }
 
@@ -109,15 +109,15 @@ read_number(const char **text, uint64_t *number)
 static bool
 take_total(Look *look, const char *name, char *line)
 {
-	const char *text = line;
+	const char *from = line;
 	uint64_t	kilobytes;
 
 	if (strncmp(line, "MemTotal:", strlen("MemTotal:")) != 0)
 		return true;
-	text	  +=strlen("MemTotal:");
-	text	  +=strspn(text, " ");
+	from += strlen("MemTotal:");
+	from += strspn(from, " ");
 
-	if (!read_number(&text, &kilobytes) || strcmp(text, " kB") != 0 ||
+	if (!read_number(&from, &kilobytes) || strcmp(from, " kB") != 0 ||
 		kilobytes == 0 || kilobytes >= NO_LIMIT / 1024)
 		return holds(look, name, line);
 	look->memory->host = kilobytes * 1024;
@@ -166,18 +166,18 @@ take_group(Look *look, const char *name, char *line)
 
 /* undo \040 and the like, in place */
 static void
-unescape(char *text)
+unescape(char *from)
 {
-	char	   *to = text;
+	char	   *to = from;
 
-	for (; *text != '\0'; text ++)
+	for (; *from != '\0'; from++)
 	{
-		*to = *text;
-		if (text[0] == '\\' && text[1] >= '0' && text[1] <= '3' &&
-			text[2] >= '0' && text[2] <= '7' && text[3] >= '0' && text[3] <= '7')
+		*to = *from;
+		if (from[0] == '\\' && from[1] >= '0' && from[1] <= '3' &&
+			from[2] >= '0' && from[2] <= '7' && from[3] >= '0' && from[3] <= '7')
 		{
-			*to = (char) ((text[1] - '0') *64 + (text[2] - '0') *8 + text[3] - '0');
-			text	  +=3;
+			*to = (char) ((from[1] - '0') * 64 + (from[2] - '0') * 8 + from[3] - '0');
+			from += 3;
 		}
 		to++;
 	}
@@ -263,12 +263,12 @@ take_mount(Look *look, const char *name, char *line)
 static bool
 take_limit(Look *look, const char *name, char *line)
 {
-	const char *text = line;
+	const char *from = line;
 	uint64_t	limit;
 
 	if (look->reading == &look->v2 && strcmp(line, "max") == 0)
 		return true;
-	if (!read_number(&text, &limit) || *text != '\0' || limit == 0)
+	if (!read_number(&from, &limit) || *from != '\0' || limit == 0)
 		return holds(look, name, line);
 	if (limit < NO_LIMIT && (look->least == 0 || limit < look->least))
 		look->least = limit;
