@@ -28,26 +28,13 @@ OBJS = \
 	src/sqlviews.o \
 	src/sqlrelations.o \
 	src/sqlchart.o \
-	src/sketch.o \
-	src/curve.o \
-	src/life.o \
-	src/heuristic.o \
-	src/history.o \
-	src/memory.o \
-	src/sizing.o \
-	src/stream.o \
-	src/sampler.o \
-	src/scans.o \
-	src/sweep.o \
-	src/reuse.o \
-	src/advice.o \
-	src/statefile.o \
-	src/chart.o
+	$(PURE)
 
 # Plain C: these see no PostgreSQL header, so that the unit tests can link them alone.
-PURE = src/sketch.o src/curve.o src/life.o src/heuristic.o src/history.o src/memory.o \
-	src/sizing.o src/stream.o src/sampler.o src/scans.o src/sweep.o src/reuse.o src/advice.o \
-	src/statefile.o src/chart.o
+PURE_MODULES = sketch curve life heuristic history memory sizing stream sampler scans \
+	sweep reuse advice statefile chart
+PURE_HEADERS = segments
+PURE = $(PURE_MODULES:%=src/%.o)
 
 EXTENSION = working_set
 EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" working_set.control)
@@ -92,7 +79,7 @@ clean:
 .PHONY: all install installcheck clean
 endif
 
-.PHONY: demo test test-long check-world monitoring-demo unit unit-programs check-headers versions help
+.PHONY: demo test test-long check-world monitoring-demo unit unit-programs pure check-headers versions help
 
 demo: ## see it work: installs what is missing, runs a private server, cleans up
 	@test/sandbox --demo bench/demo
@@ -113,6 +100,9 @@ unit: $(UNIT) ## run the C unit tests, which need no PostgreSQL
 	@prove --exec '' $(UNIT)
 
 unit-programs: $(UNIT)
+
+pure: # the modules that are plain C: test/all and test/mutants ask
+	@echo $(PURE_MODULES) $(PURE_HEADERS)
 
 check-headers: ## check what the headers include and what the library exports
 	@test/sandbox test/all headers
