@@ -33,16 +33,15 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "yardstick.h"
+/* the C library's own */
+#undef printf
+#undef fprintf
+#undef qsort
 
-#include <sys/wait.h>
+#include "trials.h"
+
 #include <time.h>
-#include <unistd.h>
 
-#define PROCESSES	2
-
-#define START		WS_TICK_ORIGIN
-#define MINUTE		(60 * WS_TICKS_PER_SECOND)
 #define STEPS		60
 #define NOW			(START + STEPS * MINUTE - 1)
 
@@ -80,10 +79,12 @@ static const char *const hash_name[NHASHES] = {"lookup3", "XXH3"};
 
 typedef struct Result
 {
-	double		pages;			/* sum over trials */
+	Tally		pages;			/* of the trials, as an error against 1 */
 	Tally		steps[NREGISTERS][NHASHES];
 	Tally		one_tick[NREGISTERS][NHASHES];
 } Result;
+
+#define NTALLIES	((int) (sizeof(Result) / sizeof(Tally)))
 
 typedef struct Fork
 {
@@ -109,19 +110,7 @@ open_lab(Lab *lab)
 		lab->sk[h] = new_sketch(M_FED, START);
 	lab->folded = new_sketch(M_FED, START);
 	lab->pressed = new_sketch(M_FED, START);
-	lab->workspace = malloc(ws_curve_size(M_FED));
-	if (!lab->workspace)
-		abort();
-}
-
-static void
-close_lab(Lab *lab)
-{
-	for (int h = 0; h < NHASHES; h++)
-		free(lab->sk[h]);
-	free(lab->folded);
-	free(lab->pressed);
-	free(lab->workspace);
+	lab->workspace = workspace_of(M_FED);
 }
 
 /*
@@ -232,10 +221,10 @@ check_halve(void)
 }
 
 /*
- * Judge the sketches of a finished trial.
+ * Add the errors of a finished trial.
  */
 static void
-judge(Lab *lab, Result *result)
+take_errors(Lab *lab, Result *result)
 {
 	const WsSketch *folded = lab->folded;
 	const WsSketch *pressed = lab->pressed;
@@ -243,7 +232,7 @@ judge(Lab *lab, Result *result)
 	uint32_t	hour = STEPS * MINUTE - 1;
 	uint32_t	present = 0;
 
-	result->pages += lab->pages;
+	tally_error(&result->pages, lab->pages, 1);
 	for (int h = 0; h < NHASHES; h++)
 	{
 		memcpy(lab->folded, lab->sk[h], ws_sketch_size(M_FED));
@@ -255,11 +244,8 @@ judge(Lab *lab, Result *result)
 			ws_curve_estimate(&folded, 1, NOW, &hour, 1, &e, lab->workspace);
 			tally_estimate(&result->steps[g][h], &e, lab->pages);
 
-			/* as if everything had happened just now */
 			memcpy(lab->pressed, lab->folded, ws_sketch_size(registers[g]));
-			for (size_t c = 0; c < ws_sketch_ncells(lab->pressed); c++)
-				if (lab->pressed->cells[c] > 0)
-					lab->pressed->cells[c] = NOW;
+			press(lab->pressed, NOW);
 			ws_curve_estimate(&pressed, 1, NOW, &present, 1, &e, lab->workspace);
 			tally_estimate(&result->one_tick[g][h], &e, lab->pages);
 		}
@@ -361,105 +347,67 @@ catalog_trial(Lab *lab, const Workload *w)
 	(void) w;
 }
 
+/*
+ * Relations of so many percent of the pages, or of ten pages each if that is 0,
+ * of which every stride-th block is used; their numbers are up to `apart' apart.
+ */
+static void
+feed_relations(Lab *lab, int64_t pages, int nrelations, const int *percent, uint32_t stride, int apart)
+{
+	Tag			tag = random_tag(lab);
+
+	begin(lab, pages);
+	for (int i = 0; i < nrelations; i++)
+	{
+		feed(lab, tag, percent ? (uint32_t) (pages * percent[i] / 100) : 10, stride);
+		tag.relation += apart == 3 ? 3 : 1 + random_below(&lab->seed, apart);
+	}
+}
+
 /* five large relations, created one after the other */
 static void
 large_trial(Lab *lab, const Workload *w)
 {
 	static const int percent[] = {40, 30, 15, 10, 5};
-	Tag			tag = random_tag(lab);
 
-	begin(lab, w->pages);
-	for (int i = 0; i < 5; i++)
-	{
-		feed(lab, tag, (uint32_t) (w->pages * percent[i] / 100), 1);
-		tag.relation += 1 + random_below(&lab->seed, 5);
-	}
+	feed_relations(lab, w->pages, 5, percent, 1, 5);
 }
 
 /* a great many relations of ten pages, numbered in threes */
 static void
 small_trial(Lab *lab, const Workload *w)
 {
-	Tag			tag = random_tag(lab);
-
-	begin(lab, w->pages);
-	for (int64_t i = 0; i < w->pages / 10; i++)
-	{
-		feed(lab, tag, 10, 1);
-		tag.relation += 3;
-	}
+	feed_relations(lab, w->pages, w->pages / 10, NULL, 1, 3);
 }
 
 /* every 128th block of five relations */
 static void
 stride_trial(Lab *lab, const Workload *w)
 {
-	Tag			tag = random_tag(lab);
+	static const int percent[] = {20, 20, 20, 20, 20};
 
-	begin(lab, w->pages);
-	for (int i = 0; i < 5; i++)
-	{
-		feed(lab, tag, (uint32_t) (w->pages / 5), 128);
-		tag.relation += 1 + random_below(&lab->seed, 5);
-	}
+	feed_relations(lab, w->pages, 5, percent, 128, 5);
 }
 
-static Result
-run(const Workload *w, int trials, uint64_t seed)
+typedef struct Row
 {
-	Result		result = {0};
-	int			fd[PROCESSES];
+	const Workload *w;
+	uint64_t	seed;
+} Row;
 
-	fflush(stdout);
-	for (int p = 0; p < PROCESSES; p++)
+static void
+make_row(const void *what, int first, int trials, Tally *tallies)
+{
+	const Row  *row = what;
+	Lab			lab;
+
+	open_lab(&lab);
+	for (int i = first; i < trials; i += PROCESSES)
 	{
-		int			ends[2];
-		pid_t		pid;
-
-		if (pipe(ends) != 0 || (pid = fork()) < 0)
-		{
-			perror("hash");
-			exit(2);
-		}
-		if (pid == 0)
-		{
-			Lab			lab;
-			Result		part = {0};
-
-			open_lab(&lab);
-			for (int i = p; i < trials; i += PROCESSES)
-			{
-				lab.seed = mix64(seed + i);
-				w->trial(&lab, w);
-				judge(&lab, &part);
-			}
-			close_lab(&lab);
-			_exit(write(ends[1], &part, sizeof(part)) != sizeof(part));
-		}
-		close(ends[1]);
-		fd[p] = ends[0];
+		lab.seed = mix64(row->seed + i);
+		row->w->trial(&lab, row->w);
+		take_errors(&lab, (Result *) tallies);
 	}
-	for (int p = 0; p < PROCESSES; p++)
-	{
-		Result		part;
-
-		if (read(fd[p], &part, sizeof(part)) != sizeof(part))
-		{
-			fprintf(stderr, "hash: a process failed\n");
-			exit(2);
-		}
-		close(fd[p]);
-		result.pages += part.pages;
-		for (int g = 0; g < NREGISTERS; g++)
-			for (int h = 0; h < NHASHES; h++)
-			{
-				tally_merge(&result.steps[g][h], &part.steps[g][h]);
-				tally_merge(&result.one_tick[g][h], &part.one_tick[g][h]);
-			}
-	}
-	while (wait(NULL) > 0)
-		;
-	return result;
 }
 
 /* the worst of each hash, in standard errors beyond theory */
@@ -488,7 +436,7 @@ print_result(const Workload *w, const Result *r)
 			const Tally *t = one_tick ? r->one_tick[g] : r->steps[g];
 
 			printf("%-30s %6d %10.0f  %-8s %5u  %5.3f ", w->name, t->trials,
-				   r->pages / t->trials, one_tick ? "one tick" : "steps",
+				   tally_bias(&r->pages) + 1, one_tick ? "one tick" : "steps",
 				   registers[g], sqrt(t[XXH3].variance / t->trials * registers[g]));
 			for (int h = 0; h < NHASHES; h++)
 				print_tally(&t[h], h, registers[g]);
@@ -533,7 +481,8 @@ main(int argc, char **argv)
 
 		if (w->trial == catalog_trial && nforks == 0)
 			continue;
-		r = run(w, Max(w->trials * percent / 100, 2), mix64(seed * 100 + i));
+		run_trials(make_row, &(Row) {w, mix64(seed * 100 + i)}, Max(w->trials * percent / 100, 2),
+				   (Tally *) &r, NTALLIES);
 		print_result(w, &r);
 	}
 

@@ -2,7 +2,7 @@
  * hotpath.c
  *		What a buffer hit costs, without a server around it; see bench/hotpath.
  *
- *	hotpath time [-m log2m] [-n accesses] [-r runs] [-p processes] [-b]
+ *	hotpath time RUNS PROCESSES
  *	hotpath run WAY current|store|unattended ACCESSES	the loop alone, for callgrind
  *	hotpath step WAY current|store	instructions per access, by stepping through them
  *
@@ -30,8 +30,8 @@
 #include "storage/proc.h"
 
 #include "lookup.h"
-#include "shmem.h"
-#include "watch.h"
+#include "sample_events.h"
+#include "shared.h"
 
 /* the C library's own */
 #undef printf
@@ -45,10 +45,11 @@
 #endif
 
 /*
- * What the library gets from the server and from its other rooms.  The clock is
+ * What the library gets from the server and from its other modules.  The clock is
  * advanced by the loop, in the place of the worker, and no page is sampled.
  */
 WsShared   *ws_shared;
+WsSharedCounters *ws_counters;
 int			MyProcPid;
 PGPROC	   *MyProc;
 int			ParallelWorkerNumber = -1;
@@ -56,14 +57,14 @@ BackendType MyBackendType;
 BufferUsage pgBufferUsage;
 
 bool		LWLockHeldByMeInMode(LWLock *lock, LWLockMode mode) { return false; }
-uint32		ws_shmem_advance(void) { return ws_shared->sketch[0]->tick; }
-void		ws_shmem_wake_worker(void) {}
-void		ws_watch_begin(void) {}
-void		ws_watch_flush(WsCounters *counters) {}
-void		ws_watch_damper(WsDamper *damper, uint32 tick, WsKind kind) {}
-void		ws_watch_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind) {}
-void		ws_watch_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind) {}
-void		ws_watch_remove(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind) {}
+uint32		ws_shared_advance(void) { return ws_shared->sketch[0]->tick; }
+void		ws_shared_wake_worker(void) {}
+void		ws_events_begin(void) {}
+void		ws_events_flush(WsCounters *counters) {}
+void		ws_events_damper(WsDamper *damper, uint32 tick, WsKind kind) {}
+void		ws_events_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind) {}
+void		ws_events_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind) {}
+void		ws_events_remove(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind) {}
 
 /* as the server's: 16 bytes, the key, and the number of the buffer */
 typedef struct Entry
@@ -75,13 +76,12 @@ typedef struct Entry
 
 static Entry *entries;
 static uint32 npages;
-static uint32 log2m = 14;
+#define LOG2M	14
 static WsSketch *sketch;
 static LWLockPadded locks[NUM_BUFFER_PARTITIONS];
 
 /* ---------------------------------------------------------------- other ways */
 
-static uint16 *cells16;
 static int64 *stamps;
 
 static inline uint32
@@ -115,108 +115,6 @@ nothing(const void *entry_key, const void *key, Size size)
 	return 0;
 }
 
-/* the cells themselves looked at, each time, as it was before there were marks */
-static int
-no_marks(const void *entry_key, const void *key, Size size)
-{
-	uint32	   *cell;
-	uint32		now;
-
-	if (!same(entry_key, key))
-		return 1;
-	cell = &sketch->cells[ws_cell(hash_of(entry_key), 14)];
-	now = ws_load(&sketch->tick);
-	if (ws_load(cell) != now)
-		ws_store(cell, now);
-	return 0;
-}
-
-/* the same, with the geometry looked up each time instead of made a constant */
-static int
-any_geometry(const void *entry_key, const void *key, Size size)
-{
-	uint32		hash;
-	uint32	   *cell;
-	uint32		now;
-
-	if (!same(entry_key, key))
-		return 1;
-	hash = hash_of(entry_key);
-	cell = &sketch->cells[ws_sketch_cell(sketch, hash)];
-	now = ws_load(&sketch->tick);
-	if (ws_load(cell) != now)
-		ws_store(cell, now);
-	return 0;
-}
-
-/* the same without looking first */
-static int
-always_store(const void *entry_key, const void *key, Size size)
-{
-	if (!same(entry_key, key))
-		return 1;
-	ws_store(&sketch->cells[ws_cell(hash_of(entry_key), 14)], ws_load(&sketch->tick));
-	return 0;
-}
-
-/* cells of half the size: 1.8 hours at 100 ms, then they would have to be swept */
-static int
-half_cells(const void *entry_key, const void *key, Size size)
-{
-	uint16	   *cell;
-	uint16		now;
-
-	if (!same(entry_key, key))
-		return 1;
-	cell = &cells16[ws_cell(hash_of(entry_key), 14)];
-	now = (uint16) ws_load(&sketch->tick);
-	if (__atomic_load_n(cell, __ATOMIC_RELAXED) != now)
-		__atomic_store_n(cell, now, __ATOMIC_RELAXED);
-	return 0;
-}
-
-/* registers side by side, each with its levels in two lines of cache */
-static int
-register_major(const void *entry_key, const void *key, Size size)
-{
-	uint32		hash;
-	uint32	   *cell;
-	uint32		now;
-
-	if (!same(entry_key, key))
-		return 1;
-	hash = hash_of(entry_key);
-	cell = (uint32 *) stamps + ((size_t) (hash >> 18) << 5) + __builtin_ctz(hash | 0x40000);
-	now = ws_load(&sketch->tick);
-	if (ws_load(cell) != now)
-		ws_store(cell, now);
-	return 0;
-}
-
-/* hashes kept by the process, and entered 64 at a time */
-static int
-batches(const void *entry_key, const void *key, Size size)
-{
-	static uint32 kept[64];
-	static int	n = 0;
-
-	if (!same(entry_key, key))
-		return 1;
-	kept[n++] = hash_of(entry_key);
-	if (unlikely(n == 64))
-	{
-		for (n = 0; n < 64; n++)
-		{
-			uint32	   *cell = &sketch->cells[ws_cell(kept[n], 14)];
-
-			if (ws_load(cell) != ws_load(&sketch->tick))
-				ws_store(cell, ws_load(&sketch->tick));
-		}
-		n = 0;
-	}
-	return 0;
-}
-
 /* the clock read at each hit, the cheapest there is */
 static int
 coarse_clock(const void *entry_key, const void *key, Size size)
@@ -229,7 +127,7 @@ coarse_clock(const void *entry_key, const void *key, Size size)
 		return 1;
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
 	now = (uint32) (t.tv_sec * 10 + t.tv_nsec / 100000000);
-	cell = &sketch->cells[ws_cell(hash_of(entry_key), 14)];
+	cell = &sketch->cells[ws_cell(hash_of(entry_key), LOG2M)];
 	if (ws_load(cell) != now)
 		ws_store(cell, now);
 	return 0;
@@ -262,45 +160,24 @@ typedef struct Way
 	const char *name;
 	const char *title;
 	HashCompareFunc function;
-	bool		prefetch;
-	bool		other;			/* only to be seen with -b */
 } Way;
 
 static Way	ways[] = {
-	{"empty", "empty function", nothing, false, false},
-	{"memcmp", "memcmp, the server's own", memcmp, false, false},
-	{"ours", "working_set", NULL, false, false},
+	{"empty", "empty function", nothing},
+	{"memcmp", "memcmp, the server's own", memcmp},
+	{"ours", "working_set", NULL},
+	{"clock", "coarse clock at each hit", coarse_clock},
 #ifdef HAVE_XXHASH
-	{"textbook", "8-byte times, register-major, gettimeofday, hash of 20 bytes", textbook, false, false},
+	{"textbook", "8-byte times, register-major, gettimeofday, hash of 20 bytes", textbook},
 #endif
-	{"cells", "cells without marks", no_marks, false, true},
-	{"any", "the same, geometry not a constant", any_geometry, false, true},
-	{"always", "store without looking", always_store, false, true},
-	{"prefetch", "working_set, mark prefetched at the hash", NULL, true, true},
-	{"half", "cells of 16 bits", half_cells, false, true},
-	{"register", "register-major, 4-byte times", register_major, false, true},
-	{"batches", "hashes kept, entered 64 at a time", batches, false, true},
-	{"clock", "coarse clock at each hit", coarse_clock, false, true},
 };
 
 #define NWAYS	((int) lengthof(ways))
 #define AHEAD	8
+#define ACCESSES	(4 << 20)	/* of one run */
 #define MEMCMP	1			/* what others are compared with */
 
 /* ---------------------------------------------------------------- the loop */
-
-/*
- * What a stand-in for the table's hash function could do ahead of the lookup.
- * Compilers leave out a call of what only prefetches, if they may.
- */
-extern __attribute__((noipa)) void prefetch_mark(uint32 hash);
-
-void
-prefetch_mark(uint32 hash)
-{
-	__builtin_prefetch(&ws_sketch_marks(sketch)[ws_cell(hash, 14) / 32]);
-	__asm__ volatile("");
-}
 
 static uint64
 clock_ns(void)
@@ -331,8 +208,6 @@ look(const Way *way, const uint32 *pages, uint32 n)
 		const Entry *e = &entries[pages[i]];
 
 		memcpy(&keys[(i + AHEAD) % (2 * AHEAD)], &pages[i + AHEAD < n ? i + AHEAD : 0], sizeof(uint32));
-		if (way->prefetch)
-			prefetch_mark(e->element.hashvalue);
 		differ += match(&e->tag, &keys[i % (2 * AHEAD)], sizeof(BufferTag));
 	}
 	return differ;
@@ -389,22 +264,22 @@ set_up(uint32 pages)
 	}
 
 	ws_shared = shared_memory(sizeof(WsShared));
+	ws_counters = shared_memory(sizeof(WsSharedCounters));
 	for (int kind = 0; kind < WS_NKINDS; kind++)
 	{
-		ws_shared->sketch[kind] = shared_memory(ws_sketch_size(1 << log2m));
-		ws_sketch_init(ws_shared->sketch[kind], 1 << log2m, WS_TICK_ORIGIN);
+		ws_shared->sketch[kind] = shared_memory(ws_sketch_size(1 << LOG2M));
+		ws_sketch_init(ws_shared->sketch[kind], 1 << LOG2M, WS_TICK_ORIGIN);
 	}
-	ws_shared->log2m = log2m;
+	ws_shared->log2m = LOG2M;
 	ws_shared->sample_shift = WS_SAMPLE_OFF;
 	sketch = ws_shared->sketch[WS_CLIENT];
-	cells16 = shared_memory(ws_sketch_size(1 << 14));
 	stamps = shared_memory(((size_t) 1 << 14) * 32 * sizeof(int64));
 
 	MyProcPid = getpid();
 	ws_lookup_begin(locks, 1 << 24, true);
 	for (int i = 0; i < NWAYS; i++)
 		if (!ways[i].function)
-			ways[i].function = ws_lookup_match(log2m);
+			ways[i].function = ws_lookup_match(LOG2M);
 }
 
 /* ---------------------------------------------------------------- time */
@@ -426,9 +301,9 @@ static const Pattern patterns[] = {
 };
 
 static uint32 *
-draw(const Pattern *p, uint32 n, uint64 seed)
+draw(const Pattern *p, uint64 seed)
 {
-	uint32	   *pages = malloc(sizeof(uint32) * n);
+	uint32	   *pages = malloc(sizeof(uint32) * ACCESSES);
 	double	   *sum = NULL;
 	uint64		state = seed;
 
@@ -440,7 +315,7 @@ draw(const Pattern *p, uint32 n, uint64 seed)
 		for (uint32 i = 0; i < p->pages; i++)
 			sum[i] = (i ? sum[i - 1] : 0) + pow(i + 1.0, -p->zipf);
 	}
-	for (uint32 i = 0; i < n; i++)
+	for (uint32 i = 0; i < ACCESSES; i++)
 	{
 		uint32		low = 0;
 
@@ -499,11 +374,10 @@ meet(uint32 *arrived, uint32 processes, uint32 *round)
  * process ticks, as the worker would.
  */
 static void
-measure(const Pattern *p, int process, int processes, uint32 n, int runs, bool others,
-		uint32 *arrived, double *ns)
+measure(const Pattern *p, int process, int processes, int runs, uint32 *arrived, double *ns)
 {
 	uint32		round = 0;
-	uint32	   *pages = draw(p, n, 17 + process);
+	uint32	   *pages = draw(p, 17 + process);
 	uint32		chunk = p->in_turn ? p->pages : 65536;
 	cpu_set_t	cpus;
 
@@ -520,10 +394,8 @@ measure(const Pattern *p, int process, int processes, uint32 n, int runs, bool o
 			uint64		took = 0;
 			uint64		ticked = 0;
 
-			if (ways[w].other && !others)
-				continue;
 			meet(arrived, processes, &round);
-			for (uint32 done = 0; done < n; done += chunk)
+			for (uint32 done = 0; done < ACCESSES; done += chunk)
 			{
 				uint64		start = clock_ns();
 
@@ -533,17 +405,17 @@ measure(const Pattern *p, int process, int processes, uint32 n, int runs, bool o
 					ticked = start;
 					start = clock_ns();
 				}
-				check(look(&ways[w], pages + done, Min(n - done, chunk)) == 0, "match");
+				check(look(&ways[w], pages + done, Min(ACCESSES - done, chunk)) == 0, "match");
 				took += clock_ns() - start;
 			}
 			if (run >= 0)
-				ns[w * runs + run] = (double) took / n;
+				ns[w * runs + run] = (double) took / ACCESSES;
 		}
 	free(pages);
 }
 
-static int
-time_all(uint32 n, int runs, int processes, bool others)
+static void
+time_all(int runs, int processes)
 {
 	size_t		each = (size_t) NWAYS * runs;
 	double	   *ns = shared_memory(sizeof(double) * each * processes);
@@ -564,7 +436,7 @@ time_all(uint32 n, int runs, int processes, bool others)
 			check(pid >= 0, "fork");
 			if (pid == 0)
 			{
-				measure(p, process, processes, n, runs, others, arrived, ns + process * each);
+				measure(p, process, processes, runs, arrived, ns + process * each);
 				_exit(0);
 			}
 		}
@@ -583,8 +455,6 @@ time_all(uint32 n, int runs, int processes, bool others)
 		printf("  %-62s %7s %7s   %s\n", "ns per access", "median", "added", "quartiles");
 		for (int w = 0; w < NWAYS; w++)
 		{
-			if (ways[w].other && !others)
-				continue;
 			memcpy(one, &ns[w * runs], sizeof(double) * runs);
 			for (int run = 0; run < runs; run++)
 				added[run] = ns[w * runs + run] - ns[MEMCMP * runs + run];
@@ -596,7 +466,6 @@ time_all(uint32 n, int runs, int processes, bool others)
 		}
 		fflush(stdout);
 	}
-	return 0;
 }
 
 /* ---------------------------------------------------------------- instructions */
@@ -649,7 +518,6 @@ run_loop(const Way *way, bool store, uint32 n)
 	{
 		memset(sketch->cells, 0, sizeof(uint32) * ws_sketch_ncells(sketch));
 		memset(ws_sketch_marks(sketch), 0, ws_sketch_ncells(sketch) / 8);
-		memset(cells16, 0, sizeof(uint16) * ws_sketch_ncells(sketch));
 		memset(stamps, 0, sizeof(int64) * 32 * (1 << 14));
 	}
 	raise(SIGCONT);
@@ -690,30 +558,11 @@ count_steps(const Way *way, bool store, uint32 n)
 int
 main(int argc, char **argv)
 {
-	uint32		n = 4 << 20;
-	int			runs = 15;
-	int			processes = 1;
-	bool		others = false;
-	int			c;
-
-	if (argc < 2)
-		return 2;
-	optind = 2;
-	while ((c = getopt(argc, argv, "m:n:r:p:b")) != -1)
-		switch (c)
-		{
-			case 'm': log2m = (uint32) atoi(optarg); break;
-			case 'n': n = (uint32) atol(optarg); break;
-			case 'r': runs = atoi(optarg); break;
-			case 'p': processes = atoi(optarg); break;
-			case 'b': others = true; break;
-			default: return 2;
-		}
-
-	if (strcmp(argv[1], "time") == 0 && n > 0 && runs > 0 && processes > 0 && log2m >= 10 && log2m <= 16)
+	if (argc == 4 && strcmp(argv[1], "time") == 0)
 	{
 		set_up(10000000);
-		return time_all(n, runs, processes, others);
+		time_all(atoi(argv[2]), atoi(argv[3]));
+		return 0;
 	}
 	set_up(16384);
 	/* nobody lets time pass: then those do who find no mark */

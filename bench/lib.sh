@@ -1,15 +1,68 @@
-# bench/lib.sh - what the scripts here share: a private server, and a line that says
-# on what machine a figure was measured.  To be sourced, inside the sandbox.
+# bench/lib.sh - what the benches share: arguments, a private server, comparisons in pairs
+# (pairs_*), and a control group for the server (cgroup).  To be sourced.
+#
+# shellcheck shell=bash
 
 set -euo pipefail
 
-if [ -z "${WS_SANDBOX:-}" ]; then
-    echo "run it as: test/sandbox ${0#./}" >&2
-    exit 2
-fi
+# ---------------------------------------------------------------- arguments, and the end
 
-data=$WS_SANDBOX/data
-export PGHOST=$WS_SANDBOX PGPORT=5432 PGUSER=postgres PGDATABASE=postgres PGOPTIONS=
+# options DEFAULT... -- ARGUMENT...: set a variable for each default.  NAME is a switch: --NAME
+# sets it to "yes".  NAME=VALUE takes a value: --NAME VALUE.  A - is _ in the variable.
+options() {
+    local defaults=() name value
+    for name in "$@"; do
+        [ "$name" != -- ] || break
+        defaults+=("$name")
+        value=
+        if [[ $name == *=* ]]; then value=${name#*=}; fi
+        name=${name%%=*}
+        printf -v "${name//-/_}" %s "$value"
+    done
+    shift $((${#defaults[@]} + 1))
+    while [ $# -gt 0 ]; do
+        name=${1#--} value=yes
+        if [[ $1 != --* ]]; then
+            usage
+        elif [[ " ${defaults[*]} " == *" $name="* ]]; then
+            value=${2:-}
+            [ -n "$value" ] || usage
+            shift
+        elif [[ " ${defaults[*]} " != *" $name "* ]]; then
+            usage
+        fi
+        printf -v "${name//-/_}" %s "$value"
+        shift
+    done
+}
+
+# The lines of the script's first comment that are set off.
+usage() {
+    sed -n '2,/^[^#]/s/^#   //p' "$0" >&2
+    exit 2
+}
+
+# at_exit COMMAND...: also if a signal ends the script
+at_exit() {
+    # shellcheck disable=SC2064
+    trap "status=\$?; trap '' HUP INT TERM; $*; exit \$status" EXIT
+    trap 'exit 129' HUP
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+}
+
+# quietly COMMAND...: show what it prints only if it fails
+quietly() {
+    local log=$TMPDIR/quietly.$BASHPID
+    "$@" >"$log" 2>&1 || { cat "$log" >&2; return 1; }
+}
+
+# compile OUTPUT ARGUMENT...: a program of C, from the repository's top
+compile() {
+    local output=$1
+    shift
+    "${CC:-cc}" -std=gnu99 -O2 -Wall -Wextra -Werror -Isrc -Itest/unit "$@" -lm -o "$output"
+}
 
 # Print what the figures below were measured on.
 print_machine() {
@@ -19,37 +72,579 @@ print_machine() {
         "${cpu:-unknown processor}" "$(nproc)" \
         "$(awk '/^MemTotal/ {print int($2 / 1048576 + 0.5)}' /proc/meminfo)" \
         "$(uname -r)" "$(uname -m)"
-    printf 'Server:   %s\n' "$(postgres --version)"
+    if [ -n "${WS_SANDBOX:-}" ]; then
+        printf 'Server:   %s\n' "$(postgres --version)"
+    else
+        printf 'Compiler: %s\n' "$("${CC:-cc}" --version | head -n 1)"
+    fi
 }
+
+# ---------------------------------------------------------------- a private server
+
+# Most benches run in test/sandbox; call this first in them.
+need_sandbox() {
+    [ -n "${WS_SANDBOX:-}" ] || { echo "run it as: test/sandbox ${0#./}" >&2; exit 2; }
+}
+
+if [ -n "${WS_SANDBOX:-}" ]; then
+    data=$WS_SANDBOX/data
+    export PGHOST=$WS_SANDBOX PGPORT=5432 PGUSER=postgres PGDATABASE=postgres PGOPTIONS=
+fi
 
 # new_cluster [SETTING...]: make a cluster that preloads the extension.
 new_cluster() {
-    local setting
     rm -rf "$data"
-    initdb -A trust -N -U "$PGUSER" -E UTF8 --locale=C --no-instructions -D "$data" >"$TMPDIR/initdb.log" 2>&1 ||
-        { cat "$TMPDIR/initdb.log" >&2; return 1; }
-    {
-        echo "shared_preload_libraries = 'working_set'"
-        echo "listen_addresses = ''"
-        echo "unix_socket_directories = '$PGHOST'"
-        echo "fsync = off"
-        echo "max_wal_size = '4GB'"
-        for setting in "$@"; do echo "$setting"; done
-    } >>"$data/postgresql.conf"
+    quietly initdb -A trust -N -U "$PGUSER" -E UTF8 --locale=C --no-instructions -D "$data"
+    printf '%s\n' "shared_preload_libraries = 'working_set'" "listen_addresses = ''" \
+        "unix_socket_directories = '$PGHOST'" "fsync = off" "max_wal_size = '4GB'" "$@" >>"$data/postgresql.conf"
 }
 
-# Start it, with nothing known of the time before: what is used is counted from here on.
+# configure SETTING...: what holds from the next start or reload on, beside that.  One write,
+# since processes that are just starting read it.
+configure() { printf '%s\n' "$@" >"$data/postgresql.auto.conf"; }
+
+# Start it without the saved state: what is used is counted from here on.
 start_server() {
     rm -f "$data/pg_stat/working_set.saved"
     pg_ctl -s -w -D "$data" -l "$WS_SANDBOX/server.log" start >"$TMPDIR/start.log" 2>&1 ||
         { cat "$TMPDIR/start.log" "$WS_SANDBOX/server.log" >&2; return 1; }
 }
 
-stop_server() {
-    pg_ctl -s -w -D "$data" -m fast stop
+stop_server() { pg_ctl -s -w -D "$data" -m fast stop; }
+
+# restart_with SETTING...
+restart_with() {
+    stop_server
+    configure "$@"
+    start_server
 }
 
 # Run SQL, values only.
-sql() {
-    psql -XAtq -v ON_ERROR_STOP=1 -c "$1"
+sql() { psql -XAtq -v ON_ERROR_STOP=1 -c "$1"; }
+
+# wide_table NAME ROWS [BYTES]: one row to a page
+wide_table() {
+    sql "CREATE TABLE $1 (id int, filler text)"
+    sql "ALTER TABLE $1 ALTER filler SET STORAGE PLAIN"
+    sql "INSERT INTO $1 SELECT g, repeat('x', ${3:-7000}) FROM generate_series(1, $2) g"
+    sql "VACUUM (FREEZE, ANALYZE) $1"
+}
+
+# cpu_ns PID: its processor time; private_kb PID: its private memory
+cpu_ns() { cut -d ' ' -f 1 "/proc/$1/schedstat"; }
+private_kb() { awk '/^RssAnon/ { print $2 }' "/proc/$1/status"; }
+worker_pid() { sql "SELECT coalesce(worker_pid, 0) FROM working_set_info"; }
+# and of a process that keeps nothing of its own, to compare with
+checkpointer_pid() { sql "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'"; }
+
+# One page in how many is sampled now?
+sampled() { sql "SELECT coalesce((1 / nullif(sample_rate, 0))::text, 'none') FROM working_set_info"; }
+
+# build_module: ws_bench, which takes the worker's place, and a clock that stands still
+build_module() {
+    cc -O2 -fPIC -shared -Wall -Isrc -I"$("$PG_CONFIG" --includedir-server)" -D_GNU_SOURCE \
+        -DPGDLLEXPORT='__attribute__((visibility("default")))' \
+        bench/module.c src/sketch.c src/sampler.c src/stream.c -lm -o "$("$PG_CONFIG" --pkglibdir)/ws_bench.so"
+    cc -O2 -fPIC -shared -Wall -DSTILL_CLOCK bench/module.c -o "$TMPDIR/still_clock.so"
+}
+
+# ---------------------------------------------------------------- pairs
+
+# How much faster or slower is a server one way than another, on a machine whose speed is
+# never the same for long?  Throughput drifts by several percent from one second to the
+# next, and the differences of interest are below one percent.  So only what is measured
+# within seconds is compared:
+#
+#   - Time is cut into blocks, and each block has slices of all the alternatives.  One
+#     block gives one ratio.  The result is the median of the ratios, with an interval that
+#     has it with 95 % probability whatever the distribution (order statistics, by the
+#     binomial distribution; it takes six blocks), and their quartiles.
+#   - Alternatives take turns in all orders: each is as often first as last, and as often
+#     next to each other one (Williams squares).  Where the server keeps running, a block
+#     goes there and back again, ABC CBA, so that a steady drift is the same for all.
+#   - One alternative is there twice, as its own control.  The ratio of the two has to be
+#     1, and its distance from 1 shows what this design resolves on this machine.
+#
+# Load.  A pgbench with one client for each processor, tied to it, with the server process
+# that it talks to tied to the same one.  Left to itself, the kernel moves them about, and
+# it makes a difference of a factor of two whether client and server share a processor.
+#
+# Counting.  pgbench logs each transaction with the microsecond in which it ended, to
+# memory.  So slices are cut out of one run, and latencies are exact.  A client's rate in a
+# slice is the number of transactions that ended in it after the first, over the time from
+# the first end to the last.
+#
+# Processor time.  The kernel knows to the nanosecond how long a server process ran.
+# Divided by its transactions, it is what the server alone takes for one.
+
+pairs_pgbench=()                # their process IDs,
+pairs_backends=()               # and those of the server processes they talk to
+pairs_processors=()             # for one client each
+pairs_loads=0
+pairs_labels=(on off again)     # the third is the second once more
+
+# pairs_begin [COMMAND...]: get ready; the command is for the end of the script
+pairs_begin() {
+    local part first last
+    pairs_dir=$TMPDIR pairs_tied=yes
+    if [ -w /dev/shm ] && [ "$(df -Pk /dev/shm | awk 'NR == 2 { print $4 }')" -gt 1000000 ]; then
+        pairs_dir=$(mktemp -d /dev/shm/pairs.XXXXXX)
+    fi
+    at_exit "pairs_load_stop; ${*:+$*;} [ \"\$pairs_dir\" = \"\$TMPDIR\" ] || rm -rf -- \"\$pairs_dir\""
+    exec {pairs_never}<> <(:)       # nothing ever comes from there
+    for part in $(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status | tr , ' '); do
+        first=${part%-*} last=${part#*-}
+        while [ "$first" -le "$last" ]; do pairs_processors+=("$first"); first=$((first + 1)); done
+    done
+    taskset -c "${pairs_processors[0]}" true 2>/dev/null || pairs_tied=
+}
+
+# How the load is made, in a line for the reader.
+pairs_print_load() {
+    printf 'Load:     %d clients of pgbench -M prepared, %s\n' "${#pairs_processors[@]}" \
+        "$([ -n "$pairs_tied" ] && echo 'each with its server process on a processor of its own' ||
+            echo 'on whatever processors (there is no taskset)')"
+}
+
+# Sleep without starting a program.
+pairs_sleep() { read -r -t "$1" -u "$pairs_never" || true; }
+
+# pairs_order ALTERNATIVES BLOCK: the order of 0 ... ALTERNATIVES - 1 in this block (from 0)
+pairs_order() {
+    local k=$1 block=$2 j order=()
+    for ((j = 0; j < k; j++)); do
+        order[j]=$((((j % 2 ? (j + 1) / 2 : k - j / 2) + block) % k))
+    done
+    # an odd number of them is in balance with the rows read backwards
+    if ((k % 2 && block / k % 2)); then
+        for ((j = k - 1; j >= 0; j--)); do printf '%s ' "${order[j]}"; done
+    else
+        printf '%s ' "${order[@]}"
+    fi
+}
+
+# pairs_load_begin PGBENCH_OPTION...: start it; it goes on until it is ended
+pairs_load_begin() {
+    local tie=() i pids before="" tries
+    pairs_pgbench=()
+    pairs_loads=$((pairs_loads + 1))
+    : >"$pairs_dir/marks"
+    rm -f "$pairs_dir"/load.*
+    for i in "${!pairs_processors[@]}"; do
+        [ -z "$pairs_tied" ] || tie=(taskset -c "${pairs_processors[i]}")
+        PGAPPNAME=pairs_$i "${tie[@]}" pgbench -n -M prepared -c 1 -j 1 -T 86400 \
+            --random-seed=$((pairs_loads * 1000 + i)) \
+            --log --log-prefix="$pairs_dir/load.$i" "$@" >"$pairs_dir/pgbench.$i" 2>&1 &
+        pairs_pgbench+=($!)
+    done
+    # pgbench has a short session before; so they have to be there twice
+    for ((tries = 0; tries < 100; tries++)); do
+        pids=$(sql "SELECT pid FROM pg_stat_activity WHERE application_name ~ '^pairs_[0-9]+\$'
+                     ORDER BY substring(application_name FROM 7)::int")
+        read -r -d '' -a pairs_backends <<<"$pids" || true
+        if [ "${#pairs_backends[@]}" -eq "${#pairs_processors[@]}" ] && [ "$pids" = "$before" ]; then break; fi
+        before=$pids
+        pairs_sleep 0.05
+    done
+    if [ "${#pairs_backends[@]}" -ne "${#pairs_processors[@]}" ]; then
+        cat "$pairs_dir"/pgbench.* >&2
+        echo "pgbench does not run" >&2
+        return 1
+    fi
+    for i in "${!pairs_backends[@]}"; do
+        [ -z "$pairs_tied" ] || taskset -cp "${pairs_processors[i]}" "${pairs_backends[i]}" >/dev/null
+    done
+}
+
+# Print the time and the processor time of each server process, in ns.
+pairs_mark() {
+    local pid ns line=$EPOCHREALTIME
+    for pid in "${pairs_backends[@]}"; do
+        read -r ns _ <"/proc/$pid/schedstat" || ns=0
+        line+=" $ns"
+    done
+    printf '%s' "$line"
+}
+
+# pairs_slice LABEL SETTLE SECONDS: after some time to settle, take a slice
+pairs_slice() {
+    local begin
+    pairs_sleep "$2"
+    pairs_mark >"$pairs_dir/begin"
+    read -r begin <"$pairs_dir/begin" || true
+    pairs_sleep "$3"
+    echo "$1 $begin $(pairs_mark)" >>"$pairs_dir/marks"
+}
+
+# pairs_load_end [RESULTS BLOCK]: end it, and add to the results what the slices
+# were: block, label, transactions per second, average latency and the 99th percentile of
+# it in us, processor time of the server in us per transaction
+pairs_load_end() {
+    local pid
+    # By ending the server processes: then pgbench still completes its logs.
+    for pid in "${pairs_backends[@]}"; do
+        kill "$pid" 2>/dev/null || { cat "$pairs_dir"/pgbench.* >&2; echo "pgbench has ended by itself" >&2; return 1; }
+    done
+    for pid in "${pairs_pgbench[@]}"; do wait "$pid" || true; done
+    pairs_pgbench=()
+    [ $# -eq 0 ] || pairs_read_logs "$2" >>"$1" || return 1
+    rm -f "$pairs_dir"/load.*
+}
+
+# Give up on it, as far as it has got.
+pairs_load_stop() {
+    local pid
+    for pid in ${pairs_pgbench[@]+"${pairs_pgbench[@]}"}; do kill "$pid" 2>/dev/null || true; done
+    for pid in ${pairs_pgbench[@]+"${pairs_pgbench[@]}"}; do wait "$pid" 2>/dev/null || true; done
+    pairs_pgbench=()
+}
+
+# A line of the log: client, number, latency, script, seconds, microseconds
+pairs_read_logs() {
+    local i logs=()
+    for i in "${!pairs_processors[@]}"; do logs+=("$pairs_dir/load.$i".*); done
+    awk -v block="$1" -v clients="${#pairs_processors[@]}" '
+        # latencies are grouped by us, and long ones by 0.2 %
+        function bin_of(us) { return us < 4096 ? us : 4096 + int(log(us / 4096) * 500) }
+        function begin_of(bin) { return bin < 4096 ? bin - 0.5 : 4096 * exp((bin - 4096) / 500) }
+        function percentile(s, share,    bin, sum, next_sum) {
+            for (bin = 0; bin <= last_bin; bin++)
+                if ((s, bin) in count) {
+                    next_sum = sum + count[s, bin]
+                    if (next_sum >= share * number[s])
+                        return begin_of(bin) + (share * number[s] - sum) / count[s, bin] * (begin_of(bin + 1) - begin_of(bin))
+                    sum = next_sum
+                }
+        }
+        FNR == 1 { file++ }
+        file == 1 {
+            if (FNR == 1) base = int($2)
+            slices++
+            label[slices] = $1
+            from[slices] = $2 - base
+            to[slices] = $(clients + 3) - base
+            for (i = 1; i <= clients; i++) used[slices, i] = $(clients + 3 + i) - $(2 + i)
+            next
+        }
+        {
+            if (FNR == 1) s = 1
+            t = $5 - base + $6 / 1000000
+            while (s <= slices && t > to[s]) s++
+            if (s > slices || t < from[s]) next
+            # one that began before the slice ends in it, as one ends after it that began in it
+            if (ended[s, file]++ == 0) first[s, file] = t
+            last[s, file] = t
+            number[s]++
+            latency[s] += $3
+            bin = bin_of($3)
+            count[s, bin]++
+            if (bin > last_bin) last_bin = bin
+        }
+        END {
+            for (s = 1; s <= slices; s++) {
+                rate = busy = 0
+                for (i = 1; i <= clients; i++) {
+                    if (ended[s, i + 1] < 2) {
+                        print "fewer than two transactions in a slice; make it longer" >"/dev/stderr"
+                        exit 1
+                    }
+                    rate += (ended[s, i + 1] - 1) / (last[s, i + 1] - first[s, i + 1])
+                    busy += used[s, i] / 1000 / (to[s] - from[s])
+                }
+                printf "%s %s %.6g %.6g %.6g %.6g\n", block, label[s], rate,
+                    latency[s] / number[s], percentile(s, 0.99), busy / rate
+            }
+        }' "$pairs_dir/marks" "${logs[@]}"
+}
+
+# pairs_within RESULTS BLOCKS SECONDS SETTLE SWITCH PREPARE PGBENCH_OPTION...: on against off
+# in a server that keeps running.  SWITCH is called with on or off before each slice,
+# PREPARE before each block.
+pairs_within() {
+    local results=$1 blocks=$2 seconds=$3 settle=$4 switch=$5 prepare=$6 block i order
+    shift 6
+    for ((block = 0; block < blocks; block++)); do
+        read -r -a order <<<"$(pairs_order 3 "$block")"
+        "$prepare"
+        pairs_load_begin "$@"
+        pairs_sleep 0.5
+        for i in "${order[@]}" "${order[2]}" "${order[1]}" "${order[0]}"; do
+            "$switch" "$([ "$i" -eq 0 ] && echo on || echo off)"
+            pairs_slice "${pairs_labels[i]}" "$settle" "$seconds"
+        done
+        pairs_load_end "$results" "$block"
+    done
+}
+
+# pairs_between BLOCKS START STOP MEASURE [ARGUMENT...]: two ways to start a server.  START is
+# called with on or off before each slice and STOP after it; between them `MEASURE BLOCK LABEL
+# ARGUMENT...' measures.
+pairs_between() {
+    local blocks=$1 start=$2 stop=$3 measure=$4 block i order
+    shift 4
+    for ((block = 0; block < blocks; block++)); do
+        read -r -a order <<<"$(pairs_order 3 "$block")"
+        for i in "${order[@]}"; do
+            "$start" "$([ "$i" -eq 0 ] && echo on || echo off)"
+            "$measure" "$block" "${pairs_labels[i]}" "$@"
+            "$stop"
+        done
+    done
+}
+
+# pairs_rapid RESULTS BLOCKS SECONDS SETTLE SWITCH PGBENCH_OPTION...: on against off in a
+# server that keeps running, each block no longer than three slices of some hundredths of a
+# second, for transactions that are much shorter still.  Here it is on that comes twice, so
+# that it is on for most of the time: labels off, on, and again for the second on.
+pairs_rapid() {
+    local results=$1 blocks=$2 seconds=$3 settle=$4 switch=$5 block run i orders=() labels=(off on again)
+    shift 5
+    for ((i = 0; i < 6; i++)); do orders+=("$(pairs_order 3 "$i")"); done
+    for ((block = 0; block < blocks; block += run)); do
+        pairs_load_begin "$@"
+        pairs_sleep 0.5
+        # the log of a run is in memory
+        for ((run = 0; run < 60 && block + run < blocks; run++)); do
+            for i in ${orders[(block + run) % 6]}; do
+                "$switch" "$([ "$i" -eq 0 ] && echo off || echo on)"
+                pairs_slice "${labels[i]}" "$settle" "$seconds"
+            done
+        done
+        : >"$pairs_dir/rapid"
+        pairs_load_end "$pairs_dir/rapid" "$block" || return 1
+        awk '{ $1 += int((NR - 1) / 3); print }' "$pairs_dir/rapid" >>"$results"
+    done
+}
+
+# The columns of results that ratios are taken of: rate, latency, its 99th percentile,
+# and the server's processor time.
+pairs_columns=(3 4 5 6)
+
+# pairs_ratio RESULTS LABEL[,LABEL...] LABEL[,LABEL...] COLUMN: the ratio of the first to the
+# others.  Prints what pairs_median prints.  Several slices make one by their geometric mean.
+pairs_ratio() {
+    awk -v num=",$2," -v den=",$3," -v column="$4" '
+        { blocks[$1] = 1 }
+        $column <= 0 { next }
+        index(num, "," $2 ",") { sum[$1] += log($column); slices[$1]++ }
+        index(den, "," $2 ",") { below[$1] += log($column); others[$1]++ }
+        END {
+            for (b in blocks)
+                if (slices[b] && others[b]) printf "%.9f\n", exp(sum[b] / slices[b] - below[b] / others[b])
+        }' "$1" | pairs_median
+}
+
+# Of numbers: how many, median, its 95 % interval, quartiles.  The interval reaches from
+# the k-th smallest to the k-th largest, with the largest k such that fewer than k of n
+# are on one side of the median with a probability of at most 2.5 %.
+pairs_median() {
+    sort -g | awk '
+        function at(place,    low) {
+            low = int(place)
+            if (low < 1) return x[1]
+            if (low >= n) return x[n]
+            return x[low] + (place - low) * (x[low + 1] - x[low])
+        }
+        { x[++n] = $1 }
+        END {
+            if (n == 0) { print "0 - - - - -"; exit }
+            # logarithms, since 2^-n may be too small for a number
+            p = -n * log(2)
+            for (k = 0; k < n && sum + exp(p) <= 0.025; k++) { sum += exp(p); p += log((n - k) / (k + 1)) }
+            low = high = "-"
+            if (k > 0) { low = x[k]; high = x[n + 1 - k] }
+            print n, at((n + 1) / 2), low, high, at((n + 3) / 4), at((3 * n + 1) / 4)
+        }'
+}
+
+# pairs_each RESULTS LABEL: pairs_median of each column
+pairs_each() {
+    local column
+    for column in "${pairs_columns[@]}"; do
+        awk -v label="$2" -v column="$column" '$2 == label { print $column }' "$1" | pairs_median
+    done
+}
+
+pairs_head() {
+    printf '%-34s %6s %10s  %-17s  %-17s %8s %8s  %s\n' "" "" "through-" "95 % interval" "quartiles" "latency," "99th" \
+        "server's processor time" \
+        "ratio of the one to the other" "blocks" "put" "of the median" "" "average" "perc." "per transaction"
+}
+
+# pairs_row NAME RESULTS LABEL LABELS [GOAL]: a line of the table
+pairs_row() {
+    local column
+    for column in "${pairs_columns[@]}"; do pairs_ratio "$2" "$3" "$4" "$column"; done | awk -v name="$1" -v goal="${5:-}" '
+        function range(a, b) { return a == "-" ? "-" : sprintf("%.4f - %.4f", a, b) }
+        function ratio(x, form) { return x == "-" ? "-" : sprintf(form, x) }
+        { n[NR] = $1; median[NR] = $2; low[NR] = $3; high[NR] = $4; q1[NR] = $5; q3[NR] = $6 }
+        END {
+            verdict = ""
+            if (goal != "" && low[1] != "-")
+                verdict = low[1] >= goal ? "met" : high[1] < goal ? "MISSED" : "cannot be told"
+            printf "%-34s %6d %10s  %-17s  %-17s %8s %8s  %s (%s)%s\n", name, n[1], ratio(median[1], "%.4f"), range(low[1], high[1]),
+                range(q1[1], q3[1]), ratio(median[2], "%.3f"), ratio(median[3], "%.3f"), ratio(median[4], "%.4f"), range(low[4], high[4]),
+                (verdict == "" ? "" : "; goal " goal ": " verdict)
+        }'
+}
+
+# pairs_typical RESULTS LABEL: what was typical in absolute terms
+pairs_typical() {
+    pairs_each "$@" | awk '{ x[NR] = $2 } END {
+        printf "%.6g transactions/s, latency %.6g us, 99th percentile %.6g us, server %.6g us\n", x[1], x[2], x[3], x[4] }'
+}
+
+# ---------------------------------------------------------------- a control group
+
+# A limit for the memory of a bench's server.  Making such a group takes root, and the
+# sandbox runs its command as another user.  So root starts the script as it is, `bench/NAME';
+# in_cgroup makes the group, starts the script again in the sandbox, and removes the group
+# when that ends.  There, in_cgroup returns at once, and `inside COMMAND' runs a command, or
+# a function, in the group: the server, but no client.
+#
+# The right to join goes with the group's cgroup.procs, opened here as descriptor 9, and the
+# right to change the limit with its file, descriptor 7: what counts is who opened them.
+# Descriptor 8 is the picture's, for a script that draws one.
+#
+# Version 1 and version 2 of control groups will do.  Where there are none, or they cannot
+# be changed, as in most containers, in_cgroup prints a line and exits with success.
+
+# in_cgroup MB SCRIPT [ARGUMENT...]: of the arguments, --installed is test/sandbox's
+in_cgroup() {
+    local mb=$1 option=() status=0
+    shift
+    if [[ " $* " == *" --installed "* ]]; then option=(--installed); fi
+    if [ -n "${WS_CGROUP:-}" ]; then
+        # kernels before 5.16 may look at who writes, not at who opened
+        inside true 2>/dev/null || cgroup_skip "the sandbox's user may not join the control group"
+        return 0
+    fi
+    [ -z "${WS_SANDBOX:-}" ] || cgroup_skip "the sandbox's user cannot make a control group; run it by itself, as root"
+    cgroup_find || cgroup_skip "no control groups for memory here"
+    cgroup=$(mktemp -d "$cgroup_parent/working_set.XXXXXX" 2>/dev/null) ||
+        cgroup_skip "cannot make a control group below $cgroup_parent (that takes root)"
+    at_exit cgroup_remove
+    # mktemp's directory is its user's only
+    chmod 755 "$cgroup"
+    if ! cgroup_limit "$mb" || ! (echo "$BASHPID" >"$cgroup/cgroup.procs") 2>/dev/null; then
+        cgroup_skip "cannot limit a control group's memory, or join it, below $cgroup_parent"
+    fi
+    WS_CGROUP=$cgroup "$(dirname "$1")/../test/sandbox" ${option[@]+"${option[@]}"} \
+        "bench/$(basename "$1")" "${@:2}" 7>"$(cgroup_file max limit_in_bytes)" 9>"$cgroup/cgroup.procs" || status=$?
+    exit "$status"
+}
+
+# inside COMMAND [ARGUMENT...]: run it in the group; also the server that it starts.
+inside() (
+    echo "$BASHPID" >&9 || { echo "cannot join the control group" >&2; exit 1; }
+    exec 7>&- 8>&- 9>&-
+    "$@"
+)
+
+# Bytes that the group may use; and which version of control groups it is
+cgroup_max() { cat "$(cgroup_file max limit_in_bytes)"; }
+cgroup_version() { if [ -e "$WS_CGROUP/memory.max" ]; then echo 2; else echo 1; fi; }
+
+# cgroup_change BYTES: another limit.  A lower one makes the kernel take memory back, of
+# the page cache first.  Version 1 refuses if that does not succeed soon: then in steps,
+# as low as it gets.  (Version 2 does not refuse, and ends processes.)
+cgroup_change() {
+    local from step
+    if cgroup_write "$1"; then return 0; fi
+    from=$(cgroup_max)
+    for step in 1 2 3 4 5 6 7 8; do
+        cgroup_write $((from + ($1 - from) * step / 8)) || return 0
+    done
+}
+
+# Bytes of the group: anonymous memory|shared memory|page cache of files|all other, which
+# is the kernel's.
+cgroup_usage() {
+    local all
+    # first, or else the rest may be more than all
+    all=$(cat "$(cgroup_file current usage_in_bytes)")
+    # shared memory is in both versions' count of the page cache
+    awk -v all="$all" '
+        $1 == "anon" || $1 == "rss" { anon = $2 }
+        $1 == "shmem"               { shared = $2 }
+        $1 == "file" || $1 == "cache" { cache = $2 }
+        END {
+            other = all - anon - cache
+            printf "%d|%d|%d|%d\n", anon, shared, cache - shared, (other > 0 ? other : 0)
+        }' "$WS_CGROUP/memory.stat"
+}
+
+cgroup_skip() {
+    echo "$0: skipped: $1"
+    exit 0
+}
+
+cgroup_write() { { echo "$1" >&7; } 2>/dev/null; }
+
+# A file of the group by its name in version 2, or else in version 1.
+cgroup_file() {
+    local name=${WS_CGROUP:-$cgroup}/memory
+    if [ -e "$name.$1" ]; then echo "$name.$1"; else echo "$name.$2"; fi
+}
+
+# cgroup_mount TYPE [CONTROLLER]: where that is mounted, and of what it shows the part
+# that we are in: "MOUNT_POINT PATH".
+cgroup_mount() {
+    awk -v type="$1" -v controller="${2:-}" '
+        FNR == NR {
+            split($0, part, ":")
+            own_path = $0
+            sub(/^[^:]*:[^:]*:/, "", own_path)
+            if (index("," part[2] ",", "," controller ",")) own = own_path
+            next
+        }
+        {
+            for (i = 7; $i != "-"; i++) ;
+            if ($(i + 1) != type || !index("," $(i + 3) ",", controller == "" ? "," : "," controller ",")) next
+            # a container may see its own part of the tree as the root, or not
+            if ($4 != "/" && index(own "/", $4 "/") == 1) own = substr(own, length($4) + 1)
+            if (own == "/" || own ~ /^\/\.\./) own = ""
+            print $5, own
+            exit
+        }' /proc/self/cgroup /proc/self/mountinfo
+}
+
+# Set cgroup_parent: below which a group with a limit can be made.
+cgroup_find() {
+    local mount path
+    read -r mount path <<<"$(cgroup_mount cgroup memory)"
+    if [ -n "$mount" ]; then
+        cgroup_parent=$mount$path
+        [ -d "$cgroup_parent" ] || cgroup_parent=$mount
+        return 0
+    fi
+    # Version 2: the nearest that hands memory out to those below it, which has no
+    # process itself.
+    read -r mount path <<<"$(cgroup_mount cgroup2)"
+    [ -n "$mount" ] || return 1
+    while :; do
+        cgroup_parent=$mount$path
+        if grep -qsw memory "$cgroup_parent/cgroup.subtree_control"; then return 0; fi
+        [ -n "$path" ] || return 1
+        path=${path%/*}
+    done
+}
+
+# Limit it to so many MB, and no swap.
+cgroup_limit() {
+    local file
+    { echo "$1M" >"$(cgroup_file max limit_in_bytes)"; } 2>/dev/null || return 1
+    for file in "$cgroup/memory.swappiness" "$cgroup/memory.swap.max"; do
+        if [ -e "$file" ]; then { echo 0 >"$file"; } 2>/dev/null || true; fi
+    done
+}
+
+# The sandbox has ended its servers, but they may take a moment to be gone.
+cgroup_remove() {
+    local tries
+    for ((tries = 0; tries < 50; tries++)); do
+        if rmdir "$cgroup" 2>/dev/null; then return 0; fi
+        sleep 0.1
+    done
+    echo "cannot remove the control group $cgroup" >&2
 }

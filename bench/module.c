@@ -1,15 +1,38 @@
 /*
- * pace.c
- *		For bench/server only: lets the clock tick when told to.
+ * module.c
+ *		For bench/instructions and bench/server: a library to be preloaded after
+ *		working_set, which takes the place of its worker under valgrind.
  *
- * Under callgrind a server is some fifty times slower, so that its clock ticks
- * after fewer transactions, and what is done once per tick weighs as many
- * times more.  This module, preloaded after working_set where no worker can
- * start, tells it that a worker ticks and samples one page in 2^shift.  There is
- * none: time passes when SQL calls tick(), so that there can be as many
- * transactions in a tick as there are outside of callgrind.  (It also passes when a
- * page is read.)
+ * A single-user backend has no worker, so its lookups look after the clock
+ * themselves.  A server under callgrind is some fifty times slower, so that its
+ * clock ticks after fewer transactions, and what is done once per tick weighs as
+ * many times more.  This library tells working_set that a worker ticks.  There
+ * is none: time passes when SQL calls tick().  (It also passes when a page is
+ * read.)  One page in 2^ws_bench.shift is sampled, or none if that is not set.
+ *
+ * Lookups read the clock now and then all the same.  With STILL_CLOCK this is
+ * instead a library for the loader (LD_PRELOAD), which shows them a clock of
+ * ages that stands still.
  */
+#ifdef STILL_CLOCK
+
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+int
+clock_gettime(clockid_t id, struct timespec *ts)
+{
+	if (id != CLOCK_MONOTONIC_COARSE)
+		return syscall(SYS_clock_gettime, id, ts);
+	ts->tv_sec = 1000000;
+	ts->tv_nsec = 0;
+	return 0;
+}
+
+#else
+
 #include "postgres.h"
 
 #include "fmgr.h"
@@ -18,7 +41,9 @@
 #include "storage/shmem.h"
 #include "utils/guc.h"
 
-#include "shmem.h"
+#include "counters.h"
+#include "published.h"
+#include "shared.h"
 
 PG_MODULE_MAGIC;
 
@@ -36,13 +61,13 @@ static WsShared *shared = NULL;
 static void
 take_over(void)
 {
-	/* as ws_shmem_size() at the default settings; another size is refused */
-	Size		size = 64 + TYPEALIGN(64, sizeof(WsShared)) +
-		WS_NKINDS * ws_sketch_size(WS_REGISTERS_DEFAULT) +
+	/* as total_size() of setup.c at the default settings; another is refused */
+	Size		size = 64 + TYPEALIGN(64, sizeof(WsShared)) + TYPEALIGN(64, sizeof(WsSharedCounters)) +
+		TYPEALIGN(64, sizeof(WsSharedPublished)) + WS_NKINDS * ws_sketch_size(WS_REGISTERS_DEFAULT) +
 		TYPEALIGN(64, ws_stream_size(WS_STREAM_PLACES)) +
 		TYPEALIGN(64, ws_sampler_size(WS_SAMPLE_PAGES_DEFAULT)) +
 		2 * WS_SAMPLE_PAGES_DEFAULT * sizeof(uint64);
-	const char *value = GetConfigOption("ws_bench_pace.shift", true, false);
+	const char *value = GetConfigOption("ws_bench.shift", true, false);
 	uint32		shift = value ? atoi(value) : WS_SAMPLE_OFF;
 	bool		found;
 
@@ -81,3 +106,5 @@ _PG_init(void)
 	prev_shmem_startup_hook = shmem_startup_hook;
 	shmem_startup_hook = take_over;
 }
+
+#endif
