@@ -1,40 +1,34 @@
 /*
  * statefile.h
- *		What is kept over a restart, as a row of bytes: the sketches, the sample
- *		and the history.
+ *		The state that survives a restart, as a row of bytes: the sketches, the
+ *		sample and the history.
  *
- * The image is a header, the history, the cells of the sketches, and the
- * sampled pages; its last four bytes are a checksum of all before.  Numbers are
- * as the machine has them in memory.  A machine of another byte order reads the
- * magic number wrongly and goes no further.
+ * An image is a header, the history, the cells of the sketches and the sampled
+ * pages; its last eight bytes are a checksum of everything before.  Numbers
+ * have the machine's own byte order: a machine of another order does not
+ * recognise the magic number.
  *
- * Time.  Cells and pages hold ticks of a clock that begins anew with each
- * start of the server.  The header has the tick and the time of day at which
- * it was written, so each has an age then; the time of day at which the image
- * is taken over says how much older it is by now.
+ * Time.  The clock of ticks starts over with each start of the server, so an
+ * image has ages, in ticks before the time of day at which it was made.  The
+ * time of day at which it is loaded tells how much older they are by then.
  *
- * Trust.  Nothing is believed because the checksum is right: lengths are
- * computed and compared before anything is looked at, and every number is
- * checked against its range, both ends of it.  An image that was checked can be
- * taken over without further ado, and what it is taken over into is sound.
+ * Trust.  A right checksum proves nothing.  Lengths are computed and compared
+ * before anything else is read, and each number is checked against its range.
+ * Loading an image that passed cannot fail, and what it is loaded into is
+ * sound.  The sketches and the sample also need the same number of registers,
+ * and a clock that is not behind: the ages of what was made in the future are
+ * not known.
  *
- * Two questions.  Can the image be trusted?  Then its history can be used.
- * Can its sketches and its sample be used here and now?  They depend on the
- * number of registers, and on the clock: their ages are not known if the image
- * was saved in what is now the future.  An image may also be without them.
+ * Owner.  A copy of a data directory contains the file, but the copy has not
+ * seen what the original has seen.  So the header names the cluster and the
+ * place, a number that a copy does not share (persist.c).  A primary that
+ * comes back as a standby keeps its state.
  *
- * Whose it is.  A copy of a data directory brings the file along, and what the
- * original remembers is not what the copy has seen.  So the header names the
- * cluster and the place, a number that a copy does not share (persist.c).
- * Primary or standby makes no difference: a primary that was stopped and comes
- * back as a standby has seen what it has seen.
- *
- * This room knows nothing of PostgreSQL.
+ * This module knows nothing of PostgreSQL.
  */
 #ifndef WS_STATEFILE_H
 #define WS_STATEFILE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,29 +37,27 @@
 #include "sketch.h"
 
 #define WS_STATEFILE_MAGIC	UINT64_C(0x776f726b73657431)
-#define WS_STATEFILE_FORMAT 2
+#define WS_STATEFILE_FORMAT 3
 
 /* Sketches of an image: of clients, and of maintenance. */
 #define WS_STATEFILE_SKETCHES 2
 
-/* An image may be so far ahead of the time of day before its ages are not believed. */
+/* An image may be this far ahead of the time of day. */
 #define WS_STATEFILE_FUTURE_MS INT64_C(86400000)
 
-/* No clock is beyond this, in ms since 1970: the end of PostgreSQL's timestamps. */
+/* The end of PostgreSQL's timestamps, in ms since 1970. */
 #define WS_STATEFILE_TIME_MAX_MS INT64_C(9224318015999999)
 
-/* Pages are of forks from 0 to below this. */
+/* Pages are of forks below this. */
 #define WS_STATEFILE_FORKS 4
 
-/* The tablespace of pages that belong to no database, and of these only. */
+/* The tablespace of exactly those pages that belong to no database. */
 #define WS_STATEFILE_GLOBAL_TABLESPACE 1664
 
 /* The block number that no page has. */
 #define WS_STATEFILE_NO_BLOCK UINT32_C(0xFFFFFFFF)
 
-/*
- * What has to be the same when it is taken over.
- */
+/* These must be the same when an image is made and when it is loaded. */
 typedef struct WsStateFileOwner
 {
 	uint64_t	system;			/* identifier of the cluster */
@@ -73,72 +65,52 @@ typedef struct WsStateFileOwner
 	uint32_t	page_bytes;
 } WsStateFileOwner;
 
-/*
- * What goes into an image, or comes out of it.
- */
 typedef struct WsStateFileParts
 {
 	WsHistory  *history;
-	WsSketch   *sketches[WS_STATEFILE_SKETCHES];	/* of one geometry and clock;
-												 * NULL: the history alone */
-	WsSampler  *sampler;		/* NULL: no sample, as where no sketches are */
+	WsSketch   *sketches[WS_STATEFILE_SKETCHES];	/* of one geometry and
+													 * clock */
+	WsSampler  *sampler;		/* NULL: no sample */
 } WsStateFileParts;
 
-typedef uint32_t (*WsChecksum) (uint32_t so_far, const void *bytes, size_t size);
-
-/* Takes the next bytes of an image; false: it cannot, and no more will come. */
-typedef bool (*WsStateFilePut) (void *arg, const void *bytes, size_t size);
-
-/* The size of no image is above this. */
+/* No image is larger. */
 extern size_t ws_statefile_size_max(void);
 
 /*
- * Write an image of the parts as they are at a time of day in ms since 1970,
- * in pieces of at most a few thousand bytes.  Others may write to the sketches
- * meanwhile, but not to the history or the sampler.  The sum begins at 0.
+ * Make an image of the parts at a time of day in ms since 1970, in memory of
+ * ws_statefile_size_max() bytes; returns its size.  Other processes may write
+ * to the sketches meanwhile, but not to the history or the sampler.
  */
-extern bool ws_statefile_write(const WsStateFileParts *parts, const WsStateFileOwner *owner, int64_t now_ms,
-						   WsChecksum checksum, WsStateFilePut put, void *arg);
+extern size_t ws_statefile_make(const WsStateFileParts *parts, const WsStateFileOwner *owner,
+								int64_t now_ms, void *image);
 
-/*
- * NULL if the image can be trusted, else why not.  The image is aligned to 8
- * bytes.
- */
-extern const char *ws_statefile_distrust(const void *image, size_t size, const WsStateFileOwner *owner,
-									 WsChecksum checksum);
+/* Can this image, aligned to 8 bytes, be trusted?  NULL, or why it cannot. */
+extern const char *ws_statefile_distrust(const void *image, size_t size, const WsStateFileOwner *owner);
 
-/* All below is for an image that can be trusted. */
+/* The following functions take images that can be trusted. */
 
-/* When it was written, in ms since 1970. */
+/* When the image was made, in ms since 1970. */
 extern int64_t ws_statefile_saved_at(const void *image);
 
-/* Merge its history into another. */
-extern void ws_statefile_take_history(const void *image, WsHistory *history, int64_t now_ms);
+/*
+ * NULL: sketches with so many registers can take these at this time of day;
+ * else why not.
+ */
+extern const char *ws_statefile_distrust_sketches(const void *image, uint32_t registers, int64_t now_ms);
 
-/* Does it have sketches? */
-extern bool ws_statefile_has_sketches(const void *image);
+/* Merge the history of the image into another. */
+extern void ws_statefile_load_history(const void *image, WsHistory *history, int64_t now_ms);
 
 /*
- * NULL if its sketches and its sample can be used with so many registers at
- * this time of day, else why not.
+ * Merge the sketches of the image into others: of each two cells the younger
+ * stays.  Returns the tick since which the image has all data, for the floors,
+ * which stay as they are.
+ *
+ * The sampler, if not NULL, has no pages yet and gets those of the image.  If
+ * it has too little room, it samples fewer pages.  It stays as it is if the
+ * image has no sample.  No page is marked as resident.
  */
-extern const char *ws_statefile_distrust_sketches(const void *image, uint32_t registers,
-											  int64_t now_ms);
-
-/*
- * Merge its sketches, which can be used, into others, whose clock stands at
- * their tick: of each two cells the younger stays.  Floors are left as they
- * are.  Returns the tick from which on the image knows all, for the floor.
- */
-extern uint32_t ws_statefile_take_sketches(const void *image, WsSketch *const *sketches,
-									   int64_t now_ms);
-
-/*
- * Make a sampler that has no pages yet what it was in the image, whose
- * sketches can be used, as far as it has room: if there is too little, fewer pages are sampled.  False, and
- * nothing done, if the image has no sample.  Pages are not in shared buffers.
- */
-extern bool ws_statefile_take_sample(const void *image, WsSampler *sampler, uint32_t tick,
-								 int64_t now_ms);
+extern uint32_t ws_statefile_load_sketches(const void *image, WsSketch *const *sketches,
+										   WsSampler *sampler, int64_t now_ms);
 
 #endif							/* WS_STATEFILE_H */

@@ -10,26 +10,24 @@ use PostgreSQL::Test::Utils qw(slurp_file);
 
 our @EXPORT = qw(checked read_state state_of write_raw minute_row quarter_row set_u32 page_at);
 
-# CRC-32C
-my @crc = map {
-	my $c = $_;
-	$c = $c & 1 ? ($c >> 1) ^ 0x82F63B78 : $c >> 1 for 1 .. 8;
-	$c
-} 0 .. 255;
-
-# with the checksum added
+# with the checksum added, for a length that is a multiple of eight
 sub checked
 {
 	my ($bytes) = @_;
-	my $c = 0xFFFFFFFF;
-	$c = $crc[($c ^ $_) & 255] ^ ($c >> 8) for unpack 'C*', $bytes;
-	return $bytes . pack('L', $c ^ 0xFFFFFFFF);
+	use integer;
+	my $sum = length $bytes;
+	for my $word (unpack 'q*', $bytes)
+	{
+		$sum = ($sum ^ $word) * -0x61C8864680B583EB;
+		$sum ^= ($sum >> 32) & 0xFFFFFFFF;
+	}
+	return $bytes . pack('q', $sum);
 }
 
-# magic, format, block size, system identifier, place, saved at, length, reserved,
-# length of a tick, tick, registers, two floors, sample?, pages
-my $head = 'Q L L Q Q q Q L L L L L L L L';
-my @names = qw(magic format block system place at length reserved tick_ms tick registers floor1 floor2 sampled pages);
+# magic, format, block size, system identifier, place, saved at, length, length of a tick,
+# registers, age of the data in ticks, pages of the sample; the rest of the header is the sample's
+my $head = 'Q L L Q Q q Q L L L L a272';
+my @names = qw(magic format block system place at length tick_ms registers floor pages sample);
 
 # places in the body, which is all but header and checksum
 my $row_size = 56;
@@ -43,7 +41,7 @@ sub read_state
 	my $bytes = slurp_file($path);
 	my %state;
 	@state{@names} = unpack $head, $bytes;
-	$state{body} = substr $bytes, 80, -4;
+	$state{body} = substr $bytes, 336, -8;
 	return \%state;
 }
 
@@ -99,7 +97,7 @@ sub page_at
 	my ($state, $i) = @_;
 	my $registers = $state->{registers};
 	my $levels = 33 - log($registers) / log(2);
-	return $cells + 2 * int($levels + 0.5) * $registers * 4 + 272 + $i * 40;
+	return $cells + 2 * int($levels + 0.5) * $registers * 4 + $i * 40;
 }
 
 1;
