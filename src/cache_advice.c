@@ -1,11 +1,15 @@
 /*
  * cache_advice.c
- *		Reading the stream, and what is made of it; see cache_advice.h.
+ *		Reading the sample events and predicting from them; see cache_advice.h.
  *
- * Which pages are simulated.  All that are sampled, but for strata that were
- * admitted lately: their pages come into the sweeps when they have been in the
- * table for as long as the recent counts go back.  A reset empties these counts
- * but not the sweeps, just as it leaves shared buffers as they are.
+ * Simulated pages.  The sweeps simulate the pages of the sampled strata, but
+ * not of a stratum that was admitted lately: its pages join the sweeps when
+ * they have been in the table for as long as the recent counts cover.  Strata
+ * that do not last are not simulated either, because the table would forget
+ * their pages while a large cache still holds them.
+ *
+ * A reset empties the recent counts but not the sweeps, just as it leaves
+ * shared buffers as they are.
  */
 #include "postgres.h"
 
@@ -31,41 +35,42 @@
 #include "sweep.h"
 
 /* The time that recent counts cover. */
-#define RECENT_TICKS		(WS_RECENT_BUCKETS * WS_RECENT_SECONDS * WS_TICKS_PER_SECOND)
+#define RECENT_TICKS	(WS_RECENT_BUCKETS * WS_RECENT_SECONDS * WS_TICKS_PER_SECOND)
 
-/* Events that are taken over at a time, with the table locked. */
+/* Events that are read at a time; the table is locked for as long. */
 #define BATCH			256
 
-/* One stratum more lasts after so long, if there is room. */
-#define RELAX_SECONDS	60
+/* One more stratum may last after this time, if there is room. */
+#define RELAX_MS		60000
 
-/* How fast sweeps follow the share of resident pages, a second. */
+/* How fast sweeps follow the share of resident pages, per second. */
 #define RATE_FOLLOWS	0.05
-/* Resident pages as if they had been sampled just as expected. */
+
+/* Resident pages that are supposed to be sampled exactly as expected. */
 #define PRIOR_PAGES		16
 
+/* Private to the worker.  Times are in ms of the monotonic clock. */
 static struct
 {
 	bool		running;
 	WsSweep    *sweep;
 	WsReuse    *reuse;
 	WsScans    *scans;
-	uint32		shift;			/* pages of these strata are simulated */
+	uint32		shift;			/* pages of strata from this are simulated */
 	double		rate;			/* simulated buffers for each real one */
 
 	WsRecent	recent;
-	int			checked;		/* bucket in which residency was last checked, */
-	uint64		dropped;		/* and how many events had been lost then */
-	int64		drained_at;		/* times are in ms, of the monotonic clock */
-	int64		minded_at;		/* when what is due each second was last done */
-	int64		relax_at;		/* when to let more last again */
-	int64		lost;			/* events, when a flood was last looked for */
+	int64		drained_at;
+	int64		cared_at;		/* when care_for_table() was last called */
+	int64		relax_at;		/* when the next stratum may last */
+	int			checked;		/* bucket of the last check of residency, */
+	uint64		dropped;		/* and the number of lost events at that time */
+	int64		flood_dropped;	/* the same when a flood was last looked for */
 	WsSampleLoad load;
 	WsStreamWait wait;
+}			sim;
 
-} advice;
-
-/* Memory for as long as the worker lives, on a line of cache. */
+/* Memory on a cache line, for as long as the worker lives. */
 static void *
 allocate(Size size)
 {
@@ -73,9 +78,163 @@ allocate(Size size)
 }
 
 /*
- * Which sampled pages are in shared buffers is told by their events; find out,
- * because some may have been lost.
+ * Resize the sweeps to the share of all pages that are simulated: that of the
+ * pages in shared buffers, not the nominal rate of sampling.  The sizes move
+ * towards it by "follow" of the difference.
  */
+static void
+resize_sweeps(double follow)
+{
+	static int	(*const ring_pages[WS_NRINGS]) (double) = {
+		ws_ring_read_pages, ws_ring_vacuum_pages, ws_ring_write_pages
+	};
+	double		expected = ldexp(1, -(int) sim.shift);
+	double		entries = ws_probe_entries();
+	double		rate = expected;
+	double		rings[WS_SWEEP_SIZES];
+	uint32		resident = ws_sampler_resident(ws_shared->sampler, sim.shift);
+
+	if (entries * 2 >= NBuffers)
+		rate = (resident + PRIOR_PAGES) / (entries + PRIOR_PAGES / expected);
+	sim.rate += follow * (rate - sim.rate);
+
+	ws_sweep_resize(sim.sweep, sim.rate * NBuffers);
+
+	for (int ring = 0; ring < WS_NRINGS; ring++)
+	{
+		for (int i = 0; i < WS_SWEEP_SIZES; i++)
+			rings[i] = ring_pages[ring] (NBuffers * ws_sweep_factors[i]) * sim.rate;
+
+		ws_sweep_set_rings(sim.sweep, ring, rings);
+	}
+}
+
+/* Fill the sweeps with the pages of the table that they do not hold. */
+static void
+fill_sweeps(void)
+{
+	WsSampler  *sampler = ws_shared->sampler;
+	uint32	   *pages = palloc(sampler->capacity * sizeof(uint32));
+	uint32		all = ws_sampler_by_age(sampler, sim.shift, pages);
+	uint32		n = 0;
+
+	for (uint32 i = 0; i < all; i++)
+		if (!ws_sweep_holds(sim.sweep, pages[i]))
+			pages[n++] = pages[i];
+	ws_sweep_seed(sim.sweep, pages, n);
+	while (n-- > 0)
+		(void) ws_reuse_access(sim.reuse, pages[n]);
+	pfree(pages);
+}
+
+static void
+simulate_from(uint32 shift)
+{
+	sim.shift = shift;
+
+	resize_sweeps(1);
+}
+
+static void
+remove_from_sweeps(uint32 page)
+{
+	ws_sweep_forget(sim.sweep, page);
+	ws_reuse_forget(sim.reuse, page);
+}
+
+/* Simulate strata that have been in the table for long enough. */
+static void
+simulate_mature(void)
+{
+	const WsSampler *sampler = ws_shared->sampler;
+	uint32		now = ws_shared_advance();
+	uint32		mature = Max(ws_sampler_mature_shift(sampler, now, RECENT_TICKS, 0), sampler->lasting);
+
+	if (mature < sim.shift && sampler->admitted[mature] + RECENT_TICKS <= now)
+	{
+		simulate_from(mature);
+		fill_sweeps();
+	}
+}
+
+/* Simulate strata no more that do not last. */
+static void
+remove_brief(void)
+{
+	const WsSampler *sampler = ws_shared->sampler;
+
+	if (sampler->lasting <= sim.shift)
+		return;
+	for (uint32 i = 0; i < sampler->capacity; i++)
+		if (sampler->samples[i].touched != 0 &&
+			ws_hash_stratum(sampler->samples[i].hash, sampler->log2m) < sampler->lasting)
+			remove_from_sweeps(i);
+	simulate_from(sampler->lasting);
+}
+
+/* Called for each page that leaves the table. */
+static void
+on_evict(uint32 page)
+{
+	remove_from_sweeps(page);
+	ws_live_set_forget(page);
+}
+
+/* Sample one page in 2^shift from now on. */
+static void
+change_shift(uint32 shift)
+{
+	elog(DEBUG1, "working_set samples one page in 2^%u; it was in 2^%u for %.1f s, with %u pages, %.0f events a second and %.2f %% of a processor",
+		 shift, ws_shared->sampler->shift, sim.load.settled, ws_shared->sampler->count,
+		 sim.load.events, 100 * sim.load.busy);
+	LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
+	ws_sampler_set_shift(ws_shared->sampler, shift, ws_shared_advance(), on_evict);
+	LWLockRelease(ws_shared->sample_lock);
+	ws_shared_sample(shift);
+	memset(&sim.load, 0, sizeof(sim.load));
+	simulate_from(Max(sim.shift, shift));
+}
+
+/*
+ * Evict pages if the table is full; if that frees too little, sample fewer
+ * pages.
+ */
+static void
+evict_if_full(void)
+{
+	WsSampler  *sampler = ws_shared->sampler;
+	bool		enough;
+
+	if (sampler->count < sampler->capacity)
+		return;
+	LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
+	enough = ws_sampler_thin(sampler, ws_shared_advance(), on_evict);
+	LWLockRelease(ws_shared->sample_lock);
+	remove_brief();
+	if (!enough && sampler->shift + 1 < WS_STRATA)
+		change_shift(sampler->shift + 1);
+}
+
+/*
+ * Expire pages that were kept for long enough or that a reset made useless,
+ * and let one more stratum last if there is room.
+ */
+static void
+expire(int64 now)
+{
+	uint32		tick = ws_shared_advance();
+
+	LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
+	(void) ws_sampler_expire(ws_shared->sampler, tick, on_evict);
+	(void) ws_sampler_evict_before(ws_shared->sampler,
+								   ws_load(&ws_shared->sketch[WS_CLIENT]->floor), tick, on_evict);
+	if (now >= sim.relax_at && ws_sampler_widen(ws_shared->sampler, tick))
+		sim.relax_at = now + RELAX_MS;
+
+	LWLockRelease(ws_shared->sample_lock);
+}
+
+/* Events report which pages are in shared buffers, but some may be lost. */
 static void
 check_resident(void)
 {
@@ -90,105 +249,43 @@ check_resident(void)
 	pfree(resident);
 }
 
-/*
- * Let sweeps have the size that belongs to the sample.
- *
- * Shared buffers hold so many sampled pages, and so many in all: their ratio,
- * not the nominal rate, is that of the sampled cache to the real one.  What
- * was there before is followed by this share of the difference.
- */
+/* What is due once a second, and once in each bucket of the recent counts. */
 static void
-set_sizes(double follow)
+care_for_table(int64 now)
 {
-	double		expected = ldexp(1, -(int) advice.shift);
-	double		entries = ws_probe_entries();
-	double		rate = expected;
-	double		rings[WS_NRINGS][WS_SWEEP_SIZES];
-	uint32		resident = ws_sampler_resident(ws_shared->sampler, advice.shift);
+	bool		next_bucket = sim.checked != sim.recent.bucket;
 
-	if (entries * 2 >= NBuffers)
-		rate = (resident + PRIOR_PAGES) / (entries + PRIOR_PAGES / expected);
-	advice.rate += follow * (rate - advice.rate);
-	ws_sweep_resize(advice.sweep, advice.rate * NBuffers);
+	sim.cared_at = now;
 
-	for (int i = 0; i < WS_SWEEP_SIZES; i++)
-	{
-		double		buffers = NBuffers * ws_sweep_factors[i];
+	ws_scans_age(sim.scans, ws_next_oid());
+	if (next_bucket || sim.dropped != sim.recent.counted.dropped)
+		check_resident();
+	if (next_bucket)
+		expire(now);
+	sim.checked = sim.recent.bucket;
+	sim.dropped = sim.recent.counted.dropped;
 
-		rings[WS_RING_READ][i] = ws_ring_read_pages(buffers) * advice.rate;
-		rings[WS_RING_VACUUM][i] = ws_ring_vacuum_pages(buffers) * advice.rate;
-		rings[WS_RING_WRITE][i] = ws_ring_write_pages(buffers) * advice.rate;
-	}
-	for (int r = 0; r < WS_NRINGS; r++)
-		ws_sweep_set_rings(advice.sweep, r, rings[r]);
-}
-
-/* Let pages that are in the table but not in the sweeps come in. */
-static void
-seed(void)
-{
-	WsSampler  *sampler = ws_shared->sampler;
-	uint32	   *pages = palloc(sampler->capacity * sizeof(uint32));
-	uint32		all = ws_sampler_by_age(sampler, advice.shift, pages);
-	uint32		n = 0;
-
-	for (uint32 i = 0; i < all; i++)
-		if (!ws_sweep_holds(advice.sweep, pages[i]))
-			pages[n++] = pages[i];
-	ws_sweep_seed(advice.sweep, pages, n);
-	while (n-- > 0)
-		(void) ws_reuse_access(advice.reuse, pages[n]);
-	pfree(pages);
-}
-
-static void
-leave_sweeps(uint32 page)
-{
-	ws_sweep_forget(advice.sweep, page);
-	ws_reuse_forget(advice.reuse, page);
-}
-
-static void
-forgotten(void *arg, uint32 page)
-{
-	leave_sweeps(page);
-	ws_live_set_forget(page);
-}
-
-/* Sample one page in 2^shift from now on. */
-static void
-change_shift(uint32 shift)
-{
-	elog(DEBUG1, "working_set samples one page in 2^%u; it was in 2^%u for %.1f s, with %u pages, %.0f events a second and %.2f %% of a processor",
-		 shift, ws_shared->sampler->shift, advice.load.settled, ws_shared->sampler->count,
-		 advice.load.events, 100 * advice.load.busy);
-	LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
-	ws_sampler_set_shift(ws_shared->sampler, shift, ws_shared_advance(), forgotten, NULL);
-	LWLockRelease(ws_shared->sample_lock);
-	ws_shared_sample(shift);
-	advice.shift = Max(advice.shift, shift);
-	memset(&advice.load, 0, sizeof(advice.load));
-	set_sizes(1);
+	resize_sweeps(RATE_FOLLOWS);
+	simulate_mature();
 }
 
 /*
- * Bring the table up to date with an event.  Returns the entry of its page, or
- * WS_NO_SAMPLE if the event is of no further interest; *known: was it there
- * before?
+ * Update the table with an event.  Returns the entry of its page, or
+ * WS_NO_SAMPLE if there is nothing to simulate; *known: was the page there?
  */
 static uint32
-take_over(const WsEvent *event, uint32 hash, bool *known)
+update_table(const WsEvent *event, uint32 hash, bool *known)
 {
 	WsSampler  *sampler = ws_shared->sampler;
 	uint32		entry = ws_sampler_find(sampler, &event->page, hash);
 
 	*known = entry != WS_NO_SAMPLE;
-	if (event->act == WS_ACT_REMOVE)
+	if (event->kind == WS_EVENT_REMOVE)
 	{
 		WsSample   *sample = &sampler->samples[entry];
 		bool		resident;
 
-		/* soon after a use it may be no removal (lookup.c), so look for the page */
+		/* soon after a use it may be no removal (lookup.c), so look it up */
 		if (*known)
 			sample->resident = sample->touched + 1 >= event->tick &&
 				ws_probe_resident(sample, 1, &resident) > 0;
@@ -207,36 +304,36 @@ take_over(const WsEvent *event, uint32 hash, bool *known)
 /*
  * Run an access through the sweeps, and count.
  *
- * The first access to a page that was in shared buffers tells nothing: since
- * when it was there, and whether it would have been in others, is not known.
+ * A hit of a page that was not in the table does not count: nothing is known
+ * of its last use, so other caches may have held the page or not.
  */
 static void
 simulate(WsEvent *event, uint32 hash, uint32 page, bool known)
 {
-	WsTally    *tally = ws_recent_present(&advice.recent);
-	double		weight = ldexp(1, (int) advice.shift);
-	int			group = ws_advice_group(hash);
+	WsTally    *tally = ws_recent_present(&sim.recent);
+	double		weight = ldexp(1, (int) sim.shift);
+	uint32		group = ws_hash_group(hash);
 	WsAccess	access;
 	WsClass		class;
 	uint32		missed;
 	uint32		distance;
 
-	if (ws_scans_wants_size(advice.scans, event))
-		ws_scans_set_size(advice.scans, &event->page, ws_relation_blocks(&event->page));
-	event->act = ws_scans_act(advice.scans, event);
-	class = ws_scans_judge(advice.scans, event, advice.shift, &access);
+	if (ws_scans_wants_size(sim.scans, event))
+		ws_scans_set_size(sim.scans, &event->page, ws_relation_blocks(&event->page));
+	event->kind = ws_scans_event_kind(sim.scans, event);
+	class = ws_scans_classify(sim.scans, event, sim.shift, &access);
 	access.page = page;
-	missed = ws_sweep_access(advice.sweep, &access);
+	missed = ws_sweep_access(sim.sweep, &access);
 	if (class == WS_CLASS_MAINTENANCE)
 		return;
-	distance = ws_reuse_access(advice.reuse, page);
-	if (event->act == WS_ACT_EXTEND || (!known && event->act == WS_ACT_HIT))
+	distance = ws_reuse_access(sim.reuse, page);
+	if (event->kind == WS_EVENT_EXTEND || (!known && event->kind == WS_EVENT_HIT))
 		return;
 
 	tally->weight = weight;
 	if (event->run >= WS_RUN_SCAN)
 	{
-		double	   *runs = event->act == WS_ACT_READ ? tally->run_reads : tally->run_hits;
+		double	   *runs = event->kind == WS_EVENT_READ ? tally->run_reads : tally->run_hits;
 
 		runs[0] += weight;
 		runs[1] += class == WS_CLASS_SCAN ? weight : 0;
@@ -244,24 +341,24 @@ simulate(WsEvent *event, uint32 hash, uint32 page, bool known)
 	for (; missed != 0; missed &= missed - 1)
 		tally->missed[__builtin_ctz(missed)][class][group] += weight;
 	tally->distances[distance == WS_REUSE_NEVER ? WS_REUSE_BINS - 1 :
-					 ws_reuse_bin(distance / advice.rate)] += weight;
-	if (event->act == WS_ACT_READ)
+					 ws_reuse_bin(distance / sim.rate)] += weight;
+	if (event->kind == WS_EVENT_READ)
 	{
 		tally->sampled[class][group] += weight;
 		tally->events[class]++;
 	}
 }
 
-/* Take the next events from the stream; returns how many. */
+/* Returns how many. */
 static int
 read_events(WsEvent *events)
 {
 	int			lost = 0;
-	int			n = ws_stream_take(ws_shared->stream, &advice.wait, events, BATCH, &lost);
+	int			n = ws_stream_take(ws_shared->stream, &sim.wait, events, BATCH, &lost);
 	uint32		now = ws_shared_advance();
 	int			good = 0;
 
-	/* what its check byte did not betray; the clock may have been restarted since */
+	/* a check byte misses some damage, and the clock may have been restarted */
 	for (int i = 0; i < n; i++)
 	{
 		events[i].tick = Min(events[i].tick, now);
@@ -275,68 +372,12 @@ read_events(WsEvent *events)
 }
 
 /*
- * Pages of strata that do not last are not simulated: they would be forgotten
- * while a large cache still holds them.
- */
-static void
-leave_brief(void)
-{
-	WsSampler  *sampler = ws_shared->sampler;
-
-	if (sampler->lasting <= advice.shift)
-		return;
-	for (uint32 i = 0; i < sampler->capacity; i++)
-		if (sampler->samples[i].touched != 0 &&
-			ws_stratum(sampler->samples[i].hash, sampler->log2m) < sampler->lasting)
-			leave_sweeps(i);
-	advice.shift = sampler->lasting;
-	set_sizes(1);
-}
-
-/*
- * Make room in the table if it is full; if that helps little, sample fewer
- * pages.
- */
-static void
-make_room(void)
-{
-	WsSampler  *sampler = ws_shared->sampler;
-	bool		made;
-
-	if (sampler->count < sampler->capacity)
-		return;
-	LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
-	made = ws_sampler_make_room(sampler, ws_shared_advance(), forgotten, NULL);
-	LWLockRelease(ws_shared->sample_lock);
-	leave_brief();
-	if (!made && sampler->shift + 1 < WS_STRATA)
-		change_shift(sampler->shift + 1);
-}
-
-/*
- * Forget what has been kept for long enough, or what a reset has made useless,
- * and let more last if there is room.
- */
-static void
-keep_up(int64 now)
-{
-	uint32		tick = ws_shared_advance();
-	uint32		floor = ws_load(&ws_shared->sketch[WS_CLIENT]->floor);
-
-	LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
-	(void) ws_sampler_expire(ws_shared->sampler, tick, forgotten, NULL);
-	(void) ws_sampler_forget_before(ws_shared->sampler, floor, tick, forgotten, NULL);
-	if (now >= advice.relax_at && ws_sampler_relax(ws_shared->sampler, tick))
-		advice.relax_at = now + RELAX_SECONDS * 1000;
-	LWLockRelease(ws_shared->sample_lock);
-}
-
-/*
- * Read the stream until it is empty, but no more than it has places: whoever
- * writes faster has to be slowed down first.  Returns how many events there
- * were, without those of pages that are no longer sampled: when the shift has
- * just risen, most that are still there are of that kind, and say nothing
- * about what comes.
+ * Read the stream until it is empty, but no more events than it has places: if
+ * writers are faster than this, fewer pages have to be sampled first.
+ *
+ * Returns how many events were of pages that are still sampled.  Just after
+ * the shift has risen most of the events that are left are of other pages, and
+ * say nothing about the events to come.
  */
 static int
 drain(void)
@@ -345,201 +386,157 @@ drain(void)
 	uint32		hashes[BATCH];
 	uint32		pages[BATCH];
 	bool		known[BATCH];
+	uint32		log2m = ws_shared->log2m;
 	int			sum = 0;
-	int			n;
+	int			n = BATCH;
 
-	for (int batch = 0; batch < WS_STREAM_PLACES / BATCH; batch++)
+	for (int batch = 0; n == BATCH && batch < WS_STREAM_PLACES / BATCH; batch++)
 	{
 		n = read_events(events);
 		for (int i = 0; i < n; i++)
 		{
 			hashes[i] = ws_probe_hash(&events[i].page);
-			sum += ws_stratum(hashes[i], ws_shared->log2m) >= ws_shared->sampler->shift;
+			sum += ws_hash_stratum(hashes[i], log2m) >= ws_shared->sampler->shift;
 		}
 
 		LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
 		for (int i = 0; i < n; i++)
-			pages[i] = take_over(&events[i], hashes[i], &known[i]);
+			pages[i] = update_table(&events[i], hashes[i], &known[i]);
 		LWLockRelease(ws_shared->sample_lock);
 
 		for (int i = 0; i < n; i++)
-			if (pages[i] != WS_NO_SAMPLE &&
-				ws_stratum(hashes[i], ws_shared->log2m) >= advice.shift)
+			if (pages[i] != WS_NO_SAMPLE && ws_hash_stratum(hashes[i], log2m) >= sim.shift)
 				simulate(&events[i], hashes[i], pages[i], known[i]);
-		make_room();
-		if (n < BATCH)
-			break;
+		evict_if_full();
 	}
-	ws_stream_end_turn(ws_shared->stream, &advice.wait);
+	ws_stream_end_turn(ws_shared->stream, &sim.wait);
 	return sum;
 }
 
 static void
-begin_sample(void)
-{
-	uint32		pages = ws_shared->sampler->capacity;
-
-	if (advice.sweep == NULL)
-	{
-		advice.sweep = allocate(ws_sweep_size(pages));
-		advice.reuse = allocate(ws_reuse_size(pages));
-		advice.scans = allocate(ws_scans_size());
-	}
-	ws_sweep_init(advice.sweep, pages);
-	ws_reuse_init(advice.reuse, pages);
-	ws_scans_init(advice.scans, NBuffers);
-	advice.shift = ws_shared->sampler->shift;
-	memset(&advice.load, 0, sizeof(advice.load));
-	set_sizes(1);
-	seed();
-
-	/* what a predecessor left there is not what comes in a moment */
-	(void) drain();
-}
-
-void
-ws_cache_advice_begin(void)
-{
-	if (!ws_shared->attached)
-		return;
-	advice.running = true;
-	if (ws_shared->sampler)
-		begin_sample();
-	advice.drained_at = ws_shared_clock_ms();
-	ws_recent_begin(&advice.recent, advice.drained_at);
-	advice.lost = advice.recent.counted.dropped;
-	if (ws_shared->sampler)
-		ws_shared_sample(ws_shared->sampler->shift);
-}
-
-void
-ws_cache_advice_restart(void)
+begin_sample(bool empty)
 {
 	WsSampler  *sampler = ws_shared->sampler;
 
-	if (sampler)
+	if (empty)
 	{
 		LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
 		ws_sampler_init(sampler, sampler->capacity, sampler->log2m, sampler->shift,
 						ws_load(&ws_shared->sketch[WS_CLIENT]->floor));
 		LWLockRelease(ws_shared->sample_lock);
 	}
-	ws_cache_advice_begin();
+	if (sim.sweep == NULL)
+	{
+		sim.sweep = allocate(ws_sweep_size(sampler->capacity));
+		sim.reuse = allocate(ws_reuse_size(sampler->capacity));
+		sim.scans = allocate(ws_scans_size());
+	}
+	ws_sweep_init(sim.sweep, sampler->capacity);
+	ws_reuse_init(sim.reuse, sampler->capacity);
+	ws_scans_init(sim.scans, NBuffers);
+	memset(&sim.load, 0, sizeof(sim.load));
+	simulate_from(sampler->shift);
+	fill_sweeps();
+
+	/* events that a former worker left are not part of the load to come */
+	(void) drain();
+	ws_shared_sample(sampler->shift);
+}
+
+void
+ws_cache_advice_begin(bool empty)
+{
+	if (!ws_shared->attached)
+		return;
+	sim.running = true;
+
+	if (ws_shared->sampler)
+		begin_sample(empty);
+	sim.drained_at = ws_shared_clock_ms();
+
+	ws_recent_begin(&sim.recent, sim.drained_at);
+	sim.flood_dropped = sim.recent.counted.dropped;
 }
 
 void
 ws_cache_advice_end(void)
 {
-	if (advice.running)
+	if (sim.running)
 		ws_shared_sample(WS_SAMPLE_OFF);
-	advice.running = false;
+	sim.running = false;
 }
 
-static double
-cpu_seconds(void)
+/* Sample far fewer pages at once if so many events came in so many seconds. */
+static void
+stem_flood(int events, double seconds)
 {
-	struct timespec ts;
+	int64		lost = sim.recent.counted.dropped - sim.flood_dropped;
+	uint32		steps = ws_sampler_flood_steps(events + Max(lost, 0), Max(seconds, 0), WS_STREAM_PLACES);
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return ts.tv_sec + ts.tv_nsec * 1e-9;
+	sim.flood_dropped += lost;
+
+	if (steps > 0)
+		change_shift(Min(ws_shared->sampler->shift + steps, WS_STRATA - 1));
 }
 
-/* Follow the load, and change what is sampled accordingly. */
+/* Follow the load, and adapt what is sampled and reported to it. */
 static void
 follow_load(double seconds, double busy, double events, double lookups)
 {
-	WsSampleLoad *load = &advice.load;
 	uint32		shift;
 
-	ws_sample_load_follow(load, seconds, busy, events, lookups);
-	shift = ws_sampler_next_shift(ws_shared->sampler, load);
+	ws_sample_load_follow(&sim.load, seconds, busy, events, lookups);
+	shift = ws_sampler_next_shift(ws_shared->sampler, &sim.load);
 	if (shift != ws_shared->sampler->shift)
 		change_shift(shift);
-
-	ws_shared_damp(ws_sweep_damping(ws_sweep_turns(advice.sweep) / (seconds * WS_TICKS_PER_SECOND)));
+	ws_shared_damp(ws_sweep_damping(ws_sweep_turns(sim.sweep) / (seconds * WS_TICKS_PER_SECOND)));
 }
 
-/* Strata that have been in the table for long enough join the sweeps. */
-static void
-admit_mature(void)
+static bool
+is_due(double seconds)
 {
-	uint32		now = ws_shared_advance();
-	uint32		mature = Max(ws_sampler_mature_shift(ws_shared->sampler, now, RECENT_TICKS, 0),
-							 ws_shared->sampler->lasting);
-
-	if (mature < advice.shift && ws_shared->sampler->admitted[mature] + RECENT_TICKS <= now)
-	{
-		advice.shift = mature;
-		set_sizes(1);
-		seed();
-	}
+	if (seconds >= 1 || seconds < 0 || ws_recent_outdated(&sim.recent) || ws_live_set_due())
+		return true;
+	return ws_shared->stream && ws_stream_filled(ws_shared->stream) >= WS_STREAM_PLACES / 4;
 }
 
 void
 ws_cache_advice_tick(void)
 {
-	int64		now;
-	double		seconds;
-	double		start;
+	int64		now = ws_shared_clock_ms();
+	double		seconds = (now - sim.drained_at) / 1000.0;
+	clock_t		start;
 	double		lookups;
-	double		events;
-	uint32		filled;
-	int64		lost;
-	uint32		steps;
 
-	if (!advice.running || !ws_enabled)
+	if (!sim.running || !ws_enabled || !is_due(seconds))
 		return;
+	start = clock();
+	sim.drained_at = now;
 
-	now = ws_shared_clock_ms();
-	filled = ws_shared->stream ? ws_stream_filled(ws_shared->stream) : 0;
-	seconds = (now - advice.drained_at) / 1000.0;
-	if (seconds < 1 && seconds >= 0 && filled < WS_STREAM_PLACES / 4 &&
-		!ws_recent_outdated(&advice.recent) && !ws_live_set_due())
-		return;
-
-	lookups = ws_recent_lookups(&advice.recent);
-	start = cpu_seconds();
-	ws_recent_count(&advice.recent, now);
-	if (ws_shared->sampler == NULL)
+	lookups = ws_recent_lookups(&sim.recent);
+	ws_recent_count(&sim.recent, now);
+	lookups = ws_recent_lookups(&sim.recent) - lookups;
+	if (ws_shared->sampler)
 	{
-		advice.drained_at = now;
-		return;
-	}
+		int			events = drain();
 
-	events = drain();
-	lookups = ws_recent_lookups(&advice.recent) - lookups;
-	lost = advice.recent.counted.dropped - advice.lost;
-	advice.lost += lost;
-	steps = ws_sampler_flood_steps(events + Max(lost, 0), Max(seconds, 0), WS_STREAM_PLACES);
-	if (steps > 0)
-		change_shift(Min(ws_shared->sampler->shift + steps, WS_STRATA - 1));
-	if (now - advice.minded_at >= 1000)
-	{
-		advice.minded_at = now;
-		ws_scans_age(advice.scans, ws_next_oid());
-		if (advice.checked != advice.recent.bucket || advice.dropped != advice.recent.counted.dropped)
-			check_resident();
-		if (advice.checked != advice.recent.bucket)
-			keep_up(now);
-		advice.checked = advice.recent.bucket;
-		advice.dropped = advice.recent.counted.dropped;
-		set_sizes(RATE_FOLLOWS);
-		admit_mature();
+		stem_flood(events, seconds);
+		if (now - sim.cared_at >= 1000)
+			care_for_table(now);
+		follow_load(Max(seconds, 0.1), (clock() - start) / (double) CLOCKS_PER_SEC, events, Max(lookups, 0));
 	}
-	follow_load(Max(seconds, 0.1), cpu_seconds() - start, events, Max(lookups, 0));
-	advice.drained_at = now;
 }
 
 void
 ws_cache_advice_drain(void)
 {
-	if (advice.running && ws_enabled && ws_shared->sampler)
+	if (sim.running && ws_enabled && ws_shared->sampler)
 		(void) drain();
 }
 
 /*
- * How many sampled pages were used, and by how much there were more than they
- * stand for.
+ * Count the simulated pages that were used, and compare them with the estimate
+ * of all.
  */
 static void
 count_pages(WsTally *sum)
@@ -547,12 +544,12 @@ count_pages(WsTally *sum)
 	uint32		ticks = (uint32) (sum->seconds * WS_TICKS_PER_SECOND) + 1;
 	WsEstimate	window;
 
-	sum->pages = ws_sampler_count(ws_shared->sampler, ws_shared_advance(), ticks,
-								  ws_load(&ws_shared->sketch[WS_CLIENT]->floor), advice.shift);
+	sum->pages = ws_sampler_select(ws_shared->sampler, ws_shared_advance(), ticks,
+								   ws_load(&ws_shared->sketch[WS_CLIENT]->floor), sim.shift, NULL);
 	if (sum->pages > 0)
 	{
 		(void) ws_estimate(NULL, WS_OF(WS_CLIENT), &ticks, 1, &window);
-		sum->correction = window.pages / ldexp(sum->pages, (int) advice.shift);
+		sum->correction = window.pages / ldexp(sum->pages, (int) sim.shift);
 	}
 }
 
@@ -563,20 +560,21 @@ ws_cache_advice_make(double recommended, WsPublishedAdvice *a)
 	uint32		buffers[WS_SWEEP_SIZES] = {0};
 
 	memset(a, 0, sizeof(*a));
-	if (!advice.running)
+	if (!sim.running)
 		return;
 
-	ws_recent_sum(&advice.recent, &sum);
+	ws_recent_sum(&sim.recent, &sum);
 	if (ws_shared->sampler)
 	{
 		count_pages(&sum);
 		for (int i = 0; i < WS_SWEEP_SIZES; i++)
-			buffers[i] = ws_sweep_buffers(advice.sweep, i);
+			buffers[i] = ws_sweep_buffers(sim.sweep, i);
 	}
-	ws_advise(&sum, NBuffers, buffers, NULL, &a->table);
+	ws_advise(&sum, NBuffers, buffers, &a->table);
 	a->computed_at = GetCurrentTimestamp();
 	a->tick = ws_shared_advance();
-	a->since = advice.recent.since;
+	a->since = sim.recent.since;
+
 	a->interval = ws_interval;
 	a->expected_hit_ratio = ws_advice_expect(&a->table, &sum, recommended);
 	if (ws_shared->sampler == NULL)

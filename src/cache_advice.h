@@ -1,33 +1,32 @@
 /*
  * cache_advice.h
- *		The worker's part that reads the stream of events, keeps the sample
- *		table, runs the miniature sweeps, and predicts hit ratios from them.
+ *		The worker's part that reads the sample events, keeps the sample table,
+ *		runs the miniature sweeps and predicts hit ratios from them.
  *
- * All of it but the table is in the worker's own memory.
+ * Without a sample it counts lookups only.
  */
 #ifndef WS_CACHE_ADVICE_H
 #define WS_CACHE_ADVICE_H
 
 #include "published.h"
 
-/* Start with what the table holds, or start over with an empty table. */
-extern void ws_cache_advice_begin(void);
-extern void ws_cache_advice_restart(void);
+/* Start or start over, with the pages of the table or with an empty one. */
+extern void ws_cache_advice_begin(bool empty);
 
-/* Take no more samples. */
+/* Sample no more. */
 extern void ws_cache_advice_end(void);
 
 /*
- * To be called at every tick: reads the stream once a second, when it fills,
- * or when a step of the life table is due.
+ * Read the events if a read is due: once a second, when the stream fills, or
+ * when a step of the life table is due.  To be called at every tick.
  */
 extern void ws_cache_advice_tick(void);
 
-/* Read what the stream holds, whether a read is due or not. */
+/* Read the events now. */
 extern void ws_cache_advice_drain(void);
 
 /*
- * Make the advice, and the hit ratio to expect with the recommended number of
+ * Make the advice, with the hit ratio to expect from the recommended number of
  * pages (NaN: there is no recommendation).
  */
 extern void ws_cache_advice_make(double recommended, WsPublishedAdvice *a);

@@ -18,18 +18,21 @@ typedef struct WsRecent
 	int			bucket;			/* the present one */
 	int64		bucket_end;		/* ms of the monotonic clock */
 	int64		until;			/* when the counters were last read, */
-	int64		since;			/* the value of WsShared.since they are about, */
-	WsCounters	counted;		/* and what they were */
+	int64		since;			/* the value of WsShared.since then, */
+	WsCounters	counted;		/* and the counters */
 } WsRecent;
 
 /* Start with empty buckets. */
 extern void ws_recent_begin(WsRecent *recent, int64 now);
 
-/* Add what was counted since the last call. */
+/* Count what happened since the last call. */
 extern void ws_recent_count(WsRecent *recent, int64 now);
 
 /* Was there a reset since the last call of ws_recent_count()? */
 extern bool ws_recent_outdated(const WsRecent *recent);
+
+/* The sum of all buckets. */
+extern void ws_recent_sum(const WsRecent *recent, WsTally *sum);
 
 /* The present bucket. */
 static inline WsTally *
@@ -44,8 +47,5 @@ ws_recent_lookups(const WsRecent *recent)
 {
 	return (double) recent->counted.hits[WS_CLIENT] + recent->counted.reads[WS_CLIENT];
 }
-
-/* The sum of all buckets. */
-extern void ws_recent_sum(const WsRecent *recent, WsTally *sum);
 
 #endif							/* WS_RECENT_H */

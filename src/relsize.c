@@ -1,9 +1,10 @@
 /*
  * relsize.c
- *		Asking the file system for the size of a relation; see relsize.h.
+ *		The size of a relation's file; see relsize.h.
  *
- * The worker has no database connection, and the server's own functions raise
- * errors and keep files open.  The names of files are public, so it looks at these.
+ * The server's own functions need a database connection, raise errors and keep
+ * files open.  The names of the files are public, so the sizes come from
+ * stat().
  */
 #include "postgres.h"
 
@@ -19,10 +20,7 @@ segment_blocks(void *path, uint32 segment)
 	char		name[MAXPGPATH];
 	struct stat st;
 
-	if (segment == 0)
-		strlcpy(name, path, sizeof(name));
-	else
-		snprintf(name, sizeof(name), "%s.%u", (const char *) path, segment);
+	snprintf(name, sizeof(name), segment == 0 ? "%s" : "%s.%u", (const char *) path, segment);
 	if (stat(name, &st) != 0)
 		return 0;
 	return (uint32) Min(st.st_size / BLCKSZ, RELSEG_SIZE);

@@ -8,8 +8,8 @@
 #include "stream.h"
 
 /*
- * Blocks of the fork of the relation that a page is of; 0 if there is no such
- * file, or it cannot be asked.  Makes a few system calls: not for the buffer
+ * Blocks of the fork of the relation that a page belongs to; 0 if the file does
+ * not exist or cannot be read.  Makes a few system calls: not for the buffer
  * path.
  */
 extern uint32_t ws_relation_blocks(const WsPageId *page);

@@ -1,19 +1,20 @@
 /*
  * worker.c
- *		The background worker: it keeps the clock, and every
- *		working_set.interval turns what is known into a recommendation
- *		(recommender.c) and publishes it.  What it makes of the sample is
- *		cache_advice.c's business; what is kept over a restart, persist.c's.
+ *		The background worker: the loop and the clock.
  *
- * It connects to no database, so it runs wherever the server has reached a
- * consistent state, on a standby too.
+ * The steps of the loop are in modules of their own: the sample and what it
+ * predicts (cache_advice.c, live_set.c), the recommendation every
+ * working_set.interval (recommender.c), the state file (persist.c).
+ *
+ * The worker connects to no database, so it runs wherever the server has
+ * reached a consistent state, on a standby too.
  *
  * The clock.  While lookups are recorded the worker wakes ten times a second
  * to advance the tick, so that no lookup has to read a clock.  After ten
- * seconds without any it lets the processes look after the clock themselves
- * and rests until the next recommendation is due, or the first transaction ends
- * and wakes it, or for ten seconds, since redo and long queries do not.  So an
- * idle server is hardly ever woken for nothing.
+ * seconds without a lookup it leaves the clock to the other processes and
+ * rests until the next recommendation is due, until a transaction ends and
+ * wakes it, or for ten seconds, because redo and long queries do not wake it.
+ * So an idle server is hardly ever woken without need.
  */
 #include "postgres.h"
 
@@ -38,10 +39,10 @@
 #include "shared.h"
 #include "worker.h"
 
-/* seconds until the postmaster starts a worker that has ended anew */
+/* The postmaster starts a worker that has ended after so many seconds. */
 #define RESTART_SECONDS 5
 
-/* a worker that rests looks again after so many ms, if nobody wakes it */
+/* A resting worker wakes up after so many ms. */
 #define REST_MS 10000
 
 PGDLLEXPORT void ws_worker_main(Datum main_arg);
@@ -61,7 +62,7 @@ ws_worker_register(void)
 	strlcpy(worker.bgw_type, "working_set", sizeof(worker.bgw_type));
 	RegisterBackgroundWorker(&worker);
 
-	/* the server says that somebody's has no place, but not whose */
+	/* the server's own message does not name the worker that has no place */
 	if (!ws_worker_has_place(worker.bgw_name))
 		ereport(LOG,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
@@ -87,18 +88,18 @@ reload(void)
 	ConfigReloadPending = false;
 	ProcessConfigFile(PGC_SIGHUP);
 
-	/* nobody knows what was looked up meanwhile: begin anew */
+	/* lookups were not recorded meanwhile: start over */
 	if (ws_enabled && !was_enabled)
 	{
 		ws_setup_reset(false);
-		ws_cache_advice_restart();
+		ws_cache_advice_begin(true);
 	}
 }
 
 /*
- * Ticks are numbers of 32 bits.  After 13 years they come to their end; ticks
- * from before and after cannot be compared.  A process that advances the clock
- * at that moment may bring it to the end once more.
+ * The 32-bit ticks come to their end after 13 years.  Ticks from before and
+ * after cannot be compared, so the working set starts over.  A process that
+ * advances the clock at that moment may bring it to its end once more.
  */
 static void
 restart_clock(void)
@@ -106,24 +107,53 @@ restart_clock(void)
 	if (ws_shared_advance() < WS_TICK_LAST)
 		return;
 	ws_setup_restart_clock();
-	ws_cache_advice_restart();
+	ws_cache_advice_begin(true);
 	ereport(LOG,
 			(errmsg("working_set: the working set starts over, since the clock has come to its end"),
 			 errdetail("That happens after 13 years. The history is kept.")));
 }
 
-/*
- * Advance the clock.  Returns how many milliseconds it may be left alone.
- */
+/* Advance the clock; returns for how many ms it may stand still. */
 static long
 tick(void)
 {
 	uint32		now = ws_shared_advance();
+
 	/* others may be a tick ahead */
 	bool		busy = (int32) (now - ws_load(&ws_shared->active_tick)) < WS_IDLE_TICKS;
 
 	ws_shared_worker_ticks(busy);
 	return busy ? WS_TICK_MS : REST_MS;
+}
+
+/*
+ * One turn of the loop.  *due is when the next recommendation is due; returns
+ * the ms to wait for the next turn.
+ */
+static long
+turn(int64 *due)
+{
+	long		delay;
+	int64		now;
+
+	if (ConfigReloadPending)
+		reload();
+
+	restart_clock();
+	delay = tick();
+	ws_cache_advice_tick();
+	if (ws_tracking())
+		ws_live_set_tick();
+	ws_persist_tick();
+
+	now = ws_shared_clock_ms();
+	if (now >= *due || *due > now + ws_interval * 1000)
+	{
+		if (ws_tracking())
+			ws_recommender_publish();
+		*due = now + ws_interval * 1000;
+	}
+	return Min(delay, *due - now);
 }
 
 void
@@ -136,7 +166,7 @@ ws_worker_main(Datum main_arg)
 	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
 	BackgroundWorkerUnblockSignals();
 
-	/* with 0, the postmaster does not start another one */
+	/* the postmaster restarts no worker that exits with 0 */
 	if (ws_shared == NULL)
 	{
 		ws_setup_report_refusal();
@@ -145,7 +175,7 @@ ws_worker_main(Datum main_arg)
 
 	ws_probe_ignore_self();
 	ws_persist_load();
-	ws_cache_advice_begin();
+	ws_cache_advice_begin(false);
 	wait_event = WaitEventExtensionNew("WorkingSetMain");
 	__atomic_store_n(&ws_shared->worker_pid, MyProcPid, __ATOMIC_RELAXED);
 	__atomic_store_n(&ws_shared->worker_latch, MyLatch, __ATOMIC_RELAXED);
@@ -154,27 +184,7 @@ ws_worker_main(Datum main_arg)
 	due = ws_shared_clock_ms();
 	while (!ShutdownRequestPending)
 	{
-		int64		now;
-		long		delay;
-
-		if (ConfigReloadPending)
-			reload();
-
-		restart_clock();
-		delay = tick();
-		ws_cache_advice_tick();
-		if (ws_tracking())
-			ws_live_set_tick();
-		ws_persist_tick();
-
-		now = ws_shared_clock_ms();
-		if (now >= due || due > now + ws_interval * 1000)
-		{
-			if (ws_tracking())
-				ws_recommender_publish();
-			due = now + ws_interval * 1000;
-		}
-		delay = Min(delay, due - now);
+		long		delay = turn(&due);
 
 		(void) WaitLatch(MyLatch,
 						 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
@@ -185,6 +195,6 @@ ws_worker_main(Datum main_arg)
 	ws_cache_advice_drain();
 	ws_persist_save();
 
-	/* not 0, so that the postmaster starts another unless it shuts down */
+	/* with 1 the postmaster starts another worker, unless it shuts down */
 	proc_exit(1);
 }
