@@ -1,11 +1,11 @@
 /*
  * estimate.c
- *		Taking curves, one for each statement; see estimate.h.
+ *		Curves for the statements of a process; see estimate.h.
  *
  * The executor prepares all calls of a statement in one memory context, which
- * lives as long as the execution.  So that context stands for the statement: an
- * instant is in memory below it, and is freed with it.  A cursor's execution
- * goes on over several statements of the client, which start at different times.
+ * lives as long as the execution.  So that context stands for the statement,
+ * and its instant is freed with it.  A cursor's execution spans several
+ * statements of the client, which start at different times.
  */
 #include "postgres.h"
 
@@ -19,8 +19,8 @@
 typedef struct Instant
 {
 	struct Instant *next;
-	MemoryContext execution;	/* which it belongs to */
-	MemoryContext context;		/* which it is in */
+	MemoryContext execution;	/* stands for the statement */
+	MemoryContext context;		/* a child of it, with all of the instant */
 	MemoryContextCallback end;
 	TimestampTz statement;		/* when the client's statement began */
 	int64		since;			/* value of WsShared.since */
@@ -29,7 +29,7 @@ typedef struct Instant
 	WsCurve    *curves[WS_OF_ALL + 1];	/* by kinds; NULL: not taken yet */
 } Instant;
 
-/* Those of executions that have not ended; statements nest, so there are few. */
+/* One for each execution that has not ended.  Statements nest: a short list. */
 static Instant *instants = NULL;
 
 static void
@@ -42,28 +42,33 @@ unlink_instant(void *arg)
 	*link = (*link)->next;
 }
 
-static bool
-is_valid(const Instant *instant)
-{
-	int64		age = ws_shared_clock_ms() - instant->taken;
-
-	return instant->statement == GetCurrentStatementStartTimestamp() &&
-		instant->since == ws_shared_since() &&
-		age >= 0 && age < INSTANT_MS;
-}
-
+/* The instant of an execution: the one that it has, if that still holds. */
 static Instant *
-make_instant(MemoryContext execution)
+get_instant(MemoryContext execution)
 {
-	MemoryContext context = AllocSetContextCreate(execution, "working_set instant",
-												  ALLOCSET_SMALL_SIZES);
-	Instant    *instant = MemoryContextAllocZero(context, sizeof(Instant));
+	TimestampTz statement = GetCurrentStatementStartTimestamp();
+	int64		since = ws_shared_since();
+	int64		now = ws_shared_clock_ms();
+	Instant    *instant = instants;
+	MemoryContext context;
 
+	while (instant != NULL && instant->execution != execution)
+		instant = instant->next;
+	if (instant != NULL)
+	{
+		if (instant->statement == statement && instant->since == since &&
+			now >= instant->taken && now - instant->taken < INSTANT_MS)
+			return instant;
+		MemoryContextDelete(instant->context);
+	}
+
+	context = AllocSetContextCreate(execution, "working_set instant", ALLOCSET_SMALL_SIZES);
+	instant = MemoryContextAllocZero(context, sizeof(Instant));
 	instant->execution = execution;
 	instant->context = context;
-	instant->statement = GetCurrentStatementStartTimestamp();
-	instant->since = ws_shared_since();
-	instant->taken = ws_shared_clock_ms();
+	instant->statement = statement;
+	instant->since = since;
+	instant->taken = now;
 	instant->now = ws_shared_advance();
 	instant->next = instants;
 	instants = instant;
@@ -73,22 +78,7 @@ make_instant(MemoryContext execution)
 	return instant;
 }
 
-static Instant *
-get_instant(MemoryContext execution)
-{
-	Instant    *instant = instants;
-
-	while (instant != NULL && instant->execution != execution)
-		instant = instant->next;
-	if (instant != NULL && !is_valid(instant))
-	{
-		MemoryContextDelete(instant->context);
-		instant = NULL;
-	}
-	return instant != NULL ? instant : make_instant(execution);
-}
-
-/* Take a curve of the clock's present tick, for windows up to the oldest age. */
+/* Take the curve of a tick, for windows up to the oldest age. */
 static WsCurve *
 take_curve(MemoryContext context, int kinds, uint32 now, uint32 oldest)
 {
@@ -106,31 +96,26 @@ take_curve(MemoryContext context, int kinds, uint32 now, uint32 oldest)
 uint32
 ws_estimate(MemoryContext statement, int kinds, const uint32 *ages, int n, WsEstimate *out)
 {
-	WsCurve    *curve;
-	uint32		now;
+	Instant    *instant = statement ? get_instant(statement) : NULL;
+	uint32		now = instant ? instant->now : ws_shared_advance();
+	WsCurve    *curve = instant ? instant->curves[kinds] : NULL;
 
-	if (statement != NULL)
+	if (n > 0 && curve == NULL)
 	{
-		Instant    *instant = get_instant(statement);
-
-		now = instant->now;
-		if (n > 0 && instant->curves[kinds] == NULL)
-			instant->curves[kinds] = take_curve(instant->context, kinds, now, UINT32_MAX);
-		curve = instant->curves[kinds];
-	}
-	else
-	{
-		uint32		oldest = 0;
+		uint32		oldest = instant ? UINT32_MAX : 0;
 
 		for (int i = 0; i < n; i++)
 			oldest = Max(oldest, ages[i]);
-		now = ws_shared_advance();
-		curve = take_curve(CurrentMemoryContext, kinds, now, oldest);
+		curve = take_curve(instant ? instant->context : CurrentMemoryContext, kinds, now, oldest);
+		if (instant)
+			instant->curves[kinds] = curve;
 	}
-
 	for (int i = 0; i < n; i++)
-		out[i] = ages[i] > 0 ? ws_curve_window(curve, ages[i]) : (WsEstimate) {0};
-	if (statement == NULL)
+		out[i] = ages[i] > 0 ? ws_curve_window(curve, ages[i]) : (WsEstimate)
+	{
+		0
+	};
+	if (instant == NULL && curve != NULL)
 		pfree(curve);
 	return now;
 }

@@ -4,11 +4,11 @@
  *
  * All calls in one statement answer for the same instant: sixty calls with a
  * window each have to give a curve that rises with the window, as one call for
- * sixty windows does.  So the first call takes the curve of its instant
- * (curve.h), and the others answer from it, which also makes them cheap.
+ * sixty windows does.  The first call takes the curve (curve.h), and the others
+ * answer from it, which also makes them cheap.
  *
  * An instant lasts for one execution of the statement, for a second at most,
- * and not beyond a reset.  A statement that a function runs is one of its own.
+ * and not beyond a reset.  A statement that a function runs has its own.
  * PL/pgSQL runs no statement for an expression such as "x := f()": all
  * expressions of a transaction share an instant until the client sends its next
  * statement or the second is over.
@@ -19,21 +19,15 @@
 #include "curve.h"
 #include "shared.h"
 
-/* The windows of the default curve: 60 of one minute. */
-#define WS_CURVE_WINDOWS	60
-#define WS_CURVE_STEP		60	/* seconds */
-
 /* Whose lookups: one kind, or both. */
 #define WS_OF(kind)	(1 << (kind))
 #define WS_OF_ALL	(WS_OF(WS_CLIENT) | WS_OF(WS_MAINTENANCE))
 
 /*
  * Estimate the distinct pages that these kinds of processes used in n windows,
- * whose ages are in ticks and in any order; a window of age 0 has no page.
- * Returns the tick at which the windows end.
- *
- * statement is the context of the calling SQL function (fn_mcxt), which stands
- * for its statement; NULL: estimate for the present.
+ * whose ages are in ticks and in any order.  Returns the tick at which the
+ * windows end.  statement is the context of the calling SQL function (fn_mcxt),
+ * which stands for its statement; NULL: the present.
  */
 extern uint32 ws_estimate(MemoryContext statement, int kinds,
 						  const uint32 *ages, int n, WsEstimate *out);

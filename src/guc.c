@@ -121,20 +121,8 @@ static const IntSetting int_settings[] = {
 	&ws_window_size, WS_PLATEAU_WINDOW_SIZE, 2, 30, PGC_SIGHUP, GUC_UNIT_MIN},
 };
 
-static const struct config_enum_entry method_options[] = {
-	{"live_set", WS_METHOD_LIVE_SET, false},
-	{"plateau_end", WS_METHOD_PLATEAU_END, false},
-	{NULL, 0, false}
-};
-
-const char *
-ws_guc_method_name(int method)
-{
-	for (const struct config_enum_entry *e = method_options; e->name; e++)
-		if (e->val == method)
-			return e->name;
-	return "?";
-}
+/* one for each of ws_heuristics[], and a last that is all zeros */
+static struct config_enum_entry method_options[WS_METHODS + 1];
 
 void
 ws_guc_define(void (*assign_enabled) (bool newval, void *extra))
@@ -155,6 +143,12 @@ ws_guc_define(void (*assign_enabled) (bool newval, void *extra))
 	DefineCustomBoolVariable("working_set.enabled", "Counts lookups of shared buffers.",
 							 "When off, the server runs as if the extension were not there.",
 							 &ws_enabled, true, PGC_SIGHUP, 0, NULL, assign_enabled, NULL);
+
+	for (int i = 0; i < WS_METHODS; i++)
+		method_options[i] = (struct config_enum_entry)
+	{
+		ws_heuristics[i].name, i, false
+	};
 
 	/* live_set follows the need of each workload of bench/scenarios better. */
 	DefineCustomEnumVariable("working_set.method", "Selects the heuristic that is recommended.", NULL,

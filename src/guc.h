@@ -5,12 +5,6 @@
 #ifndef WS_GUC_H
 #define WS_GUC_H
 
-typedef enum WsMethod
-{
-	WS_METHOD_PLATEAU_END,
-	WS_METHOD_LIVE_SET
-} WsMethod;
-
 extern bool ws_enabled;
 extern int	ws_registers;
 extern int	ws_sample_pages;	/* 0: no sample */
@@ -30,8 +24,5 @@ extern double ws_headroom;
  * The server calls assign_enabled when working_set.enabled is set.
  */
 extern void ws_guc_define(void (*assign_enabled) (bool newval, void *extra));
-
-/* The name of a method, as it is written in the setting. */
-extern const char *ws_guc_method_name(int method);
 
 #endif							/* WS_GUC_H */

@@ -4,8 +4,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "storage/lwlock.h"
 #include "utils/memutils.h"
 
@@ -16,7 +14,7 @@
 #include "sampler.h"
 #include "shared.h"
 
-/* Values of the last two periods, of half a minute by default, a step apart. */
+/* Steps of the life table in a period of the projection. */
 #define PERIOD			(WS_LIFE_STEPS / 30)
 #define VALUES			(2 * PERIOD + 1)
 
@@ -26,13 +24,13 @@ static struct
 	int			break_even;		/* settings that it was made with */
 	int			hold;
 	int64		since;			/* value of WsShared.since that it is about */
-	uint32		written;		/* events of the stream by the last step, */
+	bool		stepped;		/* was there a step? */
+	uint32		written;		/* events of the stream until the last step, */
 	uint64		dropped;		/* and those that were lost */
-	uint32		seen;			/* tick of the first step */
 
 	WsLive		now;
-	double		values[VALUES]; /* youngest first */
-} state;
+	double		values[VALUES]; /* of the last steps, the youngest first */
+}			state;
 
 static void
 begin(int64 since)
@@ -45,21 +43,20 @@ begin(int64 since)
 	state.break_even = ws_break_even;
 	state.hold = Min(ws_hold, ws_break_even);
 	state.since = since;
-	state.seen = 0;
+	state.stepped = false;
+
 	memset(&state.now, 0, sizeof(state.now));
 	memset(state.values, 0, sizeof(state.values));
 	ws_life_init(state.life, items, state.break_even, state.hold);
 
-	/* the sample has to keep pages for break_even, and a little longer */
+	/* the sample has to keep pages for a little longer than break_even */
 	LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
 	ws_sampler_set_brief(sampler, state.life->break_even + state.life->break_even / 15,
 						 ws_shared_advance());
 	LWLockRelease(ws_shared->sample_lock);
 }
 
-/*
- * Did too many events get lost in this step for it to be believed?
- */
+/* Were nearly all events since the last step received? */
 static bool
 trusted(void)
 {
@@ -74,14 +71,13 @@ trusted(void)
 	few = lost * 100 <= written - state.written;
 	state.written = written;
 	state.dropped = c.dropped;
-	return few || state.seen == 0;
+
+	return few || !state.stepped;
 }
 
-/*
- * A step over the sampled pages; returns the share of all pages they are.
- */
-static double
-step_sample(uint32 now, bool good)
+/* Step over the sampled pages. */
+static void
+step_sample(uint32 now)
 {
 	const WsSampler *sampler = ws_shared->sampler;
 	uint32		floor = ws_load(&ws_shared->sketch[WS_CLIENT]->floor);
@@ -92,11 +88,10 @@ step_sample(uint32 now, bool good)
 	{
 		const WsSample *s = &sampler->samples[i];
 
-		if (s->last != 0 && s->last >= floor && ws_stratum(s->hash, sampler->log2m) >= shift)
+		if (s->last != 0 && s->last >= floor && ws_hash_stratum(s->hash, sampler->log2m) >= shift)
 			ws_life_item(state.life, i, s->last, s->before >= floor ? s->before : 0, now);
 	}
-	ws_life_end_step(state.life, now, good);
-	return ldexp(1, -(int) shift);
+	ws_life_end_step(state.life, now, trusted());
 }
 
 bool
@@ -111,7 +106,6 @@ ws_live_set_tick(void)
 	int64		since = ws_shared_since();
 	uint32		now = ws_shared_advance();
 	WsEstimate	window;
-	double		rate;
 
 	if (ws_shared->sampler == NULL)
 		return;
@@ -121,19 +115,17 @@ ws_live_set_tick(void)
 	if (!ws_life_due(state.life, now))
 		return;
 
-	rate = step_sample(now, trusted());
+	step_sample(now);
 	(void) ws_estimate(NULL, WS_OF(WS_CLIENT), &state.life->break_even, 1, &window);
-	state.now = ws_live_set(state.life, &window, rate);
+	state.now = ws_live_set(state.life, &window);
 
 	memmove(&state.values[1], &state.values[0], sizeof(state.values) - sizeof(state.values[0]));
 	state.values[0] = state.now.pages;
-	if (state.seen == 0)
-	{
-		/* what there was before we began to look did not grow by it */
-		state.seen = now;
+
+	if (!state.stepped)
 		for (int i = 1; i < VALUES; i++)
 			state.values[i] = state.values[0];
-	}
+	state.stepped = true;
 }
 
 void
@@ -144,8 +136,9 @@ ws_live_set_forget(uint32 entry)
 }
 
 WsLive
-ws_live_set_get(double *projected)
+ws_live_set_get(const WsLifeTable **table)
 {
-	*projected = ws_project(state.values[0], state.values[PERIOD], state.values[2 * PERIOD]);
+	state.now.projected = ws_project(state.values[0], state.values[PERIOD], state.values[2 * PERIOD]);
+	*table = state.life ? &state.life->table : NULL;
 	return state.now;
 }

@@ -1,6 +1,7 @@
 /*
  * live_set.h
- *		The worker's life table of the sampled pages (life.h).
+ *		The worker's life table of the sampled pages (life.h).  There is none
+ *		without a sample.
  */
 #ifndef WS_LIVE_SET_H
 #define WS_LIVE_SET_H
@@ -8,22 +9,23 @@
 #include "heuristic.h"
 
 /*
- * Take a step if it is due; called at every tick.  The worker reads the stream
- * just before, or the sketch has pages that the sample has not.
+ * Take a step if it is due; at every tick, after the events were read, or else
+ * the sample lacks pages that the sketch has.
  */
 extern void ws_live_set_tick(void);
 
 /* Is a step due? */
 extern bool ws_live_set_due(void);
 
-/* An entry of the sample table holds another page from now on, or none. */
+/* An entry of the sample table has lost its page. */
 extern void ws_live_set_forget(uint32 entry);
 
 /*
- * What the heuristic live_set gives, and in *projected where that is going a
- * minute from now (a fifteenth of working_set.break_even).  .known is false
- * where it gives nothing: in the first minute, and without a sample.
+ * The answer of live_set at the last step, and the life table that it comes
+ * from.  Its projection is for a minute from now (a fifteenth of
+ * working_set.break_even).  In the first minute and without a sample .known is
+ * false; without a sample the table is NULL.
  */
-extern WsLive ws_live_set_get(double *projected);
+extern WsLive ws_live_set_get(const WsLifeTable **table);
 
 #endif							/* WS_LIVE_SET_H */

@@ -14,12 +14,12 @@
 #include "published.h"
 #include "shared.h"
 
-/* A worker may be absent for this time after a start. */
+/* After a start the worker may be missing for so many ticks. */
 #define WORKER_GRACE (10 * WS_TICKS_PER_SECOND)
 
 WsSharedPublished *ws_published = NULL;
 
-/* Has the next report not come in time, counted from a tick? */
+/* Should the worker have published since this tick? */
 static bool
 is_late(uint32 tick, int interval)
 {
@@ -43,12 +43,12 @@ get_status(const WsPublished *p, bool current)
 	if (!ws_tracking())
 		return WS_STATUS_NOT_TRACKING;
 
-	/* the data may go back to before this server, the worker does not */
+	/* the data may be older than this server, the worker is not */
 	start = Max(floor, WS_TICK_ORIGIN);
 	if (ws_shared_worker_pid() == 0 && ws_shared_advance() > start + WORKER_GRACE)
 		return WS_STATUS_STALE;
 
-	/* the first one after a reset takes a minute, and one interval */
+	/* the first recommendation after a reset takes a minute and an interval */
 	if (current ? is_late(p->tick, p->interval) :
 		is_late(Max(floor + WS_COLLECTING_SECONDS * WS_TICKS_PER_SECOND, start), ws_interval))
 		return WS_STATUS_STALE;
@@ -97,29 +97,29 @@ static char *
 sizing_reason(const WsPublished *p)
 {
 	const WsSizing *s = &p->sizing;
+	const char *limit = p->memory.by_cgroup ? "allowed by the control group" : "of memory";
 	char		peak[32];
 	char		useful[32];
 	char		cacheable[32];
 	char		memory[32];
-	char		known[32];
+	char		history[32];
 	char	   *words;
 
 	ws_format_bytes(p->peak * BLCKSZ, peak, sizeof(peak));
 	ws_format_bytes(s->useful, useful, sizeof(useful));
 	ws_format_bytes(s->cacheable, cacheable, sizeof(cacheable));
 	ws_format_bytes((double) p->memory.limit, memory, sizeof(memory));
-	ws_format_window(Max(p->history_minutes, 1) * 60.0, known, sizeof(known));
+	ws_format_window(Max(p->history_minutes, 1) * 60.0, history, sizeof(history));
 
-	words = psprintf("recommended_cache_bytes is for now; shared_buffers and the verdict are for the busiest time of the %s seen, which needed %s at %s",
-					 known, peak, timestamptz_to_str(p->peak_at));
+	words = psprintf("recommended_cache is for the present; suggested_shared_buffers and the verdict are for the busiest time of the %s seen, which needed %s at %s",
+					 history, peak, timestamptz_to_str(p->peak_at));
 	if (p->memory.limit == 0)
 		return psprintf("%s; the memory limit is not known: %s", words, p->memory.reason);
 	if (s->useful > 0)
-		return psprintf("%s: more than the %s that caches can have of %s %s, and of that no more than %s is of use to shared_buffers",
-						words, cacheable, memory,
-						p->memory.by_cgroup ? "allowed by the control group" : "of memory", useful);
+		return psprintf("%s; caches can have only %s of %s %s, and shared_buffers of more than %s would save hardly any reads",
+						words, cacheable, memory, limit, useful);
 	if (p->memory.by_cgroup)
-		return psprintf("%s; caches can have %s of %s allowed by the control group", words, cacheable, memory);
+		return psprintf("%s; caches can have %s of %s %s", words, cacheable, memory, limit);
 	return words;
 }
 

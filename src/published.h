@@ -4,8 +4,8 @@
  *		cache advice, the history.
  *
  * Only the worker writes, but for a reset, which empties the history.  The
- * views, the chart and the advice read through ws_published_read(), so they agree
- * on the status and the verdict.
+ * views, the chart and the advice read through ws_published_read(), so they
+ * agree on the status and the verdict.
  */
 #ifndef WS_PUBLISHED_H
 #define WS_PUBLISHED_H
@@ -33,7 +33,6 @@ typedef struct WsPublished
 	double		high;
 	double		plateau_end;	/* pages */
 	double		live;			/* pages; NaN: not known */
-	double		projected;		/* pages */
 	double		recommended;	/* pages: projected, with headroom */
 	double		needed;			/* pages: the heuristic's, with headroom */
 	double		peak;			/* pages: most that was needed, in the history
@@ -62,8 +61,8 @@ typedef struct WsSharedPublished
 {
 	WsPublished recommendation;
 	WsPublishedAdvice advice;
-	uint64		memory_limit;	/* bytes, before there is a recommendation, too;
-								 * 0: not known */
+	uint64		memory_limit;	/* bytes, also before there is a
+								 * recommendation; 0: not known */
 	TimestampTz last_saved;		/* 0: never */
 	WsHistory	history;		/* the worker may read it without the lock */
 } WsSharedPublished;
@@ -92,16 +91,16 @@ typedef struct WsReport
 
 extern void ws_published_read(WsReport *report);
 
-/* The sentence for people: why this size, or why none.  In palloc'd memory. */
+/* Why this size is recommended, or why none is, in palloc'd memory. */
 extern char *ws_report_reason(const WsReport *report);
 
 /* "ok", "collecting", "stale" or "not tracking". */
 extern const char *ws_status_name(WsStatus status);
 
-/* Why lookups are not recorded, or that they are. */
+/* Whether lookups are recorded, and if not, why. */
 extern const char *ws_tracking_reason(void);
 
-/* Is the advice older than the worker's interval explains? */
+/* Should the worker have published a newer advice by now? */
 extern bool ws_advice_is_late(const WsPublishedAdvice *advice);
 
 #endif							/* WS_PUBLISHED_H */

@@ -1,16 +1,16 @@
 /*
  * recommender.c
- *		Curve, life table, history and memory, and what follows; see
- *		recommender.h.
+ *		The worker's recommendation; see recommender.h.
  *
- * Two sizes are told apart.  recommended_cache_bytes is for now: who can give
- * and take cache at once, follows it.  shared_buffers takes a restart to
- * change, so what is suggested for it, and the verdict, are for the busiest
- * time in working_set.history.
+ * Sizes.  recommended_cache_bytes is for the present: it is for those who can
+ * resize a cache at any time.  A change of shared_buffers takes a restart, so
+ * its suggested value and the verdict are for the busiest time of the history.
  *
- * Time.  What is compared is counted in ticks, by a clock that nobody sets.
- * The wall clock is for people and for the history, which is told when it has
- * been set back.
+ * Time.  Durations are measured in ticks, by a clock that nobody sets.  The
+ * wall clock is for people and for the history, which is moved when that clock
+ * is set back.
+ *
+ * heuristic.h says how to add a heuristic.
  */
 #include "postgres.h"
 
@@ -32,117 +32,53 @@
 #include "shared.h"
 #include "sizing.h"
 
-/* The wall clock may be so far off, in seconds, before we call it set back. */
+/* A wall clock that is off by more, in seconds, was set back. */
 #define CLOCK_SLACK		60
 
 /* Shrinking is advised after so many break-even times. */
 #define LONG_ENOUGH		4
 
 /*
- * The growth of the curve between two of its points, as a share of a size; 0
- * unless it is more than twice its standard error.
- */
-static double
-rise_between(const WsEstimate *from, const WsEstimate *to, double size)
-{
-	double		rise = to->pages - from->pages;
-	double		error = sqrt(Max(to->variance - from->variance, 0));
-
-	return size > 0 && rise > 2 * error ? rise / size : 0;
-}
-
-/*
- * How much the curve has grown over the last fifth of a window; 0 for less
- * than a percent.
- */
-static double
-recent_rise(const WsEstimate *curve, int index)
-{
-	const WsEstimate *end = &curve[index - 1];
-	const WsEstimate *before = &curve[Max(index - 1 - Max(index / 5, 1), 0)];
-	double		rise = rise_between(before, end, end->pages);
-
-	return rise > 0.01 ? rise : 0;
-}
-
-/*
- * What plateau_end makes of the curve: its number in any case, and all the
- * rest if it is the method.
+ * Run all heuristics, and publish the answer of the chosen one.  If it has
+ * none, as live_set without a sample, plateau_end is the method.
  */
 static void
-apply_plateau_end(double known_seconds, WsPublished *p)
+run_heuristics(double data_seconds, WsPublished *p)
 {
-	WsEstimate	curve[WS_CURVE_WINDOWS];
-	double		series[WS_CURVE_WINDOWS];
-	WsPlateau	plateau;
-	WsReasonFacts facts;
+	WsWorkload	w = {
+		.known_seconds = data_seconds,
+		.page_bytes = BLCKSZ,
+		.break_even = ws_break_even,
+		.hold = ws_hold,
+		.min_wait = Max(ws_min_wait, ws_window_size),
+		.window_size = ws_window_size,
+		.max_increase = ws_max_increase
+	};
 	uint32		ages[WS_CURVE_WINDOWS];
-	int			known;
+	WsRecommendation r[WS_METHODS];
+	const WsRecommendation *chosen;
 
 	for (int i = 0; i < WS_CURVE_WINDOWS; i++)
 		ages[i] = (i + 1) * WS_CURVE_STEP * WS_TICKS_PER_SECOND;
-	(void) ws_estimate(NULL, WS_OF(WS_CLIENT), ages, WS_CURVE_WINDOWS, curve);
-	for (int i = 0; i < WS_CURVE_WINDOWS; i++)
-		series[i] = curve[i].pages;
-	plateau = ws_plateau(series, WS_CURVE_WINDOWS,
-						 Max(ws_min_wait, ws_window_size), ws_window_size,
-						 ws_max_increase);
-	p->plateau_end = plateau.pages;
-	if (p->method != WS_METHOD_PLATEAU_END)
-		return;
+	(void) ws_estimate(NULL, WS_OF(WS_CLIENT), ages, WS_CURVE_WINDOWS, w.curve);
+	w.live = ws_live_set_get(&w.table);
 
-	p->window_seconds = plateau.index * WS_CURVE_STEP;
-	p->pages = plateau.pages;
-	ws_estimate_bounds(&curve[plateau.index - 1], &p->low, &p->high);
-	p->projected = plateau.projected;
+	for (int i = 0; i < WS_METHODS; i++)
+		r[i] = ws_recommend(&ws_heuristics[i], &w);
+	p->live = r[WS_METHOD_LIVE_SET].pages;
+	p->plateau_end = r[WS_METHOD_PLATEAU_END].pages;
 
-	/* windows beyond the beginning of our knowledge are flat, not settled */
-	known = (int) Min(known_seconds / WS_CURVE_STEP + 1, plateau.index);
-	facts.size_bytes = plateau.pages * BLCKSZ;
-	facts.window_seconds = p->window_seconds;
-	facts.known_seconds = known_seconds;
-	facts.stepped = plateau.stepped;
-	facts.further_rise = rise_between(&curve[plateau.index - 1],
-									  &curve[WS_CURVE_WINDOWS - 1], plateau.pages);
-	facts.recent_rise = recent_rise(curve, known);
-	ws_plateau_reason(&facts, p->reason, sizeof(p->reason));
+	p->method = isnan(r[ws_method].pages) ? WS_METHOD_PLATEAU_END : ws_method;
+	chosen = &r[p->method];
+	p->window_seconds = Min(chosen->window_seconds, (int) data_seconds);
+	p->pages = chosen->window.pages;
+	ws_estimate_bounds(&chosen->window, &p->low, &p->high);
+	p->needed = chosen->pages * (1 + ws_headroom);
+	p->recommended = chosen->projected * (1 + ws_headroom);
+	strlcpy(p->reason, chosen->reason, sizeof(p->reason));
 }
 
-/*
- * And live_set.  Where it cannot say, plateau_end has to.
- */
-static void
-apply_live_set(double known_seconds, WsPublished *p)
-{
-	WsEstimate	window = {0};
-	WsLiveFacts facts;
-	double		projected;
-	WsLive		live = ws_live_set_get(&projected);
-
-	p->live = live.known ? live.pages : NAN;
-	if (!live.known)
-		p->method = WS_METHOD_PLATEAU_END;
-	if (p->method != WS_METHOD_LIVE_SET)
-		return;
-
-	p->window_seconds = ws_break_even;
-	p->pages = window.pages = live.window;
-	window.variance = live.window_variance;
-	ws_estimate_bounds(&window, &p->low, &p->high);
-	p->projected = projected;
-
-	facts.window_bytes = live.window * BLCKSZ;
-	facts.live_bytes = live.pages * BLCKSZ;
-	facts.seconds = ws_break_even;
-	facts.known_seconds = known_seconds;
-	facts.hold_seconds = ws_hold;
-	facts.holding = live.holding;
-	ws_live_reason(&facts, p->reason, sizeof(p->reason));
-}
-
-/*
- * Seconds of the wall clock, and whether it was set back since last time.
- */
+/* Seconds since 1970.  Moves the history if the clock was set back. */
 static int64
 wall_clock(TimestampTz wall)
 {
@@ -168,22 +104,20 @@ wall_clock(TimestampTz wall)
 	return seconds;
 }
 
-/*
- * Into the history, and the peak out of it.
- */
+/* Put the row into the history, and find the history's peak. */
 static void
 remember(const WsHistoryRow *row, int64 now, WsPublished *p)
 {
 	int64		period = ws_history_period * (int64) 60;
 	WsHistoryEntry peak;
 
-	/* what is from before a reset is not to be remembered */
+	/* not a row from before a reset */
 	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
 	if (p->since == ws_shared_since())
 		ws_history_add(&ws_published->history, now, row);
 	LWLockRelease(ws_shared->lock);
 
-	/* but for a reset we alone write, so we may read without the lock */
+	/* only the worker adds rows, so it may read without the lock */
 	p->peak = p->needed;
 	p->peak_at = p->computed_at;
 	if (ws_history_peak(&ws_published->history, now, period, &peak) &&
@@ -195,9 +129,7 @@ remember(const WsHistoryRow *row, int64 now, WsPublished *p)
 	p->history_minutes = ws_history_known(&ws_published->history, now, period);
 }
 
-/*
- * Lookups since the last time, for the history.
- */
+/* Lookups since the last call. */
 static void
 count_lookups(WsHistoryRow *row)
 {
@@ -205,41 +137,28 @@ count_lookups(WsHistoryRow *row)
 	WsHistoryCount now;
 	WsCounters	c;
 
-	/* the counters and the reset that they count from, as they belong together */
 	now.since = ws_counters_read(&c, 0, NULL);
 	now.hits = c.hits[WS_CLIENT];
 	now.lookups = now.hits + c.reads[WS_CLIENT];
 	ws_history_count(row, &last, &now);
 }
 
-/*
- * What autovacuum may take.
- */
-static double
-maintenance_bytes(void)
-{
-	int			kb = autovacuum_work_mem >= 0 ? autovacuum_work_mem : maintenance_work_mem;
-
-	return autovacuum_max_workers * (double) kb * 1024;
-}
-
-/*
- * Sizes for ALTER SYSTEM, and the verdict.
- */
+/* Suggest settings, and give the verdict. */
 static void
-size_up(const WsPublishedAdvice *a, double known_seconds, WsPublished *p)
+give_verdict(const WsPublishedAdvice *a, double data_seconds, WsPublished *p)
 {
 	static WsSteady steady;
 	static int64 steady_since;
 	WsSizingFacts facts = {0};
+	int			autovacuum_kb = autovacuum_work_mem >= 0 ? autovacuum_work_mem : maintenance_work_mem;
 
 	facts.needed = p->peak * BLCKSZ;
 	facts.shared_buffers = (double) NBuffers * BLCKSZ;
 	facts.memory = (double) p->memory.limit;
 	facts.connections = MaxConnections;
 	facts.work_mem = work_mem * 1024.0;
-	facts.maintenance = maintenance_bytes();
-	facts.long_enough = Max(known_seconds, p->history_minutes * 60.0) >=
+	facts.maintenance = autovacuum_max_workers * (double) autovacuum_kb * 1024;
+	facts.long_enough = Max(data_seconds, p->history_minutes * 60.0) >=
 		LONG_ENOUGH * (double) ws_break_even;
 	StaticAssertStmt(WS_SWEEP_SIZES <= WS_SIZING_SIZES, "more sizes are simulated than fit");
 	for (int i = 0; i < WS_SWEEP_SIZES && a->table.sure; i++)
@@ -249,7 +168,7 @@ size_up(const WsPublishedAdvice *a, double known_seconds, WsPublished *p)
 		facts.sizes++;
 	}
 
-	/* after a reset nothing is known about before */
+	/* a reset forgets the verdict */
 	if (steady_since != p->since)
 		memset(&steady, 0, sizeof(steady));
 	steady_since = p->since;
@@ -261,45 +180,40 @@ size_up(const WsPublishedAdvice *a, double known_seconds, WsPublished *p)
 void
 ws_recommender_publish(void)
 {
-	WsPublished p;
+	WsPublished p = {0};
 	WsPublishedAdvice a;
 	WsHistoryRow row = {0};
-	double		known_seconds;
+	double		data_seconds;
+	bool		recommends;
 	int64		now;
 
-	memset(&p, 0, sizeof(p));
 	p.since = ws_shared_since();
 	p.tick = ws_shared_advance();
-	known_seconds = ws_shared_known(p.tick) / (double) WS_TICKS_PER_SECOND;
 	p.computed_at = GetCurrentTimestamp();
+	p.interval = ws_interval;
+	p.recommended = NAN;
 	now = wall_clock(p.computed_at);
 	count_lookups(&row);
-	p.recommended = NAN;
-	if (known_seconds >= WS_COLLECTING_SECONDS)
-	{
-		p.interval = ws_interval;
-		p.method = ws_method;
-			apply_live_set(known_seconds, &p);
-		apply_plateau_end(known_seconds, &p);
-		p.window_seconds = Min(p.window_seconds, (int) known_seconds);
-		p.needed = (p.method == WS_METHOD_LIVE_SET ? p.live : p.plateau_end) * (1 + ws_headroom);
-		p.recommended = p.projected * (1 + ws_headroom);
-	}
+	data_seconds = ws_shared_known(p.tick) / (double) WS_TICKS_PER_SECOND;
+	recommends = data_seconds >= WS_COLLECTING_SECONDS;
+	if (recommends)
+		run_heuristics(data_seconds, &p);
+
 	ws_cache_advice_make(p.recommended, &a);
 	ws_memory_read("", &p.memory);
-	if (!isnan(p.recommended))
+	if (recommends)
 	{
 		row.working_set = p.pages;
-		/* without the projection: what it foresaw came, or did not */
+		/* without the projection, which has come true by then, or has not */
 		row.recommended = p.needed;
 		row.plateau_end = p.plateau_end;
 		row.live = p.live;
 		remember(&row, now, &p);
-		size_up(&a, known_seconds, &p);
+		give_verdict(&a, data_seconds, &p);
 	}
 
 	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
-	if (!isnan(p.recommended))
+	if (recommends)
 		ws_published->recommendation = p;
 	ws_published->memory_limit = p.memory.limit;
 	ws_published->advice = a;

@@ -1,12 +1,11 @@
 /*
  * recommender.h
- *		The worker's conclusion: from curve, life table, history and memory to
- *		one row, which it publishes.
+ *		The worker's recommendation: from the sketches, the sample, the history
+ *		and the memory limit to one row, which is published.
  */
 #ifndef WS_RECOMMENDER_H
 #define WS_RECOMMENDER_H
 
-/* Recommend, advise, remember, publish. */
 extern void ws_recommender_publish(void);
 
 #endif							/* WS_RECOMMENDER_H */

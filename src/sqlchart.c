@@ -27,7 +27,7 @@ take_curve(MemoryContext statement, WsChart *chart)
 	WsEstimate	estimates[WS_CHART_WINDOWS];
 	int			n = ws_chart_windows(known, ages);
 
-	StaticAssertStmt(WS_CHART_MINUTES == WS_CURVE_WINDOWS && WS_CURVE_STEP == 60,
+	StaticAssertStmt(WS_CURVE_WINDOWS == WS_CURVE_WINDOWS && WS_CURVE_STEP == 60,
 					 "the chart has to find the same end of the plateau as the recommendation");
 	(void) ws_estimate(statement, WS_OF(WS_CLIENT), ages, n, estimates);
 	ws_chart_take(chart, known, estimates, BLCKSZ, Max(ws_min_wait, ws_window_size),

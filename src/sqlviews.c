@@ -78,7 +78,7 @@ ws_working_set_recommendation(PG_FUNCTION_ARGS)
 	ws_row_add(&row, report.memory_limit != 0, Int64GetDatum((int64) report.memory_limit));
 	ws_row_add_number(&row, report.advised, a->table.hit_ratio);
 	ws_row_add_number(&row, report.advised && a->table.sure, a->expected_hit_ratio);
-	ws_row_add_text(&row, ws_guc_method_name(known ? p->method : ws_method));
+	ws_row_add_text(&row, ws_heuristics[known ? p->method : ws_method].name);
 	ws_row_add(&row, known, TimestampTzGetDatum(p->computed_at));
 	return ws_row_end(&row);
 }
