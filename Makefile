@@ -33,7 +33,7 @@ OBJS = \
 # Plain C: these see no PostgreSQL header, so that the unit tests can link them alone.
 PURE_MODULES = sketch curve life heuristic history memory sizing stream sampler scans \
 	sweep reuse advice statefile chart
-PURE_HEADERS = segments
+PURE_HEADERS = pagehash segments
 PURE = $(PURE_MODULES:%=src/%.o)
 
 EXTENSION = working_set

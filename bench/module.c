@@ -42,8 +42,11 @@ clock_gettime(clockid_t id, struct timespec *ts)
 #include "utils/guc.h"
 
 #include "counters.h"
+#include "pagehash.h"
 #include "published.h"
+#include "sampler.h"
 #include "shared.h"
+#include "stream.h"
 
 PG_MODULE_MAGIC;
 
@@ -81,8 +84,8 @@ take_over(void)
 	for (int kind = 0; kind < WS_NKINDS; kind++)
 	{
 		ws_store(&shared->sketch[kind]->unattended, 0);
-		ws_store(&shared->sketch[kind]->watched,
-				 shift == WS_SAMPLE_OFF ? 0 : ws_stratum_bound(shift, shared->log2m));
+		ws_store(&shared->sketch[kind]->sampled_below,
+				 shift == WS_SAMPLE_OFF ? 0 : ws_hash_bound(shift, shared->log2m));
 	}
 	ws_store(&shared->damping, DAMP_USES << 8 | DAMP_SHIFT);
 	ws_store(&shared->sample_shift, shift);

@@ -5,7 +5,7 @@
  * One scenario and one seed: seven hours and a quarter of simulated seconds, of
  * which six hours are scored, once a minute.  Every access goes, as in the
  * server, to the sketch and, if its page is sampled, to the sample table; from
- * these come the curve, plateau_end and live_set.  The rooms are the
+ * these come the curve, plateau_end and live_set.  The modules are the
  * extension's own; what the worker does around them is done here in the same
  * order.  The clock is simulated, so an hour passes in a second or two.
  *
@@ -232,13 +232,12 @@ enum
 	REFERENCE,
 	PLATEAU_END,
 	LIVE_SET,
-	SKETCH_ONLY,
 	PROJECTED,
 	NSERIES
 };
 
 static const char *const series_names[] = {
-	"reference", "plateau_end", "live_set", "sketch_only", "projected"
+	"reference", "plateau_end", "live_set", "projected"
 };
 
 static double series[NSERIES][SCORED];
@@ -253,10 +252,8 @@ static double change[MINUTES];	/* of truth, from this minute on */
 static WsSketch *sketch;
 static WsSketch *reference;
 static WsSampler *sampler;
-static WsLife *life;			/* of the sample */
-static WsLife *cells;			/* of the sketch's cells */
-static WsLive by_sample;
-static WsLive by_cells;
+static WsLife *life;
+static WsLive live;
 static double ago[2 * PERIOD + 1];	/* live_set at the last steps */
 
 static void *
@@ -325,9 +322,8 @@ draw_zipf(void)
 }
 
 static void
-forgotten(void *arg, uint32_t entry)
+forgotten(uint32_t entry)
 {
-	(void) arg;
 	ws_life_forget(life, entry);
 }
 
@@ -337,7 +333,7 @@ sample(uint32_t page, uint32_t hash, uint32_t tick)
 	WsPageId	id = {0, 0, 0, 0, page};
 	uint32_t	entry;
 
-	if (ws_stratum(hash, sketch->log2m) < sampler->shift)
+	if (ws_hash_stratum(hash, sketch->log2m) < sampler->shift)
 		return;
 	entry = ws_sampler_find(sampler, &id, hash);
 	if (entry == WS_NO_SAMPLE)
@@ -345,8 +341,8 @@ sample(uint32_t page, uint32_t hash, uint32_t tick)
 	if (entry != WS_NO_SAMPLE)
 		ws_sampler_touch(sampler, entry, tick, true);
 	if (sampler->count == sampler->capacity &&
-		!ws_sampler_make_room(sampler, tick, forgotten, NULL))
-		ws_sampler_set_shift(sampler, sampler->shift + 1, tick, forgotten, NULL);
+		!ws_sampler_thin(sampler, tick, forgotten))
+		ws_sampler_set_shift(sampler, sampler->shift + 1, tick, forgotten);
 }
 
 /* the first minute that ends at a tick or after it */
@@ -426,13 +422,13 @@ follow_load(double lookups, uint32_t tick)
 	shift = ws_sampler_next_shift(sampler, &load);
 	if (shift != sampler->shift)
 	{
-		ws_sampler_set_shift(sampler, shift, tick, forgotten, NULL);
+		ws_sampler_set_shift(sampler, shift, tick, forgotten);
 		memset(&load, 0, sizeof(load));
 	}
 	if ((tick - WS_TICK_ORIGIN) % MINUTE == 0)
 	{
-		(void) ws_sampler_expire(sampler, tick, forgotten, NULL);
-		(void) ws_sampler_relax(sampler, tick);
+		(void) ws_sampler_expire(sampler, tick, forgotten);
+		(void) ws_sampler_widen(sampler, tick);
 	}
 }
 
@@ -455,23 +451,19 @@ step(uint32_t tick)
 {
 	WsEstimate	window = window_of(tick);
 	uint32_t	shift = ws_sampler_mature_shift(sampler, tick, BREAK_EVEN, WS_TICK_ORIGIN);
-	double		rate;
 
 	ws_life_begin_step(life);
 	for (uint32_t i = 0; i < sampler->capacity; i++)
 	{
 		const WsSample *s = &sampler->samples[i];
 
-		if (s->last != 0 && ws_stratum(s->hash, sketch->log2m) >= shift)
+		if (s->last != 0 && ws_hash_stratum(s->hash, sketch->log2m) >= shift)
 			ws_life_item(life, i, s->last, s->before, tick);
 	}
 	ws_life_end_step(life, tick, true);
-	by_sample = ws_live_set(life, &window, ldexp(1, -(int) shift));
+	live = ws_live_set(life, &window);
 	memmove(&ago[1], &ago[0], 2 * PERIOD * sizeof(ago[0]));
-	ago[0] = by_sample.pages;
-
-	rate = ws_life_step_cells(cells, sketch, window.pages, tick, true);
-	by_cells = ws_live_set(cells, &window, rate);
+	ago[0] = live.pages;
 }
 
 static double
@@ -506,8 +498,7 @@ look(int minute, uint32_t tick)
 	}
 	series[REFERENCE][minute] = plateau_end_of(theirs);
 	series[PLATEAU_END][minute] = plateau_end_of(ours);
-	series[LIVE_SET][minute] = by_sample.pages;
-	series[SKETCH_ONLY][minute] = by_cells.pages;
+	series[LIVE_SET][minute] = live.pages;
 	series[PROJECTED][minute] = ws_project(ago[0], ago[PERIOD], ago[2 * PERIOD]);
 }
 
@@ -634,9 +625,6 @@ main(int argc, char **argv)
 	ws_sampler_set_brief(sampler, BREAK_EVEN + BREAK_EVEN / 15, WS_TICK_ORIGIN);
 	life = memory(ws_life_size(SAMPLE));
 	ws_life_init(life, SAMPLE, WS_BREAK_EVEN_DEFAULT, WS_HOLD_DEFAULT);
-	cells = memory(ws_life_size((uint32_t) ws_sketch_ncells(sketch)));
-	ws_life_init(cells, (uint32_t) ws_sketch_ncells(sketch), WS_BREAK_EVEN_DEFAULT,
-				 WS_HOLD_DEFAULT);
 
 	for (uint32_t t = 0; t < END; t++)
 	{
