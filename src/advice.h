@@ -42,7 +42,7 @@ typedef struct WsTally
 	double		reads;
 	double		scan_hits;		/* those of them in runs of blocks; estimated */
 	double		scan_reads;		/* and counted */
-	double		weight;			/* pages that a sampled one stands for, lately */
+	double		weight;			/* pages for each sampled one, lately */
 	double		pages;			/* sampled pages that were used */
 	double		correction;		/* all pages used, over those that the sampled
 								 * ones stand for; 0: not known */

@@ -4,9 +4,9 @@
  *
  * The scale.  All bars fit, with their bounds.  A mark may widen the scale, so
  * that one sees how far it is from the curve, but only while the curve keeps a
- * third of the width.  Where shared buffers are a hundred times the working set,
- * the shape of the curve matters more, and the head line shows that the mark is
- * off to the right.
+ * third of the width.  Where shared buffers are a hundred times the working
+ * set, the shape of the curve matters more, and the head line shows that the
+ * mark is off to the right.
  */
 #include "chart.h"
 
@@ -47,7 +47,8 @@ static const uint32_t base_seconds[] = {1, 5, 10, 30, 60, 120, 300, 600, 900, 12
 #define BELOW_A_MINUTE	4
 
 /*
- * The longest window: the age of the data, rounded for its label, up to an hour.
+ * The longest window: the age of the data, rounded for its label, up to an
+ * hour.
  */
 static uint32_t
 longest(uint32_t known)
@@ -308,8 +309,8 @@ draw_row(Text *text, const Scale *s, const WsChartRow *row)
 }
 
 /*
- * The distance of the scale's labels: a round number of a unit, in bytes and as
- * a number of *name.
+ * The distance of the scale's labels: a round number of a unit, in bytes and
+ * as a number of *name.
  */
 static int
 choose_step(const Scale *s, double *bytes, const char **name)
@@ -423,7 +424,7 @@ put_verdict(Text *text, const WsChart *c)
 void
 ws_chart_draw(const WsChart *c, char *buf)
 {
-	Text text = {buf, 0};
+	Text		text = {buf, 0};
 
 	buf[0] = '\0';
 	if (c->nrows > 0)

@@ -9,8 +9,8 @@
  * wherever no bar covers them.  The lines above explain every sign.
  *
  * Lines are of printable ASCII, so that they are the same in any client
- * encoding, and at most 78 columns wide: psql puts a blank before and a sign of
- * continuation behind each line of a value.
+ * encoding, and at most 78 columns wide: psql puts a blank before and a sign
+ * of continuation behind each line of a value.
  *
  * This module knows nothing of PostgreSQL.
  */
@@ -57,7 +57,8 @@ typedef struct WsChart
 
 /*
  * The windows to estimate, in ticks, strictly ascending, when the data are so
- * many ticks old.  ages has WS_CHART_WINDOWS places; returns how many are used.
+ * many ticks old.  ages has WS_CHART_WINDOWS places; returns how many are
+ * used.
  *
  * A window longer than the data is as large as the data, which says nothing
  * about the workload.  So the longest window drawn is as long as the data, at
@@ -75,8 +76,8 @@ extern void ws_chart_take(WsChart *chart, uint32_t known, const WsEstimate *esti
 						  double max_increase);
 
 /*
- * Draw it into WS_CHART_SIZE bytes, always terminated, without a newline at the
- * end.  Sizes must not be negative; low <= bytes <= high.
+ * Draw it into WS_CHART_SIZE bytes, always terminated, without a newline at
+ * the end.  Sizes must not be negative; low <= bytes <= high.
  */
 extern void ws_chart_draw(const WsChart *chart, char *buf);
 

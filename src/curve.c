@@ -101,7 +101,7 @@ sort_ages(const uint32_t *ages, uint32_t n, uint32_t *begin, uint32_t *sorted)
 	if (n == 0)
 		return;
 
-	/* two places further on, as each step's own place advances while it fills */
+	/* two places further on: each step's own place advances while it fills */
 	for (uint32_t i = 0; i < n; i++)
 		begin[step_of(ages[i], FINE_BITS) + 2]++;
 	for (uint32_t f = 2; f < FINE_STEPS + 2; f++)

@@ -1,7 +1,7 @@
 /*
  * heuristic.c
- *		plateau_end, live_set, and the sentences that explain their answers; see
- *		heuristic.h for the ideas.
+ *		plateau_end, live_set, and the sentences that explain their answers;
+ *		see heuristic.h for the ideas.
  */
 #include "heuristic.h"
 
@@ -16,13 +16,13 @@
 /* no page comes back for sure */
 #define HAZARD_MAX			0.9999
 
-/* pages that become idle are marked if the held exceed the table's answer so much */
+/* pages that become idle are marked if held / the table's answer exceeds */
 #define MATTERS				1.1
 /* up to so much above the table's answer, pages are held in any case */
 #define HELD_IN_ANY_CASE	1.2
 /* marks that are supposed to have ended in a use, as a share of the items */
 #define HELD_PRIOR			0.5
-/* share of marks that end in a use: up to the first none are held, from the second on all */
+/* share of marks that end in a use: none are held below, all above */
 #define HELD_NOT			0.2
 #define HELD_IN_FULL		0.5
 
@@ -85,7 +85,7 @@ ws_plateau(const double *series, int n, int min_offset, int window_size,
 	p.stepped = p.index < n;
 	p.pages = series[p.index - 1];
 
-	/* up to the first point that exceeds the value, but not before min_offset */
+	/* up to the first point that exceeds it, but not before min_offset */
 	end = min_offset - 1 < n ? min_offset - 1 : n;
 	while (end < n && series[end] <= p.pages)
 		end++;
@@ -96,9 +96,10 @@ ws_plateau(const double *series, int n, int min_offset, int window_size,
 /* ---- live_set ---- */
 
 /*
- * A class with few counts leans on the younger classes, which have more.  Where
- * the group below is known to come back sooner its counts are added, too: a
- * page that was used twice is worth no less than one that was used once.
+ * A class with few counts leans on the younger classes, which have more.
+ * Where the group below is known to come back sooner its counts are added,
+ * too: a page that was used twice is worth no less than one that was used
+ * once.
  */
 void
 ws_live_hazards(const WsLifeTable *t, int group, double *hazard)
@@ -270,8 +271,8 @@ growth_share(const WsEstimate *from, const WsEstimate *to, const WsEstimate *of)
 
 /*
  * Does the curve still grow over the last fifth of a window?  Windows beyond
- * the start of the data are flat, which says nothing about the workload, so the
- * window is taken as long as the data at most.
+ * the start of the data are flat, which says nothing about the workload, so
+ * the window is taken as long as the data at most.
  */
 static bool
 still_grows(const WsWorkload *w, int index)
@@ -311,7 +312,7 @@ name_plateau(const WsWorkload *w, const WsPlateau *p, char *buf, size_t size)
 			", and the same pages keep coming back";
 
 	ws_format_bytes(p->pages * w->page_bytes, bytes, sizeof(bytes));
-	/* "last hour" and "minute seen so far" are singular: they have no number */
+	/* "last hour" and "minute seen so far" have no number and are singular */
 	snprintf(buf, size, "the %s %s %s%s", period,
 			 strpbrk(period, "0123456789") ? "need" : "needs", bytes, what_else);
 }

@@ -9,18 +9,19 @@
  * plateau_end is the reference: the rule of the autoscaler that Neon runs for
  * its own Postgres (neondatabase/autoscaling, pkg/agent/core/wss.go, 2025;
  * described in Neon's article on dynamically estimating working set size).
- * While one workload runs, the curve of size against window rises fast and then
- * levels off, because the same pages are used again.  A new steep rise further
- * back belongs to an earlier workload.  The rule walks from short windows to
- * long ones and stops at the last point before the curve climbs again.
+ * While one workload runs, the curve of size against window rises fast and
+ * then levels off, because the same pages are used again.  A new steep rise
+ * further back belongs to an earlier workload.  The rule walks from short
+ * windows to long ones and stops at the last point before the curve climbs
+ * again.
  *
  * live_set multiplies the size of the break-even time's window by the share of
- * its pages that will probably be used again in time.  The share comes from the
- * life table (life.h), and so from the sample.  Without a sample live_set has
- * no answer, and plateau_end is recommended.
+ * its pages that will probably be used again in time.  The share comes from
+ * the life table (life.h), and so from the sample.  Without a sample live_set
+ * has no answer, and plateau_end is recommended.
  *
- * To add a heuristic, write its function beside live_set() in heuristic.c, give
- * it a WsMethod below, and a name in ws_heuristics[].  The function sets
+ * To add a heuristic, write its function beside live_set() in heuristic.c,
+ * give it a WsMethod below, and a name in ws_heuristics[].  The function sets
  * r->pages; all other fields have defaults.  For example:
  *
  *		static void
@@ -134,9 +135,9 @@ extern int	ws_plateau_end(const double *series, int n, int min_offset,
 						   int window_size, double max_increase);
 
 /*
- * Where a growing series will be at the next decision: the highest of
- * x1 + (x1 - x0) * factor over all neighbours x0, x1.  So a workload that still
- * reads its data gets its cache in advance.  A fall counts as no growth.  The
+ * Where a growing series will be at the next decision: the highest of x1 + (x1
+ * - x0) * factor over all neighbours x0, x1.  So a workload that still reads
+ * its data gets its cache in advance.  A fall counts as no growth.  The
  * projection of one point is the point.  n >= 1, factor >= 0.
  */
 extern double ws_project_next_highest(const double *series, int n,

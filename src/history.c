@@ -2,8 +2,8 @@
  * history.c
  *		What was recommended when; see history.h.
  *
- * Times are compared by their numbers, which cannot overflow.  Numbers begin at
- * 1, so that no row is of a time before 1970, however that time is divided.
+ * Times are compared by their numbers, which cannot overflow.  Numbers begin
+ * at 1, so that no row is of a time before 1970, however that time is divided.
  */
 #include "history.h"
 

@@ -4,10 +4,10 @@
  *		minutes for 30 days.
  *
  * The idea.  A row belongs to a minute of the wall clock.  Its place is that
- * minute's number modulo the number of places, so a new row replaces the one of
- * a day (30 days) before.  Nothing has to be moved, rows of different origin
- * merge place by place, and the numbers show the time that nobody recorded,
- * because the server was down or the machine asleep.
+ * minute's number modulo the number of places, so a new row replaces the one
+ * of a day (30 days) before.  Nothing has to be moved, rows of different
+ * origin merge place by place, and the numbers show the time that nobody
+ * recorded, because the server was down or the machine asleep.
  *
  * The row of a quarter of an hour keeps the sizes of its minute with the
  * highest recommendation, because a cache is sized for the peak.  Its lookups
@@ -17,7 +17,8 @@
  * back, it leaves rows of a time that has not come yet; ws_history_set_back()
  * moves them back with it.  Readers ask for rows up to now, and see no others.
  *
- * Concurrency.  One process writes.  Readers copy under a lock of the caller's.
+ * Concurrency.  One process writes.  Readers copy under a lock of the
+ * caller's.
  *
  * This module knows nothing of PostgreSQL.
  */
@@ -86,9 +87,9 @@ typedef struct WsHistoryCount
 
 /*
  * Put the lookups and hits since the last reading into the row, and make now
- * the last reading.  The first reading finds nothing, since earlier lookups may
- * be of another minute.  After a reset all that is counted is new.  A counter
- * that fell without a reset has counted nothing.
+ * the last reading.  The first reading finds nothing, since earlier lookups
+ * may be of another minute.  After a reset all that is counted is new.  A
+ * counter that fell without a reset has counted nothing.
  */
 extern void ws_history_count(WsHistoryRow *row, WsHistoryCount *last, const WsHistoryCount *now);
 
@@ -99,18 +100,18 @@ extern void ws_history_init(WsHistory *history);
  * Add a row, at a time in seconds since 1970; row->number is ignored.  The
  * minute and its quarter keep the sizes that came with the highest
  * recommendation (NaN is the lowest; of equals the last), and add up lookups
- * and hits.  Sizes and lookups are cut to their maximum.  A row of a later time
- * in the same place is replaced: the present clock is the one that counts.
- * Times before the first whole minute (quarter) of 1970 are ignored.
+ * and hits.  Sizes and lookups are cut to their maximum.  A row of a later
+ * time in the same place is replaced: the present clock is the one that
+ * counts.  Times before the first whole minute (quarter) of 1970 are ignored.
  */
 extern void ws_history_add(WsHistory *history, int64_t time, const WsHistoryRow *row);
 
 /*
- * The clock was set back by so many seconds (above 0) and now shows "now": move
- * rows after now back by as much, to the nearest minute or quarter.  Where the
- * same minute or quarter has a row, they are joined as in ws_history_add().
- * Where a younger row is, the moved row is lost.  Rows that would fall before
- * 1970 stay.  Returns how many rows were moved.
+ * The clock was set back by so many seconds (above 0) and now shows "now":
+ * move rows after now back by as much, to the nearest minute or quarter.
+ * Where the same minute or quarter has a row, they are joined as in
+ * ws_history_add().  Where a younger row is, the moved row is lost.  Rows that
+ * would fall before 1970 stay.  Returns how many rows were moved.
  */
 extern int	ws_history_set_back(WsHistory *history, int64_t now, int64_t seconds);
 
@@ -123,15 +124,17 @@ extern void ws_history_merge(WsHistory *history, const WsHistory *other, int64_t
 
 /*
  * List the entries up to now, youngest first: the minutes of the last day with
- * the present one, then the quarters of the last 30 days that lie wholly before
- * these.  entries has WS_HISTORY_ENTRIES places.  Returns how many there are.
+ * the present one, then the quarters of the last 30 days that lie wholly
+ * before these.  entries has WS_HISTORY_ENTRIES places.  Returns how many
+ * there are.
  */
 extern int	ws_history_read(const WsHistory *history, int64_t now, WsHistoryEntry *entries);
 
 /*
  * Find the highest recommendation of the last so many seconds, up to now: of
- * equals the youngest, and its minute if that is still stored.  Rows count that
- * begin in this time, also those too old to be listed.  False: there is none.
+ * equals the youngest, and its minute if that is still stored.  Rows count
+ * that begin in this time, also those too old to be listed.  False: there is
+ * none.
  */
 extern bool ws_history_peak(const WsHistory *history, int64_t now, int64_t seconds,
 							WsHistoryEntry *peak);

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * How long counts are remembered, in break-even times.  Counts of older classes
- * are rarer, so they are remembered for longer.
+ * How long counts are remembered, in break-even times.  Counts of older
+ * classes are rarer, so they are remembered for longer.
  */
 #define MEMORY			(1.0 / 3)
 #define MEMORY_FOR_AGE	0.1

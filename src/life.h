@@ -24,8 +24,8 @@
  *
  * The items are the pages of the sample.
  *
- * References: Kaplan and Meier 1958 and the actuarial life table; Denning
- * 1968 (working set); Gray and Putzolu 1987 (the five-minute rule: the price of
+ * References: Kaplan and Meier 1958 and the actuarial life table; Denning 1968
+ * (working set); Gray and Putzolu 1987 (the five-minute rule: the price of
  * memory against the price of reading again).
  *
  * This module knows nothing of PostgreSQL.

@@ -217,7 +217,7 @@ match_recorded(const void *page, uint32 hash)
 	WsSketch   *sketch = self.sketch;
 
 	ws_sketch_touch(sketch, hash);
-	if (hash >= ws_load(&sketch->watched))
+	if (!ws_hash_in_sampled_register(hash, ws_load(&sketch->sampled_below)))
 		ws_mark(self.marks, ws_sketch_cell(sketch, hash));
 	else
 		ws_events_hit(page, hash, ws_load(&self.sketch->tick), self.kind);
@@ -284,7 +284,7 @@ match_unmarked(const void *page, uint32 hash, uint32 *marks, uint64 cell, uint32
 	if (unlikely(now != ws_peek(&sketch->tick) ||
 				 *self.status_flags != self.refreshed_flags))
 		return match_refresh(page, hash);
-	if (unlikely(hash < ws_peek(&sketch->watched)))
+	if (unlikely(ws_hash_in_sampled_register(hash, ws_peek(&sketch->sampled_below))))
 		return match_sampled(page, hash, marks, cell);
 	ws_store(&cells[cell], now);
 	ws_mark(marks, cell);

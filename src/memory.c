@@ -2,14 +2,14 @@
  * memory.c
  *		How much memory the machine and the control groups allow; see memory.h.
  *
- *	1. /proc/self/cgroup names the process's group in each hierarchy.  Version 2
- *	   has one hierarchy for all controllers.  Of version 1 the hierarchy with
- *	   the memory controller matters.  A machine may have both; then one of them
- *	   has the controller, and the other has none of its files.
+ *	1. /proc/self/cgroup names the process's group in each hierarchy.  Version
+ *	   2 has one hierarchy for all controllers.  Of version 1 the hierarchy
+ *	   with the memory controller matters.  A machine may have both; then one
+ *	   of them has the controller, and the other has none of its files.
  *	2. /proc/self/mountinfo shows where the hierarchies are mounted, and which
  *	   part of them.
- *	3. A group is bound by its own limits and by those of all groups above it, up
- *	   to the mount point.
+ *	3. A group is bound by its own limits and by those of all groups above it,
+ *	   up to the mount point.
  */
 #include "memory.h"
 
@@ -24,13 +24,13 @@
 #define NAME_SIZE		4096	/* the kernel's own bound */
 #define MAX_DIGITS		19		/* so many fit into 64 bits */
 
-/* More than any machine has.  Version 1 writes a greater number for no limit. */
+/* More than any machine has; version 1 has a larger number for no limit. */
 #define NO_LIMIT		(UINT64_C(1) << 60)
 
 /*
- * A hierarchy of groups.  The path is the name of the process's group at first,
- * and its directory once the mount is found.  The root "/" is stored as "", so
- * that paths can be concatenated.
+ * A hierarchy of groups.  The path is the name of the process's group at
+ * first, and its directory once the mount is found.  The root "/" is stored as
+ * "", so that paths can be concatenated.
  */
 typedef struct Hierarchy
 {
@@ -54,8 +54,8 @@ typedef struct Look
 } Look;
 
 /*
- * Put a string from outside in quotes.  Of a long one the two ends are shown, and
- * of any only ASCII, because its encoding is not known.
+ * Put a string from outside in quotes.  Of a long one the two ends are shown,
+ * and of any only ASCII, because its encoding is not known.
  */
 static void
 quote(char *quoted, int size, const char *from)
@@ -94,7 +94,7 @@ holds(Look *look, const char *name, const char *from)
 	return refuse(look, name, "holds ", quoted);
 }
 
-/* read a number, and go past it; a number with too many digits is the largest */
+/* read a number, and go past it; one with too many digits is the largest */
 static bool
 read_number(const char **from, uint64_t *number)
 {
@@ -185,8 +185,8 @@ unescape(char *from)
 }
 
 /*
- * The part of a path below a root.  NULL if the path is elsewhere, such as that
- * of a group outside of the process's namespace ("/../..").
+ * The part of a path below a root.  NULL if the path is elsewhere, such as
+ * that of a group outside of the process's namespace ("/../..").
  */
 static const char *
 below(const char *path, const char *root)
@@ -205,10 +205,10 @@ below(const char *path, const char *root)
 }
 
 /*
- * A line of /proc/self/mountinfo: id, parent, device, root, mount point, options,
- * optional fields, a hyphen, type, source, and the options of the hierarchy.
- * The first choice is a mount that the process's group is in and that can be
- * entered; the second choice is any mount that exists.
+ * A line of /proc/self/mountinfo: id, parent, device, root, mount point,
+ * options, optional fields, a hyphen, type, source, and the options of the
+ * hierarchy.  The first choice is a mount that the process's group is in and
+ * that can be entered; the second choice is any mount that exists.
  */
 static bool
 take_mount(Look *look, const char *name, char *line)
@@ -276,8 +276,9 @@ take_limit(Look *look, const char *name, char *line)
 }
 
 /*
- * Have a function take each line of a file, until it refuses.  A file that does
- * not exist has no lines: a kernel without control groups, a group without limits.
+ * Have a function take each line of a file, until it refuses.  A file that
+ * does not exist has no lines: a kernel without control groups, a group
+ * without limits.
  */
 static bool
 read_file(Look *look, const char *name, bool (*take) (Look *, const char *, char *))

@@ -6,8 +6,8 @@
  * and of what the control groups allow: the process's group and all groups
  * above it, of version 2 (memory.max, memory.high) or version 1
  * (memory.limit_in_bytes), wherever they are mounted (/proc/self/mountinfo).
- * In a container, these are the groups that it can see.  Both shared buffers and
- * the page cache count against these limits, so they bound the two caches
+ * In a container, these are the groups that it can see.  Both shared buffers
+ * and the page cache count against these limits, so they bound the two caches
  * together.
  *
  * A machine without control groups has the limit of the machine.  A file that

@@ -130,13 +130,9 @@ ws_reuse_bin(double distance)
 	double		mantissa;
 	int			bin;
 
-	if (!(distance >= 1))
-		return 0;
-	if (isinf(distance))
-		return WS_REUSE_BINS - 1;
-	if (distance < BINS_PER_OCTAVE)
-		return (int) distance;
-	mantissa = frexp(distance, &exponent);	/* in [0.5, 1) */
+	if (!(distance >= BINS_PER_OCTAVE))
+		return (int) fmax(distance, 0);
+	mantissa = frexp(fmin(distance, 1e300), &exponent); /* in [0.5, 1) */
 	bin = (exponent - 3) * BINS_PER_OCTAVE + (int) ((mantissa - 0.5) * 2 * BINS_PER_OCTAVE);
 	return bin < WS_REUSE_BINS - 1 ? bin : WS_REUSE_BINS - 1;
 }

@@ -186,9 +186,9 @@ in_ring(const Run *run)
 }
 
 static void
-report(const WsPageId *page, uint32 tick, WsKind kind, WsAct act, const Run *run, bool ring)
+report(const WsPageId *page, uint32 tick, WsKind kind, WsEventKind event_kind, const Run *run, bool ring)
 {
-	WsEvent		event = {.tick = tick, .page = *page, .act = act};
+	WsEvent		event = {.tick = tick, .page = *page, .kind = event_kind};
 
 	event.maintenance = kind == WS_MAINTENANCE;
 	event.ring = ring;
@@ -237,7 +237,7 @@ static bool
 damped(uint32 hash, uint32 tick, WsKind kind)
 {
 	WsDamping	damping = present_damping();
-	uint64	   *slot = &ws_shared->damper[ws_damper_slot(hash, ws_shared->damper_shift)];
+	uint64	   *slot = &ws_shared->damper[ws_hash_damper_slot(hash, ws_shared->damper_shift)];
 	uint64		first = (uint64) hash << 32 | interval_of(tick, kind, damping.shift);
 	uint64		reported = __atomic_load_n(slot, __ATOMIC_RELAXED) - first;
 
@@ -256,7 +256,7 @@ report_hit(const WsPageId *page, uint32 shift, uint32 tick, WsKind kind)
 
 	if (run && run->length >= WS_RUN_SCAN && kind == WS_CLIENT)
 		self.scan_hits += UINT64CONST(1) << shift;
-	report(page, tick, kind, WS_ACT_HIT, run, run && in_ring(run));
+	report(page, tick, kind, WS_EVENT_HIT, run, run && in_ring(run));
 }
 
 /*
@@ -266,7 +266,7 @@ report_hit(const WsPageId *page, uint32 shift, uint32 tick, WsKind kind)
 static bool
 sampled(uint32 hash, uint32 shift)
 {
-	return ws_stratum(hash, ws_shared->log2m) >= shift;
+	return ws_hash_stratum(hash, ws_shared->log2m) >= shift;
 }
 
 void
@@ -295,7 +295,7 @@ void
 ws_events_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 {
 	uint32		shift = ws_load(&ws_shared->sample_shift);
-	Read	   *read = &self.reads[hash % READS];
+	Read	   *read = &self.reads[ws_hash_read_slot(hash, READS)];
 	bool		scanning;
 	Run		   *run;
 
@@ -311,14 +311,14 @@ ws_events_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 		self.scan_reads++;
 
 	if (sampled(hash, shift))
-		report(page, tick, kind, WS_ACT_READ, run, scanning && in_ring(run));
+		report(page, tick, kind, WS_EVENT_READ, run, scanning && in_ring(run));
 }
 
 void
 ws_events_remove(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 {
 	uint32		shift = ws_load(&ws_shared->sample_shift);
-	const Read *read = &self.reads[hash % READS];
+	const Read *read = &self.reads[ws_hash_read_slot(hash, READS)];
 	bool		ring = false;
 
 	if (shift == WS_SAMPLE_OFF)
@@ -332,7 +332,7 @@ ws_events_remove(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 			run->ringed = self.nreads;
 	}
 	if (sampled(hash, shift))
-		report(page, tick, kind, WS_ACT_REMOVE, NULL, ring);
+		report(page, tick, kind, WS_EVENT_REMOVE, NULL, ring);
 }
 
 static void

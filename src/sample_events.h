@@ -14,6 +14,7 @@
 #define WS_SAMPLE_EVENTS_H
 
 #include "counters.h"
+#include "pagehash.h"
 #include "shared.h"
 #include "stream.h"
 
@@ -34,19 +35,12 @@ typedef struct WsDamper
 /* Bring it up to date. */
 extern void ws_events_damper(WsDamper *damper, uint32 tick, WsKind kind);
 
-/* The slot that counts how often a page with this hash was reported. */
-static inline uint32
-ws_damper_slot(uint32 hash, uint32 shift)
-{
-	return hash * UINT32_C(0x85EBCA6B) >> shift;
-}
-
 /* Is the page with this hash damped?  False if it is not sampled. */
 static inline bool
 ws_events_damped(const WsDamper *damper, uint32 hash)
 {
 	/* a plain load, since any value that was ever there will do */
-	return damper->slots[ws_damper_slot(hash, damper->shift)] ==
+	return damper->slots[ws_hash_damper_slot(hash, damper->shift)] ==
 		((uint64) hash << 32 | damper->full);
 }
 

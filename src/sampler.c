@@ -138,10 +138,11 @@ ws_sampler_enter(WsSampler *sampler, const WsPageId *page, uint32_t hash, uint32
 	sampler->count++;
 
 	head = bucket(sampler, hash);
-	*sample = (WsSample)
-	{
-		.page = *page, .hash = hash, .touched = tick, .next = *head
-	};
+	memset(sample, 0, sizeof(*sample));
+	sample->page = *page;
+	sample->hash = hash;
+	sample->touched = tick;
+	sample->next = *head;
 	*head = entry;
 	return entry;
 }
@@ -180,10 +181,8 @@ ws_sampler_evict(WsSampler *sampler, uint32_t entry, WsEvicted evicted)
 			previous = sampler->samples[previous].next;
 		sampler->samples[previous].next = sample->next;
 	}
-	*sample = (WsSample)
-	{
-		.next = sampler->free
-	};
+	memset(sample, 0, sizeof(*sample));
+	sample->next = sampler->free;
 	sampler->free = entry;
 	sampler->count--;
 	if (evicted)

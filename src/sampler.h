@@ -77,7 +77,7 @@ typedef struct WsSampler
 	uint32_t	brief;			/* ticks for which the others are kept */
 	uint32_t	count;			/* pages */
 	uint32_t	free;			/* first free entry */
-	uint32_t	admitted[WS_STRATA];	/* tick since which strata are sampled */
+	uint32_t	admitted[WS_STRATA];	/* since which tick */
 	uint32_t	kept[WS_STRATA];	/* tick since which a lasting one lasts */
 
 	WsSample	samples[];		/* then the heads of the buckets */

@@ -53,7 +53,7 @@ typedef struct Relation
 typedef struct Walker
 {
 	uint32_t	process;
-	uint32_t here;				/* the present one */
+	uint32_t	here;			/* the present one */
 	uint32_t	steps;			/* since it came from the other */
 	uint32_t	block;			/* the last one here */
 	uint32_t	there;			/* the other one */
@@ -64,7 +64,7 @@ typedef struct Walker
 struct WsScans
 {
 	double		nbuffers;
-	uint32_t	next;			/* first number of new relations; 0: not known */
+	uint32_t	next;			/* first new relation number; 0: not known */
 	Relation	relations[RELATIONS];
 	Walker		walkers[PROCESSES];
 };

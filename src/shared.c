@@ -84,12 +84,12 @@ ws_shared_wake_worker(void)
 void
 ws_shared_sample(uint32 shift)
 {
-	uint32		bound = shift == WS_SAMPLE_OFF ? 0 : ws_stratum_bound(shift, ws_shared->log2m);
+	uint32		bound = shift == WS_SAMPLE_OFF ? 0 : ws_hash_bound(shift, ws_shared->log2m);
 	uint32		least = UINT32_MAX / SAMPLED_SHARE + 1;
 
 	ws_store(&ws_shared->sample_shift, shift);
 	for (int kind = 0; kind < WS_NKINDS; kind++)
-		ws_store(&ws_shared->sketch[kind]->watched, Max(bound, least));
+		ws_store(&ws_shared->sketch[kind]->sampled_below, Max(bound, least));
 }
 
 void

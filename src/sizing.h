@@ -7,18 +7,19 @@
  * of the cache belongs into one of the two, and into shared buffers, because a
  * hit there takes a tenth of the time.  The rule:
  *
- *	1. Reserve memory for the server's processes: 2 MB and one work_mem for each
- *	   allowed connection, and what autovacuum's workers may take, but at most
- *	   half of the memory.  The rest is for the two caches.
- *	2. shared_buffers: what was needed at the busiest time, since a change takes
- *	   a restart.  At least 128 MB, the server's default, and at most three
- *	   quarters of the rest, so that the operating system can write, read ahead
- *	   and keep logs.
+ *	1. Reserve memory for the server's processes: 2 MB and one work_mem for
+ *	   each allowed connection, and what autovacuum's workers may take, but at
+ *	   most half of the memory.  The rest is for the two caches.
+ *	2. shared_buffers: what was needed at the busiest time, since a change
+ *	   takes a restart.  At least 128 MB, the server's default, and at most
+ *	   three quarters of the rest, so that the operating system can write, read
+ *	   ahead and keep logs.
  *	3. effective_cache_size: the rest, which is the two caches together.
  *	4. If more is needed than the rest, the largest possible cache may be a
- *	   waste.  Of the possible sizes that were simulated, take the smallest whose
- *	   hit ratio is within half a percent of the best.  If only the largest of
- *	   them is, more might be better still: take the largest possible size.
+ *	   waste.  Of the possible sizes that were simulated, take the smallest
+ *	   whose hit ratio is within half a percent of the best.  If only the
+ *	   largest of them is, more might be better still: take the largest
+ *	   possible size.
  *
  * The verdict compares shared_buffers with the suggestion, or with what is
  * needed if that is less and the suggestion is only the minimum.  It changes
@@ -56,7 +57,7 @@ typedef struct WsSizingFacts
 	double		maintenance;	/* bytes that autovacuum may take */
 	bool		long_enough;	/* is the history long enough to shrink? */
 
-	int			sizes;			/* length of the arrays; 0: nothing simulated */
+	int			sizes;			/* of the arrays; 0: nothing is simulated */
 	double		size[WS_SIZING_SIZES];	/* bytes, ascending */
 	double		hit_ratio[WS_SIZING_SIZES]; /* NaN: not known */
 } WsSizingFacts;

@@ -59,8 +59,8 @@ raise(uint32_t *word, uint32_t value)
 
 /*
  * Does not write to lines without marks, which are many, so that they stay in
- * the caches of other processors.  A mark that is set meanwhile may be wiped or
- * not (sketch.h); the thread sanitizer need not report that.
+ * the caches of other processors.  A mark that is set meanwhile may be wiped
+ * or not (sketch.h); the thread sanitizer need not report that.
  */
 __attribute__((no_sanitize("thread")))
 static void

@@ -19,29 +19,30 @@
  * grows.  A cell of 0 was never touched.  Cells older than the floor are
  * ignored: a reset raises the floor and wipes nothing under the writers.
  *
- * Marks.  Most uses are of pages whose cell holds the present tick already, and
- * have nothing to write.  One bit per cell shows that: a mark says that the cell
- * was written in this tick.  The marks take a thirtieth of the memory, so they
- * stay in the processor's cache.  All are wiped when the tick rises.
+ * Marks.  Most uses are of pages whose cell holds the present tick already,
+ * and have nothing to write.  One bit per cell shows that: a mark says that
+ * the cell was written in this tick.  The marks take a thirtieth of the
+ * memory, so they stay in the processor's cache.  All are wiped when the tick
+ * rises.
  *
  * Sampled registers, the first few, are never marked, so every use of their
  * pages takes the slow path, which looks at a sample of the pages, chosen by
- * their hash, at no cost for the others.  "watched" is the bound of the hashes
- * that belong to them.
+ * their hash, at no cost for the others.  "sampled_below" is the bound of the
+ * hashes that belong to them.
  *
- * Concurrency.  tick, floor, watched, unattended and the cells are aligned
- * words; any number of processes read and write them with relaxed atomics.
- * Everything else is fixed when the sketch is made.  Writers of cells take no
- * lock and need no ordering.  A writer that loses a race stores the tick it read
- * earlier; the cell is then too old by at most the writer's delay.  The tick is
- * raised by compare-and-swap, so it never falls.  Whoever raises it wipes the
- * marks afterwards.  In between, and when a slow process sets a mark for the
- * tick before, uses count as uses of the tick before.
+ * Concurrency.  tick, floor, sampled_below, unattended and the cells are
+ * aligned words; any number of processes read and write them with relaxed
+ * atomics.  Everything else is fixed when the sketch is made.  Writers of cells
+ * take no lock and need no ordering.  A writer that loses a race stores the
+ * tick it read earlier; the cell is then too old by at most the writer's delay.
+ * The tick is raised by compare-and-swap, so it never falls.  Whoever raises it
+ * wipes the marks afterwards.  In between, and when a slow process sets a mark
+ * for the tick before, uses count as uses of the tick before.
  *
  * One pair of words has an order.  A process that sets unattended raises the
- * tick afterwards, with release; one that sees this tick, with acquire, sees the
- * flag (ws_sketch_present()).  With a new tick and the old flag, it would not
- * look at the clock until another process does.
+ * tick afterwards, with release; one that sees this tick, with acquire, sees
+ * the flag (ws_sketch_present()).  With a new tick and the old flag, it would
+ * not look at the clock until another process does.
  *
  * This module knows nothing of PostgreSQL.
  */
@@ -81,7 +82,7 @@ typedef struct WsSketch
 {
 	/* atomic */
 	uint32_t	tick;			/* the present, in ticks */
-	uint32_t	watched;		/* pages whose hash is below are sampled */
+	uint32_t	sampled_below;	/* pages whose hash is below are sampled */
 	uint32_t	floor;			/* cells older than this tick do not count */
 
 	/* fixed when made */
@@ -112,8 +113,8 @@ extern size_t ws_sketch_size(uint32_t m);
 extern void ws_sketch_init(WsSketch *sk, uint32_t m, uint32_t tick);
 
 /*
- * Raise the present to the tick, unless it is past, and wipe the marks.  Returns
- * the present.
+ * Raise the present to the tick, unless it is past, and wipe the marks.
+ * Returns the present.
  */
 extern uint32_t ws_sketch_advance(WsSketch *sk, uint32_t tick);
 
@@ -122,8 +123,8 @@ extern void ws_sketch_raise_floor(WsSketch *sk, uint32_t tick);
 
 /*
  * Add what a state file has about the time before the sketch was made: an old
- * use of a cell; and the tick since which all old uses are known, which becomes
- * the floor.
+ * use of a cell; and the tick since which all old uses are known, which
+ * becomes the floor.
  */
 extern void ws_sketch_recall(WsSketch *sk, size_t cell, uint32_t tick);
 extern void ws_sketch_lower_floor(WsSketch *sk, uint32_t tick);

@@ -40,7 +40,7 @@ typedef struct WsPageId
 typedef enum WsEventKind
 {
 	WS_EVENT_HIT,				/* found in shared buffers */
-	WS_EVENT_READ,				/* not found, so that it came in: read or made */
+	WS_EVENT_READ,				/* not found: it came in, read or made */
 	WS_EVENT_EXTEND,			/* made; the reader of the stream finds that
 								 * out */
 	WS_EVENT_REMOVE				/* left shared buffers: no use of the page */

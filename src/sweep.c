@@ -40,7 +40,7 @@ _Static_assert(sizeof(Page) == 64, "a page is one cache line");
 
 typedef struct Cache
 {
-	uint16_t   *page;			/* in each buffer; the first "filled" hold one */
+	uint16_t   *page;			/* by buffer; the first "filled" hold one */
 	uint32_t	buffers;
 	uint32_t	filled;
 	uint32_t	hand;

@@ -829,7 +829,7 @@ run_steady(uint32_t m, int n, int trials, uint64_t seed)
  * no upper limit to the coverage.
  */
 static void
-judge(const Tally *t, uint32_t m, double truth, const char *name)
+judge(const Tally * t, uint32_t m, double truth, const char *name)
 {
 	double		error = tally_rms(t) * sqrt(m);
 	double		n = t->trials;

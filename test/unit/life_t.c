@@ -232,10 +232,10 @@ test_classes(void)
 			wrong_step += sum_population(t) != (idle < be ? 2 : 0);
 			for (uint32_t s = 0; s < WS_LIFE_STEPS; s++)
 			{
-				bool here = s * be <= idle * 90 && idle * 90 < (s + 1) * be;
+				bool		here = s * be <= idle * 90 && idle * 90 < (s + 1) * be;
 
-				wrong_step += t->population[0][s] != here ||t->population[1][s] != here ||
-							t->population[2][s] != 0;
+				wrong_step += t->population[0][s] != here || t->population[1][s] != here ||
+					t->population[2][s] != 0;
 			}
 			wrong_use += t->in_use != in_use || t->idle != held;
 			wrong_class += sum_of(t->at_risk) != 0;
@@ -248,10 +248,10 @@ test_classes(void)
 				sum_of(t->returned) != (idle < be ? 1 : 0);
 			for (uint32_t c = 0; c < WS_LIFE_CLASSES; c++)
 			{
-				bool here = c * be <= idle * 30 && idle * 30 < (c + 1) * be;
+				bool		here = c * be <= idle * 30 && idle * 30 < (c + 1) * be;
 
-				wrong_class += t->at_risk[0][c] != here ||t->at_risk[1][c] != here ||
-							t->returned[0][c] != 0 || t->returned[1][c] != here;
+				wrong_class += t->at_risk[0][c] != here || t->at_risk[1][c] != here ||
+					t->returned[0][c] != 0 || t->returned[1][c] != here;
 			}
 		}
 		ok(wrong_step == 0, "%d seconds: 90 steps of idle time, to the tick", table[i].break_even);

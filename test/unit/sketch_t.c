@@ -101,7 +101,7 @@ test_geometry(void)
 		   "%u registers: 33 - log2(m) levels; the size is header, cells, and a bit for each", m);
 		ok(ws_sketch_marks(sk) == sk->cells + ws_sketch_ncells(sk) && marks_of(sk) == 0,
 		   "%u registers: there are no marks at first, and they follow the cells", m);
-		ok(empty && sk->tick == 7 && sk->floor == 7 && sk->watched == 0 &&
+		ok(empty && sk->tick == 7 && sk->floor == 7 && sk->sampled_below == 0 &&
 		   ws_sketch_check(sk) == NULL,
 		   "%u registers: a new sketch is empty and sound", m);
 		free(sk);
