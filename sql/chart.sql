@@ -21,7 +21,7 @@ CREATE TEMP TABLE drawn AS SELECT * FROM chart();
 SELECT line FROM drawn WHERE n = 1;
 SELECT line LIKE 'b shared\_buffers ' || pg_size_pretty(pg_size_bytes(current_setting('shared_buffers'))) || '%   r recommended now: not known' AS marks
   FROM drawn WHERE n = 2;
-SELECT line ~ '^      last     size .*  p plateau: no end seen$' AS heads FROM drawn WHERE n = 3;
+SELECT line ~ '^      last     size .*  p plateau has not ended$' AS heads FROM drawn WHERE n = 3;
 SELECT bool_and(line ~ '^[p ] [ .\d]+ (s|min) +\d+ [kMGTP]B \|[#=>| br*]*$') AS rows,
        count(*) FILTER (WHERE line LIKE 'p%') AS plateau_ends, count(*) BETWEEN 2 AND 14 AS so_many,
        bool_or(n = 4 AND line LIKE '       1 s %') AS first

@@ -2,11 +2,9 @@
  * chart.c
  *		Rows, bars, marks and words; see chart.h.
  *
- * The scale.  All bars fit, with their bounds.  A mark may widen the scale, so
- * that one sees how far it is from the curve, but only while the curve keeps a
- * third of the width.  Where shared buffers are a hundred times the working
- * set, the shape of the curve matters more, and the head line shows that the
- * mark is off to the right.
+ * The scale.  All bars fit, with their bounds.  A mark may widen the scale, but
+ * only while the curve keeps a third of the width: the shape of the curve
+ * matters more.  The head line shows that a mark is off to the right.
  */
 #include "chart.h"
 
@@ -19,20 +17,11 @@
 #define AXIS			20
 #define BARS			(WS_CHART_WIDTH - AXIS - 1)
 
-/* A mark may make the scale so many times as long as the curve needs. */
-#define MOST_SQUASHED	3
-
-/* The scale beyond a curve without an upper bound. */
-#define ROOM_ABOVE		1.1
-
-/* Columns from one label of the scale to the next, at least. */
-#define TICK_COLUMNS	12
-
-/* Lines of words below the chart. */
-#define WORDS_LINES		3
-
-/* Larger sizes are shown as this one. */
-#define MOST_BYTES		0x1p63
+#define MOST_SQUASHED	3		/* of the scale: a multiple of the curve */
+#define ROOM_ABOVE		1.1		/* the scale, if the curve has no bound */
+#define TICK_COLUMNS	12		/* between labels of the scale, at least */
+#define WORDS_LINES		3		/* below the chart */
+#define MOST_BYTES		0x1p63	/* larger sizes are shown as this one */
 
 #define MINUTE			(60 * WS_TICKS_PER_SECOND)
 #define LENGTH(array)	((int) (sizeof(array) / sizeof((array)[0])))
@@ -43,13 +32,9 @@ static const char *const unit[] = {"kB", "MB", "GB", "TB", "PB"};
 
 /* windows that are drawn, in seconds, beside the longest */
 static const uint32_t base_seconds[] = {1, 5, 10, 30, 60, 120, 300, 600, 900, 1200, 1800, 2700};
-
 #define BELOW_A_MINUTE	4
 
-/*
- * The longest window: the age of the data, rounded for its label, up to an
- * hour.
- */
+/* the longest window that is drawn */
 static uint32_t
 longest(uint32_t known)
 {
@@ -58,7 +43,7 @@ longest(uint32_t known)
 	if (known >= WS_CURVE_WINDOWS * MINUTE)
 		return WS_CURVE_WINDOWS * MINUTE;
 	if (known == 0)
-		return WS_TICKS_PER_SECOND;
+		return step;
 	return (known + step - 1) / step * step;
 }
 
@@ -134,11 +119,11 @@ ws_chart_take(WsChart *chart, uint32_t known, const WsEstimate *estimates,
 typedef struct Text
 {
 	char	   *end;			/* where the next line goes */
-	int			lines;			/* how many there are */
+	int			lines;
 } Text;
 
 /*
- * Add a line, without blanks at its end.  What is too long is cut; what is not
+ * Add a line, without blanks at its end and cut to the width.  What is not
  * printable ASCII becomes a question mark.
  */
 static void
@@ -164,9 +149,7 @@ put_line(Text *text, const char *format, ...)
 	*text->end = '\0';
 }
 
-/*
- * Add words on so many lines at most, with an ellipsis if they do not fit.
- */
+/* Add words on so many lines at most, with an ellipsis if they do not fit. */
 static void
 put_words(Text *text, const char *words, int lines)
 {
@@ -178,23 +161,19 @@ put_words(Text *text, const char *words, int lines)
 		size_t		most = WS_CHART_WIDTH - (lines == 1 ? strlen(ellipsis) : 0);
 		bool		fits = n <= WS_CHART_WIDTH;
 
+		/* break at a blank, if there is one */
 		if (!fits)
-		{
-			/* break at a blank, if there is one */
 			for (n = most; n > 0 && words[n] != ' '; n--)
 				;
-			if (n == 0)
-				n = most;
-		}
+		if (n == 0)
+			n = most;
 		put_line(text, "%.*s%s", (int) n, words, lines == 1 && !fits ? ellipsis : "");
 		words += n;
 		words += strspn(words, " ");
 	}
 }
 
-/*
- * A size as pg_size_pretty() writes it, but in kB at least.
- */
+/* A size as pg_size_pretty() writes it, but in kB at least. */
 static const char *
 format_size(double bytes, char *buf, size_t size)
 {
@@ -226,18 +205,16 @@ format_window(double seconds, char *buf, size_t size)
 typedef struct Scale
 {
 	double		edge;			/* bytes at the right edge */
-	int			shared_buffers; /* columns of the marks: 0 is the axis, -1 off
-								 * the */
-	int			recommended;	/* chart or not known */
+	/* columns of the marks: 0 is the axis, -1 off the chart or not known */
+	int			shared_buffers;
+	int			recommended;
 } Scale;
 
 /* At least 1, so that any size above 0 is seen. */
 static int
 column(const Scale *s, double bytes)
 {
-	if (bytes <= 0)
-		return 0;
-	return (int) fmin(fmax(rint(bytes / s->edge * BARS), 1), BARS);
+	return bytes <= 0 ? 0 : (int) fmin(fmax(rint(bytes / s->edge * BARS), 1), BARS);
 }
 
 static int
@@ -256,7 +233,7 @@ choose_scale(const WsChart *c)
 	for (int i = 0; i < c->nrows; i++)
 		curve = fmax(curve, isinf(c->rows[i].high) ? ROOM_ABOVE * c->rows[i].bytes : c->rows[i].high);
 	s.edge = curve;
-	/* fmax() ignores a NaN */
+	/* a NaN is ignored */
 	for (int i = 0; i < LENGTH(marks); i++)
 		if (curve == 0 || marks[i] <= MOST_SQUASHED * curve)
 			s.edge = fmax(s.edge, marks[i]);
@@ -308,10 +285,7 @@ draw_row(Text *text, const Scale *s, const WsChartRow *row)
 			 format_size(row->bytes, size, sizeof(size)), bars);
 }
 
-/*
- * The distance of the scale's labels: a round number of a unit, in bytes and
- * as a number of *name.
- */
+/* The distance of the scale's labels, in bytes and as a number of *name. */
 static int
 choose_step(const Scale *s, double *bytes, const char **name)
 {
@@ -393,8 +367,8 @@ put_heads(Text *text, const WsChart *c, const Scale *s)
 	put_line(text, "%10s %8s %s%s%s%s", "last", "size",
 			 bounds ? "=| 95 % bounds  " : "",
 			 full ? "=> no upper bound  " : "",
-			 bounds || full ? "" : "95 % bounds: within a column  ",
-			 c->stepped ? "p end of the plateau" : "p plateau: no end seen");
+			 bounds || full ? "" : "95 % bounds: too narrow to show  ",
+			 c->stepped ? "p end of the plateau" : "p plateau has not ended");
 }
 
 static void
@@ -417,7 +391,7 @@ put_verdict(Text *text, const WsChart *c)
 	if (c->suggested && strcmp(c->verdict, "exceeds memory") == 0)
 		put_line(text, "Not all that the busiest time needs fits; this is the best. r is for now.");
 	else if (c->suggested && !keep)
-		put_line(text, "That is for the busiest time (it takes a restart); r is for now.");
+		put_line(text, "Suggested for the busiest time; it needs a restart. r: enough for now.");
 	put_line(text, "Why: SELECT reason FROM working_set_recommendation");
 }
 

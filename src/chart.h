@@ -2,24 +2,18 @@
  * chart.h
  *		The curve as text, for a terminal of 80 columns.
  *
- * The chart shows at one look how the size grows with the window, where it
- * levels off, and on which side of it shared_buffers and the recommendation
- * are.  Windows go down the page, closer together where they are short.  Sizes
- * go to the right.  The two settings run down the page as columns of letters
- * wherever no bar covers them.  The lines above explain every sign.
+ * The chart shows how the size grows with the window, where it levels off, and
+ * on which side of it shared_buffers and the recommendation are.  Windows go
+ * down the page, closer together where they are short.  Sizes go to the right.
+ * The two settings run down the page as columns of letters wherever no bar
+ * covers them.
  *
  * Lines are of printable ASCII, so that they are the same in any client
  * encoding, and at most 78 columns wide: psql puts a blank before and a sign
  * of continuation behind each line of a value.
- *
- * This module knows nothing of PostgreSQL.
  */
 #ifndef WS_CHART_H
 #define WS_CHART_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "heuristic.h"
 
@@ -28,7 +22,7 @@
 #define WS_CHART_LINES		22
 #define WS_CHART_SIZE		(WS_CHART_LINES * (WS_CHART_WIDTH + 1) + 1)
 
-/* The most windows that are drawn, and that have to be estimated for that. */
+/* The most windows that are drawn, and that are estimated for that. */
 #define WS_CHART_ROWS		14
 #define WS_CHART_WINDOWS	(4 + WS_CURVE_WINDOWS + 1)
 
@@ -49,35 +43,30 @@ typedef struct WsChart
 	double		shared_buffers; /* bytes */
 	double		recommended;	/* bytes, for now; NaN: not known */
 	const char *verdict;		/* NULL: none */
-	const char *suggested;		/* shared_buffers as a setting; NULL: not
-								 * known */
+	const char *suggested;		/* as a setting; NULL: not known */
 	const char *status;			/* NULL: ok */
 	const char *reason;			/* of the status */
 } WsChart;
 
 /*
- * The windows to estimate, in ticks, strictly ascending, when the data are so
- * many ticks old.  ages has WS_CHART_WINDOWS places; returns how many are
- * used.
- *
- * A window longer than the data is as large as the data, which says nothing
- * about the workload.  So the longest window drawn is as long as the data, at
- * most an hour, rounded up to a second or a tenth of a minute for its label.
+ * Find the windows to estimate, in ticks, strictly ascending, when the data are
+ * so many ticks old.  ages has WS_CHART_WINDOWS places; returns how many are
+ * used.  The longest that is drawn is as long as the data, at most an hour,
+ * rounded up to a second or a tenth of a minute for its label.
  */
 extern int	ws_chart_windows(uint32_t known, uint32_t *ages);
 
 /*
- * Choose the rows from the estimates of these windows, in pages of so many
- * bytes.  The end of the plateau is found by ws_plateau() with the settings
- * given, and has a row.
+ * Choose the rows from the estimates of these windows.  The end of the plateau,
+ * by ws_plateau(), has a row.
  */
 extern void ws_chart_take(WsChart *chart, uint32_t known, const WsEstimate *estimates,
 						  double page_bytes, int min_offset, int window_size,
 						  double max_increase);
 
 /*
- * Draw it into WS_CHART_SIZE bytes, always terminated, without a newline at
- * the end.  Sizes must not be negative; low <= bytes <= high.
+ * Draw it into WS_CHART_SIZE bytes, without a newline at the end.  Sizes must
+ * not be negative; low <= bytes <= high.
  */
 extern void ws_chart_draw(const WsChart *chart, char *buf);
 

@@ -1,14 +1,13 @@
 /*
  * curve.c
- *		The windowed martingale estimator; see curve.h for the idea.
+ *		The windowed martingale estimator; see curve.h.
  *
  * ws_curve_take() copies the ages of the cells that count.  A counting sort
- * groups those of each level by age into fine steps, 64 to an octave; eight
- * fine steps are one step of the grid.  ws_curve_window() walks the grid from
- * young to old, solves one equation for each step in which any cell turned
- * on, and remembers the sums.  The number of cells that turn on between two
- * fine steps is a difference of two places.  Only the fine step in which a
- * window ends has its ages looked at.
+ * groups those of each level into fine steps; eight fine steps are one step of
+ * the grid.  ws_curve_window() walks the grid from young to old, solves one
+ * equation for each step, and remembers the sums.  The number of cells that
+ * turn on between two fine steps is a difference of two places.  Only the fine
+ * step in which a window ends has its ages looked at.
  */
 #include "curve.h"
 
@@ -32,8 +31,8 @@ struct WsCurve
 
 	/* [k][f]: place in level k's row of ages where fine step f begins */
 	uint32_t	begin[WS_LEVELS_MAX][FINE_STEPS + 2];
-	uint32_t	ages[];			/* [level][2^log2m], grouped by fine step;
-								 * then one row more to work in */
+	/* [level][2^log2m], grouped by fine step; then one row more to work in */
+	uint32_t	ages[];
 };
 
 size_t
@@ -65,10 +64,8 @@ grid_begin(uint32_t step)
 
 /*
  * Pack the ages of a level's cells that count, and return how many.  A cell
- * that is younger than now was touched during the pass: it is of age 0.
- *
- * In the levels that matter a cell counts with a probability of about a half,
- * which no processor can predict.  So there is no branch.
+ * that is younger than now was touched during the pass: it is of age 0.  There
+ * is no branch, since no processor can predict which cells count.
  */
 static inline uint32_t
 pack_ages(const uint32_t *row, const uint32_t *other, uint32_t m,
@@ -92,9 +89,7 @@ pack_ages(const uint32_t *row, const uint32_t *other, uint32_t m,
 	return n;
 }
 
-/*
- * Group n ages by fine step.  begin has been zeroed.
- */
+/* Group n ages by fine step.  begin has been zeroed. */
 static void
 sort_ages(const uint32_t *ages, uint32_t n, uint32_t *begin, uint32_t *sorted)
 {
@@ -127,21 +122,15 @@ ws_curve_take(WsCurve *curve, const WsSketch *const *sketches, int nsketches,
 	curve->log2m = sk->log2m;
 	curve->levels = sk->levels;
 	curve->solved = 0;
-	curve->before[0] = (WsEstimate)
-	{
-		0, 0, false
-	};
+	memset(&curve->before[0], 0, sizeof(curve->before[0]));
 	memset(curve->begin, 0, sk->levels * sizeof(curve->begin[0]));
 
 	for (uint32_t k = 0; k < sk->levels; k++)
 	{
 		size_t		row = (size_t) k << sk->log2m;
-		uint32_t	n;
+		const uint32_t *other = nsketches > 1 ? sketches[1]->cells + row : NULL;
+		uint32_t	n = pack_ages(sk->cells + row, other, m, now, first, packed);
 
-		if (nsketches > 1)
-			n = pack_ages(sk->cells + row, sketches[1]->cells + row, m, now, first, packed);
-		else
-			n = pack_ages(sk->cells + row, NULL, m, now, first, packed);
 		sort_ages(packed, n, curve->begin[k], curve->ages + row);
 	}
 }
@@ -154,8 +143,7 @@ level_share(int k, int K)
 }
 
 /*
- * Solve one step, for its increment: s[k] cells of level k turned on, z[k]
- * stayed off.
+ * The increment of one step: s[k] cells of level k turned on, z[k] stayed off.
  *
  * With phi(y) = y / (exp(y) - 1) and A = SUM z q, the equation of curve.h is
  * SUM s phi(x q) = A x.  On the logarithms of both sides, in u = log x, it is
@@ -185,13 +173,9 @@ solve_step(const uint32_t *s, const uint32_t *z, int K, double m)
 		A += z[k] * q;
 		B += s[k] * q;
 	}
-	if (S == 0)
+	inc.saturated = S > 0 && A == 0;
+	if (S == 0 || A == 0)
 		return inc;
-	if (A == 0)
-	{
-		inc.saturated = true;
-		return inc;
-	}
 
 	/* phi(y) lies between 1 - y/2 and 1, which brackets the root */
 	lo = S / (A + 0.5 * B);
@@ -204,8 +188,7 @@ solve_step(const uint32_t *s, const uint32_t *z, int K, double m)
 		double		t = expm1(y);
 		double		sum = 0;
 		double		slope = 0;
-		double		step;
-		double		next;
+		double		last = x;
 
 		for (int k = K - 1; k >= 0; k--)
 		{
@@ -225,16 +208,11 @@ solve_step(const uint32_t *s, const uint32_t *z, int K, double m)
 			lo = x;
 		else
 			hi = x;
-		step = log(sum / (A * x)) / (1 - slope / sum);
-		next = x * exp(step);
-		if (!(next > lo && next < hi))
-			next = 0.5 * (lo + hi);
-		if (fabs(next - x) <= 1e-9 * x)
-		{
-			x = next;
+		x *= exp(log(sum / (A * x)) / (1 - slope / sum));
+		if (!(x > lo && x < hi))
+			x = 0.5 * (lo + hi);
+		if (fabs(x - last) <= 1e-9 * last)
 			break;
-		}
-		x = next;
 	}
 
 	for (int k = 0; k < K; k++)
@@ -247,25 +225,19 @@ solve_step(const uint32_t *s, const uint32_t *z, int K, double m)
 	}
 
 	inc.pages = m * x;
-	inc.variance = inc.pages * inc.pages / information - inc.pages;
-	if (!(inc.variance > 0))
-		inc.variance = 0;
+	inc.variance = fmax(inc.pages * inc.pages / information - inc.pages, 0);
 	return inc;
 }
 
-/*
- * The estimate at the end of a part of a step of the grid: its first ages, up
- * to this one.
- */
+/* The estimate at an age within this step of the grid. */
 static WsEstimate
 solve_up_to(const WsCurve *curve, uint32_t step, uint32_t age)
 {
 	uint32_t	m = UINT32_C(1) << curve->log2m;
 	uint32_t	first = step_of(grid_begin(step), FINE_BITS);
 	uint32_t	last = step_of(age, FINE_BITS);
-	uint32_t	s[WS_LEVELS_MAX];	/* cells turned on since the last grid
-									 * point */
-	uint32_t	z[WS_LEVELS_MAX];	/* cells still off */
+	uint32_t	s[WS_LEVELS_MAX];
+	uint32_t	z[WS_LEVELS_MAX];
 	WsEstimate	before = curve->before[step];
 	WsEstimate	inc;
 
@@ -298,18 +270,6 @@ ws_curve_window(WsCurve *curve, uint32_t age)
 		curve->solved = g + 1;
 	}
 	return solve_up_to(curve, step, age);
-}
-
-void
-ws_curve_estimate(const WsSketch *const *sketches, int nsketches,
-				  uint32_t now, const uint32_t *ages, int n,
-				  WsEstimate *out, WsCurve *workspace)
-{
-	if (n <= 0)
-		return;
-	ws_curve_take(workspace, sketches, nsketches, now, ages[n - 1]);
-	for (int i = 0; i < n; i++)
-		out[i] = ws_curve_window(workspace, ages[i]);
 }
 
 void

@@ -1,7 +1,6 @@
 /*
  * heuristic.c
- *		plateau_end, live_set, and the sentences that explain their answers;
- *		see heuristic.h for the ideas.
+ *		plateau_end, live_set, and their sentences; see heuristic.h.
  */
 #include "heuristic.h"
 
@@ -9,29 +8,25 @@
 #include <stdio.h>
 #include <string.h>
 
-/* weight of younger items' hazard, as a share of the items of a class */
-#define PRIOR_WEIGHT		0.1
-/* weight of the group below, as a share of its items at risk */
-#define LOWER_WEIGHT		0.3
-/* no page comes back for sure */
-#define HAZARD_MAX			0.9999
+#define PRIOR_WEIGHT		0.1 /* of younger items' hazard, as a share of a
+								 * class's items */
+#define LOWER_WEIGHT		0.3 /* of the group below, as a share of its items
+								 * at risk */
+#define HAZARD_MAX			0.9999	/* no page comes back for sure */
 
-/* pages that become idle are marked if held / the table's answer exceeds */
-#define MATTERS				1.1
-/* up to so much above the table's answer, pages are held in any case */
+/* Held pages, as a multiple of the table's answer. */
+#define MATTERS				1.1 /* above, pages that become idle are marked */
 #define HELD_IN_ANY_CASE	1.2
-/* marks that are supposed to have ended in a use, as a share of the items */
-#define HELD_PRIOR			0.5
-/* share of marks that end in a use: none are held below, all above */
-#define HELD_NOT			0.2
-#define HELD_IN_FULL		0.5
 
-/* growth slows down by this factor when nothing is known about it */
-#define UNKNOWN_SLOWING		0.5
+/* Marks that end in a use, as a share of all. */
+#define HELD_PRIOR			0.5 /* supposed ones, as a share of the items */
+#define HELD_NOT			0.2 /* no idle page is held below, */
+#define HELD_IN_FULL		0.5 /* and all above */
 
-/* a step in the curve from this share of the size on is another workload's */
-#define STEP_WORTH_NAMING	0.05
-/* growth of the window below this share of the size is not mentioned */
+#define UNKNOWN_SLOWING		0.5 /* of growth that has just begun */
+
+/* Shares of the size from which the reason names them. */
+#define STEP_WORTH_NAMING	0.05	/* in the curve: another workload's */
 #define GROWTH_WORTH_NAMING	0.01
 
 /* ---- plateau_end ---- */
@@ -78,15 +73,10 @@ WsPlateau
 ws_plateau(const double *series, int n, int min_offset, int window_size,
 		   double max_increase)
 {
-	WsPlateau	p;
-	int			end;
+	int			index = ws_plateau_end(series, n, min_offset, window_size, max_increase);
+	WsPlateau	p = {.index = index, .stepped = index < n, .pages = series[index - 1]};
+	int			end = min_offset - 1 < n ? min_offset - 1 : n;
 
-	p.index = ws_plateau_end(series, n, min_offset, window_size, max_increase);
-	p.stepped = p.index < n;
-	p.pages = series[p.index - 1];
-
-	/* up to the first point that exceeds it, but not before min_offset */
-	end = min_offset - 1 < n ? min_offset - 1 : n;
 	while (end < n && series[end] <= p.pages)
 		end++;
 	p.projected = ws_project_next_highest(series, end, WS_PROJECTION_FACTOR);
@@ -130,8 +120,8 @@ ws_live_hazards(const WsLifeTable *t, int group, double *hazard)
 }
 
 /*
- * Count the items that are idle for less than the break-even time, into *n.
- * Returns how many of them will come back before it is over.
+ * Count the items in *n.  Returns how many of them will come back before they
+ * have been idle for the break-even time.
  */
 static double
 will_come_back(const WsLifeTable *t, double *n)
@@ -155,9 +145,7 @@ will_come_back(const WsLifeTable *t, double *n)
 	return live;
 }
 
-/*
- * The share of idle pages to hold, by how many marked pages came back.
- */
+/* The share of idle pages to hold, by how many marked pages came back. */
 static double
 share_to_hold(const WsLifeTable *t, double n)
 {
@@ -242,8 +230,8 @@ ws_format_window(double seconds, char *buf, size_t size)
 }
 
 /*
- * "last 14 minutes", or "5 minutes seen so far" if the data do not reach back
- * that long.  Returns whether they do.
+ * "last 14 minutes", or "5 minutes seen so far" if the data are younger.
+ * Returns whether they are not.
  */
 static bool
 name_period(const WsWorkload *w, double seconds, char *buf, size_t size)
@@ -270,9 +258,8 @@ growth_share(const WsEstimate *from, const WsEstimate *to, const WsEstimate *of)
 }
 
 /*
- * Does the curve still grow over the last fifth of a window?  Windows beyond
- * the start of the data are flat, which says nothing about the workload, so
- * the window is taken as long as the data at most.
+ * Does the curve still grow over the last fifth of a window, or of the data?
+ * Windows beyond the start of the data are flat.
  */
 static bool
 still_grows(const WsWorkload *w, int index)
@@ -288,7 +275,7 @@ static void
 name_plateau(const WsWorkload *w, const WsPlateau *p, char *buf, size_t size)
 {
 	const WsEstimate *end = &w->curve[p->index - 1];
-	const char *what_else;
+	const char *what_else = "";
 	char		bytes[32];
 	char		period[64];
 	bool		all_seen = name_period(w, p->index * WS_CURVE_STEP, period, sizeof(period));
@@ -299,17 +286,15 @@ name_plateau(const WsWorkload *w, const WsPlateau *p, char *buf, size_t size)
 		return;
 	}
 
-	if (!all_seen)
-		what_else = still_grows(w, p->index) ?
-			"; the workload may not have shown all its pages yet" : "";
-	else if (p->stepped)
+	if (all_seen && p->stepped)
 		what_else = growth_share(end, &w->curve[WS_CURVE_WINDOWS - 1], end) >= STEP_WORTH_NAMING ?
 			"; looking further back includes a workload that ended" :
 			", and looking further back adds little";
-	else
-		what_else = still_grows(w, p->index) ?
-			", and a longer look would find more pages still" :
-			", and the same pages keep coming back";
+	else if (still_grows(w, p->index))
+		what_else = all_seen ? ", and a longer look would find more pages still" :
+			"; the workload may not have shown all its pages yet";
+	else if (all_seen)
+		what_else = ", and the same pages keep coming back";
 
 	ws_format_bytes(p->pages * w->page_bytes, bytes, sizeof(bytes));
 	/* "last hour" and "minute seen so far" have no number and are singular */
@@ -331,7 +316,7 @@ name_live_set(const WsWorkload *w, char *buf, size_t size)
 	ws_format_bytes(window_bytes, used, sizeof(used));
 	ws_format_bytes(live_bytes, live, sizeof(live));
 	ws_format_window(w->hold, hold, sizeof(hold));
-	(void) name_period(w, w->break_even, period, sizeof(period));
+	name_period(w, w->break_even, period, sizeof(period));
 
 	if (window_bytes <= 0)
 		n = snprintf(buf, size, "no page was used in the %s", period);
@@ -345,11 +330,8 @@ name_live_set(const WsWorkload *w, char *buf, size_t size)
 		n = snprintf(buf, size, "of the %s used in the %s, %s will probably be used again soon",
 					 used, period, live);
 	if (w->live.holding && n > 0 && (size_t) n < size)
-		snprintf(buf + n, size - n, ", or was in use until less than %s%s ago",
-				 strchr(hold, ' ') ? "" : hold[0] == 'h' ? "an " : "a ", hold);
+		snprintf(buf + n, size - n, ", counting pages used again in the last %s", hold);
 }
-
-/* ---- the heuristics ---- */
 
 static void
 live_set(const WsWorkload *w, WsRecommendation *r)

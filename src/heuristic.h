@@ -2,13 +2,11 @@
  * heuristic.h
  *		How much cache to recommend for a workload.
  *
- * A heuristic is a function from a WsWorkload (the curve, the life table, the
- * settings) to a number of pages.  working_set.method chooses the one that is
- * recommended.  There are two:
+ * A heuristic is a function from a WsWorkload to a number of pages.
+ * working_set.method chooses the one that is recommended.  There are two:
  *
  * plateau_end is the reference: the rule of the autoscaler that Neon runs for
- * its own Postgres (neondatabase/autoscaling, pkg/agent/core/wss.go, 2025;
- * described in Neon's article on dynamically estimating working set size).
+ * its own Postgres (neondatabase/autoscaling, pkg/agent/core/wss.go, 2025).
  * While one workload runs, the curve of size against window rises fast and
  * then levels off, because the same pages are used again.  A new steep rise
  * further back belongs to an earlier workload.  The rule walks from short
@@ -22,22 +20,10 @@
  *
  * To add a heuristic, write its function beside live_set() in heuristic.c,
  * give it a WsMethod below, and a name in ws_heuristics[].  The function sets
- * r->pages; all other fields have defaults.  For example:
- *
- *		static void
- *		ten_minutes(const WsWorkload *w, WsRecommendation *r)
- *		{
- *			r->pages = w->curve[9].pages;
- *		}
- *
- * This module knows nothing of PostgreSQL.
+ * r->pages; all other fields have defaults.
  */
 #ifndef WS_HEURISTIC_H
 #define WS_HEURISTIC_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "curve.h"
 #include "life.h"
@@ -52,33 +38,25 @@
 #define WS_PLATEAU_MAX_INCREASE		3.0
 #define WS_PROJECTION_FACTOR		0.5
 
-/*
- * The answer of live_set at a step of the life table.
- */
+/* The answer of live_set at a step of the life table. */
 typedef struct WsLive
 {
 	bool		known;			/* false: no item was seen yet */
 	bool		holding;		/* more than the life table would keep */
 	double		pages;			/* that are worth their memory */
-	double		projected;		/* where pages is heading: the caller's part,
-								 * by ws_project() */
+	double		projected;		/* the caller's part, by ws_project() */
 	WsEstimate	window;			/* all pages of the break-even time */
 } WsLive;
 
-/*
- * What a heuristic sees.
- */
+/* What a heuristic sees. */
 typedef struct WsWorkload
 {
 	WsEstimate	curve[WS_CURVE_WINDOWS];	/* point i is i + 1 steps long */
 	double		known_seconds;	/* time since the start or the last reset */
 	double		page_bytes;
 
-	/*
-	 * the life table at its last step; NULL, and live unknown, without a
-	 * sample
-	 */
-	const WsLifeTable *table;
+	const WsLifeTable *table;	/* at its last step; NULL, and live unknown,
+								 * without a sample */
 	WsLive		live;
 
 	/* settings */
@@ -89,16 +67,13 @@ typedef struct WsWorkload
 	double		max_increase;
 } WsWorkload;
 
-/*
- * What a heuristic answers.
- */
+/* What a heuristic answers. */
 typedef struct WsRecommendation
 {
 	double		pages;			/* to cache; NaN: no answer */
 	double		projected;		/* pages a little later; default: pages */
-	int			window_seconds; /* the window that pages is about; default:
-								 * the longest */
-	WsEstimate	window;			/* size of this window */
+	int			window_seconds; /* that pages is about; default: the longest */
+	WsEstimate	window;			/* its size */
 	char		reason[256];	/* a sentence without its full stop */
 } WsRecommendation;
 
@@ -136,18 +111,16 @@ extern int	ws_plateau_end(const double *series, int n, int min_offset,
 
 /*
  * Where a growing series will be at the next decision: the highest of x1 + (x1
- * - x0) * factor over all neighbours x0, x1.  So a workload that still reads
- * its data gets its cache in advance.  A fall counts as no growth.  The
- * projection of one point is the point.  n >= 1, factor >= 0.
+ * - x0) * factor over all neighbours x0, x1, or the one point.  So a workload
+ * that still reads its data gets its cache in advance.  A fall counts as no
+ * growth.  n >= 1, factor >= 0.
  */
-extern double ws_project_next_highest(const double *series, int n,
-									  double factor);
+extern double ws_project_next_highest(const double *series, int n, double factor);
 
 typedef struct WsPlateau
 {
 	int			index;			/* point where the plateau ends, from 1 */
-	bool		stepped;		/* it ends in a steep rise, not with the
-								 * series */
+	bool		stepped;		/* in a steep rise, not with the series */
 	double		pages;			/* the series there */
 	double		projected;		/* where the series up to there is heading */
 } WsPlateau;
@@ -160,22 +133,15 @@ extern WsPlateau ws_plateau(const double *series, int n, int min_offset,
 							int window_size, double max_increase);
 
 /*
- * live_set: the size of the window, times the share of the life table's items
- * that will come back in time.
- *
- * Pages that were used more than once and are idle for less than the hold are
- * kept even if the table gives them up, so that a pause does not empty the
- * cache.  Where too few of the pages that were held came back, only a fifth
- * more than the table's answer is kept.
- *
- * Sets life->mark for the next step.  The window may have 2^40 pages and more.
+ * live_set.  Pages that were used more than once and are idle for less than the
+ * hold are kept even if the table gives them up, so that a pause does not empty
+ * the cache.  Where too few of the pages that were held came back, only a fifth
+ * more than the table's answer is kept.  Sets life->mark for the next step.
+ * The window may have 2^40 pages and more.
  */
 extern WsLive ws_live_set(WsLife *life, const WsEstimate *window);
 
-/*
- * The hazards of a group, for each class: the probability that a page idle for
- * so long is used within a step.
- */
+/* For each class of a group: the probability that a page is used in a step. */
 extern void ws_live_hazards(const WsLifeTable *table, int group, double *hazard);
 
 /*

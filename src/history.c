@@ -13,17 +13,6 @@
 #define MINUTE 60
 #define QUARTER (MINUTE * WS_MINUTES_PER_QUARTER)
 
-/*
- * Numbers of the first and the last minute and quarter of a time.
- */
-typedef struct Span
-{
-	int64_t		first_minute;
-	int64_t		last_minute;
-	int64_t		first_quarter;
-	int64_t		last_quarter;
-} Span;
-
 void
 ws_history_init(WsHistory *history)
 {
@@ -43,10 +32,7 @@ below(double a, double b)
 	return isnan(a) ? !isnan(b) : a < b;
 }
 
-/*
- * Add counts; a is not above the maximum.  Both lookups and hits are cut, so
- * that hits stay at most as many as lookups.
- */
+/* Add counts, at most to the maximum; a is not above it. */
 static uint64_t
 sum(uint64_t a, uint64_t b)
 {
@@ -62,10 +48,11 @@ cut(double pages)
 
 /*
  * Store a row at its place, or join it with the row of the same number there.
- * Returns false if the number is none, or if the place has a younger row.
+ * A younger row there is replaced, or else stays.  Returns false if the row was
+ * not stored.
  */
 static bool
-put(WsHistoryRow *rows, int places, int64_t number, const WsHistoryRow *row)
+put(WsHistoryRow *rows, int places, int64_t number, const WsHistoryRow *row, bool replace)
 {
 	WsHistoryRow *place;
 	WsHistoryRow result = *row;
@@ -73,7 +60,7 @@ put(WsHistoryRow *rows, int places, int64_t number, const WsHistoryRow *row)
 	if (number < 1)
 		return false;
 	place = &rows[number % places];
-	if (place->number > number)
+	if (place->number > number && !replace)
 		return false;
 	if (place->number == number)
 	{
@@ -85,17 +72,6 @@ put(WsHistoryRow *rows, int places, int64_t number, const WsHistoryRow *row)
 	result.number = number;
 	*place = result;
 	return true;
-}
-
-/*
- * Store a row at its place, and drop a younger one there.
- */
-static void
-put_now(WsHistoryRow *rows, int places, int64_t number, const WsHistoryRow *row)
-{
-	if (number >= 1 && rows[number % places].number > number)
-		rows[number % places].number = 0;
-	put(rows, places, number, row);
 }
 
 void
@@ -110,20 +86,19 @@ ws_history_add(WsHistory *history, int64_t time, const WsHistoryRow *row)
 		.hits = sum(0, row->hits)
 	};
 
-	put_now(history->minutes, WS_HISTORY_MINUTES, time / MINUTE, &in_range);
-	put_now(history->quarters, WS_HISTORY_QUARTERS, time / QUARTER, &in_range);
+	put(history->minutes, WS_HISTORY_MINUTES, time / MINUTE, &in_range, true);
+	put(history->quarters, WS_HISTORY_QUARTERS, time / QUARTER, &in_range, true);
 }
 
 void
 ws_history_count(WsHistoryRow *row, WsHistoryCount *last, const WsHistoryCount *now)
 {
-	bool		reset = last->since != now->since;
 	WsHistoryCount from = {0};
 
-	if (last->since == 0 && reset)
-		from = *now;
-	else if (!reset)
+	if (last->since == now->since)
 		from = *last;
+	else if (last->since == 0)
+		from = *now;
 	row->lookups = now->lookups > from.lookups ? now->lookups - from.lookups : 0;
 	row->hits = now->hits > from.hits ? now->hits - from.hits : 0;
 	if (row->hits > row->lookups)
@@ -136,36 +111,29 @@ ws_history_count(WsHistoryRow *row, WsHistoryCount *last, const WsHistoryCount *
  * where another was.  They keep their distances, so no two go to one place.
  */
 static int
-move_back(WsHistoryRow *rows, int places, int64_t last, int64_t by)
+move_back(WsHistoryRow *rows, int places, int64_t unit, int64_t now, int64_t seconds)
 {
 	WsHistoryRow moving[WS_HISTORY_QUARTERS];
+	int64_t		by = seconds / unit + (seconds % unit >= unit / 2);
 	int			n = 0;
 	int			moved = 0;
 
 	for (int i = 0; i < places && by > 0; i++)
-		if (rows[i].number > last && rows[i].number > by)
+		if (rows[i].number > now / unit && rows[i].number > by)
 		{
 			moving[n++] = rows[i];
 			memset(&rows[i], 0, sizeof(rows[i]));
 		}
 	for (int i = 0; i < n; i++)
-		moved += put(rows, places, moving[i].number - by, &moving[i]);
+		moved += put(rows, places, moving[i].number - by, &moving[i], false);
 	return moved;
-}
-
-static int64_t
-nearest(int64_t seconds, int64_t unit)
-{
-	return seconds / unit + (seconds % unit >= unit / 2);
 }
 
 int
 ws_history_set_back(WsHistory *history, int64_t now, int64_t seconds)
 {
-	return move_back(history->minutes, WS_HISTORY_MINUTES,
-					 now / MINUTE, nearest(seconds, MINUTE)) +
-		move_back(history->quarters, WS_HISTORY_QUARTERS,
-				  now / QUARTER, nearest(seconds, QUARTER));
+	return move_back(history->minutes, WS_HISTORY_MINUTES, MINUTE, now, seconds) +
+		move_back(history->quarters, WS_HISTORY_QUARTERS, QUARTER, now, seconds);
 }
 
 static void
@@ -183,22 +151,6 @@ ws_history_merge(WsHistory *history, const WsHistory *other, int64_t now)
 {
 	merge(history->minutes, other->minutes, WS_HISTORY_MINUTES, now / MINUTE);
 	merge(history->quarters, other->quarters, WS_HISTORY_QUARTERS, now / QUARTER);
-}
-
-/*
- * What ws_history_read() lists.  The quarter in which the day begins may lie
- * partly within the day, so it is not listed.
- */
-static Span
-listed(int64_t now)
-{
-	Span		span;
-
-	span.last_minute = now / MINUTE;
-	span.first_minute = later(span.last_minute - (WS_HISTORY_MINUTES - 1), 1);
-	span.last_quarter = span.first_minute / WS_MINUTES_PER_QUARTER - 1;
-	span.first_quarter = later(now / QUARTER - (WS_HISTORY_QUARTERS - 1), 1);
-	return span;
 }
 
 /*
@@ -223,13 +175,10 @@ entry_of(const WsHistoryRow *row, int minutes)
 	return entry;
 }
 
-/*
- * Count the rows from one number to another; list them, youngest first, unless
- * entries is NULL.
- */
+/* Count the rows of these numbers, and list them unless entries is NULL. */
 static int
-list(const WsHistoryRow *rows, int places, int minutes, int64_t first, int64_t last,
-	 WsHistoryEntry *entries)
+list_rows(const WsHistoryRow *rows, int places, int minutes, int64_t first, int64_t last,
+		  WsHistoryEntry *entries)
 {
 	int			n = 0;
 
@@ -246,49 +195,57 @@ list(const WsHistoryRow *rows, int places, int minutes, int64_t first, int64_t l
 	return n;
 }
 
+/*
+ * List the minutes of the last day and the quarters before, from a minute and
+ * a quarter on, unless entries is NULL, and count them; a quarter counts as
+ * many.  The quarter in which the day begins may lie partly within the day, so
+ * it is left out.
+ */
+static int
+list(const WsHistory *history, int64_t now, int64_t minute, int64_t quarter,
+	 WsHistoryEntry *entries, int many)
+{
+	int64_t		day = later(now / MINUTE - (WS_HISTORY_MINUTES - 1), 1);
+	int64_t		month = later(now / QUARTER - (WS_HISTORY_QUARTERS - 1), 1);
+	int			n = list_rows(history->minutes, WS_HISTORY_MINUTES, 1,
+							  later(day, minute), now / MINUTE, entries);
+	int			quarters = list_rows(history->quarters, WS_HISTORY_QUARTERS,
+									 WS_MINUTES_PER_QUARTER, later(month, quarter),
+									 day / WS_MINUTES_PER_QUARTER - 1,
+									 entries ? entries + n : NULL);
+
+	return n + quarters * many;
+}
+
 int
 ws_history_read(const WsHistory *history, int64_t now, WsHistoryEntry *entries)
 {
-	Span		span = listed(now);
-	int			n = list(history->minutes, WS_HISTORY_MINUTES, 1,
-						 span.first_minute, span.last_minute, entries);
-
-	return n + list(history->quarters, WS_HISTORY_QUARTERS, WS_MINUTES_PER_QUARTER,
-					span.first_quarter, span.last_quarter, entries + n);
+	return list(history, now, 1, 1, entries, 1);
 }
 
 int
 ws_history_known(const WsHistory *history, int64_t now, int64_t seconds)
 {
-	Span		span = listed(now);
-
 	if (now < 0 || seconds <= 0)
 		return 0;
-	return list(history->minutes, WS_HISTORY_MINUTES, 1,
-				later(span.first_minute, first_of(now, seconds, MINUTE)),
-				span.last_minute, NULL) +
-		list(history->quarters, WS_HISTORY_QUARTERS, WS_MINUTES_PER_QUARTER,
-			 later(span.first_quarter, first_of(now, seconds, QUARTER)),
-			 span.last_quarter, NULL) * WS_MINUTES_PER_QUARTER;
+	return list(history, now, first_of(now, seconds, MINUTE), first_of(now, seconds, QUARTER),
+				NULL, WS_MINUTES_PER_QUARTER);
 }
 
-/*
- * The row of the highest recommendation, of equals the youngest; NULL: there
- * is none.
- */
+/* The row of the highest recommendation, of equals the youngest, or NULL. */
 static const WsHistoryRow *
-highest(const WsHistoryRow *rows, int places, int64_t first, int64_t last)
+highest(const WsHistoryRow *rows, int places, int64_t unit, int64_t now, int64_t seconds)
 {
 	const WsHistoryRow *best = NULL;
+	int64_t		first = first_of(now, seconds, unit);
 
 	for (int i = 0; i < places; i++)
 	{
 		const WsHistoryRow *row = &rows[i];
 
-		if (row->number < first || row->number > last || isnan(row->recommended))
-			continue;
-		if (best == NULL || row->recommended > best->recommended ||
-			(row->recommended == best->recommended && row->number > best->number))
+		if (row->number >= first && row->number <= now / unit && !isnan(row->recommended) &&
+			(best == NULL || row->recommended > best->recommended ||
+			 (row->recommended == best->recommended && row->number > best->number)))
 			best = row;
 	}
 	return best;
@@ -303,13 +260,10 @@ ws_history_peak(const WsHistory *history, int64_t now, int64_t seconds,
 
 	if (now < 0 || seconds <= 0)
 		return false;
-	minute = highest(history->minutes, WS_HISTORY_MINUTES,
-					 first_of(now, seconds, MINUTE), now / MINUTE);
-	quarter = highest(history->quarters, WS_HISTORY_QUARTERS,
-					  first_of(now, seconds, QUARTER), now / QUARTER);
+	minute = highest(history->minutes, WS_HISTORY_MINUTES, MINUTE, now, seconds);
+	quarter = highest(history->quarters, WS_HISTORY_QUARTERS, QUARTER, now, seconds);
 	if (minute == NULL && quarter == NULL)
 		return false;
-
 	if (quarter == NULL ||
 		(minute != NULL &&
 		 (minute->recommended > quarter->recommended ||

@@ -3,24 +3,21 @@
  *		What was recommended when: a row a minute for a day, and a row every 15
  *		minutes for 30 days.
  *
- * The idea.  A row belongs to a minute of the wall clock.  Its place is that
- * minute's number modulo the number of places, so a new row replaces the one
- * of a day (30 days) before.  Nothing has to be moved, rows of different
- * origin merge place by place, and the numbers show the time that nobody
- * recorded, because the server was down or the machine asleep.
+ * A row belongs to a minute of the wall clock.  Its place is that minute's
+ * number modulo the number of places, so a new row replaces the one of a day
+ * (30 days) before.  Nothing has to be moved, rows of different origin merge
+ * place by place, and the numbers show the time that nobody recorded.
  *
  * The row of a quarter of an hour keeps the sizes of its minute with the
  * highest recommendation, because a cache is sized for the peak.  Its lookups
  * and hits are sums.
  *
- * People and programs set the wall clock.  Set forward, it leaves a gap.  Set
- * back, it leaves rows of a time that has not come yet; ws_history_set_back()
- * moves them back with it.  Readers ask for rows up to now, and see no others.
+ * A wall clock that is set forward leaves a gap.  Set back, it leaves rows of a
+ * time that has not come yet; ws_history_set_back() moves them back with it.
+ * Readers ask for rows up to now, and see no others.
  *
  * Concurrency.  One process writes.  Readers copy under a lock of the
  * caller's.
- *
- * This module knows nothing of PostgreSQL.
  */
 #ifndef WS_HISTORY_H
 #define WS_HISTORY_H
@@ -33,17 +30,11 @@
 #define WS_HISTORY_QUARTERS 2880	/* places for quarters: 30 days */
 #define WS_MINUTES_PER_QUARTER 15
 
-/*
- * The largest size and the largest number of lookups of a row.  Both fit into
- * 64 bits with a sign, the size also in bytes, whatever the size of a page.
- */
+/* Both fit into a signed 64-bit number, the size of any page also in bytes. */
 #define WS_HISTORY_PAGES_MAX	0x1p40
 #define WS_HISTORY_LOOKUPS_MAX	((uint64_t) INT64_MAX)
 
-/*
- * The row of a minute, or of a quarter.  Sizes are in pages, from 0 to
- * WS_HISTORY_PAGES_MAX; NaN: not known.
- */
+/* Sizes are in pages, from 0 to WS_HISTORY_PAGES_MAX; NaN: not known. */
 typedef struct WsHistoryRow
 {
 	int64_t		number;			/* of the minute or quarter, counted from 1970
@@ -65,13 +56,11 @@ typedef struct WsHistory
 /* A row as it is read. */
 typedef struct WsHistoryEntry
 {
-	int64_t		end;			/* seconds since 1970, UTC: end of the minute
-								 * or quarter; INT64_MAX at most */
+	int64_t		end;			/* in seconds since 1970; INT64_MAX at most */
 	int			minutes;		/* 1 or 15: its length */
 	WsHistoryRow row;
 } WsHistoryEntry;
 
-/* The most entries that are read at once. */
 #define WS_HISTORY_ENTRIES	(WS_HISTORY_MINUTES + WS_HISTORY_QUARTERS)
 
 /*
@@ -87,31 +76,29 @@ typedef struct WsHistoryCount
 
 /*
  * Put the lookups and hits since the last reading into the row, and make now
- * the last reading.  The first reading finds nothing, since earlier lookups
- * may be of another minute.  After a reset all that is counted is new.  A
- * counter that fell without a reset has counted nothing.
+ * the last.  The first reading finds nothing, since earlier lookups may be of
+ * another minute.  After a reset all are new.  A counter that fell without a
+ * reset has counted nothing.
  */
 extern void ws_history_count(WsHistoryRow *row, WsHistoryCount *last, const WsHistoryCount *now);
 
-/* Make an empty history. */
 extern void ws_history_init(WsHistory *history);
 
 /*
  * Add a row, at a time in seconds since 1970; row->number is ignored.  The
- * minute and its quarter keep the sizes that came with the highest
- * recommendation (NaN is the lowest; of equals the last), and add up lookups
- * and hits.  Sizes and lookups are cut to their maximum.  A row of a later
- * time in the same place is replaced: the present clock is the one that
- * counts.  Times before the first whole minute (quarter) of 1970 are ignored.
+ * minute and its quarter keep the sizes of the highest recommendation (NaN is
+ * the lowest; of equals the last), and add up lookups and hits.  All are cut to
+ * their maximum.  A row of a later time in the same place is replaced: the
+ * present clock counts.  The first minute (quarter) of 1970 is ignored.
  */
 extern void ws_history_add(WsHistory *history, int64_t time, const WsHistoryRow *row);
 
 /*
  * The clock was set back by so many seconds (above 0) and now shows "now":
- * move rows after now back by as much, to the nearest minute or quarter.
- * Where the same minute or quarter has a row, they are joined as in
- * ws_history_add().  Where a younger row is, the moved row is lost.  Rows that
- * would fall before 1970 stay.  Returns how many rows were moved.
+ * move rows after now back by as much, to the nearest minute or quarter.  A
+ * row there is joined as in ws_history_add(); if a younger row is there, the
+ * moved row is lost.  Rows that would fall before 1970 stay.  Returns how many
+ * rows were moved.
  */
 extern int	ws_history_set_back(WsHistory *history, int64_t now, int64_t seconds);
 
@@ -131,24 +118,20 @@ extern void ws_history_merge(WsHistory *history, const WsHistory *other, int64_t
 extern int	ws_history_read(const WsHistory *history, int64_t now, WsHistoryEntry *entries);
 
 /*
- * Find the highest recommendation of the last so many seconds, up to now: of
- * equals the youngest, and its minute if that is still stored.  Rows count
- * that begin in this time, also those too old to be listed.  False: there is
- * none.
+ * Find the highest recommendation of the rows, listed or not, that begin in
+ * the last so many seconds: of equals the youngest, and its minute if that is
+ * still stored.  False: there is none.
  */
 extern bool ws_history_peak(const WsHistory *history, int64_t now, int64_t seconds,
 							WsHistoryEntry *peak);
 
 /*
- * Count the minutes that are known of the last so many seconds: of the entries
- * that ws_history_read() lists, those that begin in this time.
+ * Count the minutes that are known of the last so many seconds, by the entries
+ * of ws_history_read() that begin in this time.
  */
 extern int	ws_history_known(const WsHistory *history, int64_t now, int64_t seconds);
 
-/*
- * NULL when all invariants hold, else what is wrong.  For memory whose
- * contents came from outside.
- */
+/* NULL when all invariants hold, else what is wrong.  For data from outside. */
 extern const char *ws_history_check(const WsHistory *history);
 
 #endif							/* WS_HISTORY_H */

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * How long counts are remembered, in break-even times.  Counts of older
- * classes are rarer, so they are remembered for longer.
+ * How long counts are remembered, in break-even times: longer in older classes,
+ * where they are rarer.
  */
 #define MEMORY			(1.0 / 3)
 #define MEMORY_FOR_AGE	0.1
@@ -67,9 +67,7 @@ idle_at(const WsLifeItem *item, uint32_t tick)
 	return tick > item->last ? tick - item->last : 0;
 }
 
-/*
- * Count an item that was at risk when the last step ended.
- */
+/* Count an item that was at risk when the last step ended. */
 static void
 count_risk(WsLife *life, const WsLifeItem *item, bool used)
 {
@@ -95,9 +93,7 @@ end_mark(WsLife *life, WsLifeItem *item, bool in_time)
 	item->given_up = 0;
 }
 
-/*
- * A page is used, which may change its group.
- */
+/* A page is used, which may change its group. */
 static void
 use(WsLife *life, WsLifeItem *item, uint32_t last, uint32_t before)
 {
@@ -110,15 +106,10 @@ use(WsLife *life, WsLifeItem *item, uint32_t last, uint32_t before)
 		if (last - item->born >= USE_TICKS)
 			item->group = last - item->born < life->break_even ? 1 : 2;
 	}
-	else if (before != 0 && last - before <= life->break_even)
-	{
-		item->born = before;
-		item->group = 1;
-	}
 	else
 	{
-		item->born = last;
-		item->group = 0;
+		item->group = before != 0 && last - before <= life->break_even;
+		item->born = item->group ? before : last;
 	}
 	item->last = last;
 }
@@ -158,9 +149,7 @@ ws_life_item(WsLife *life, uint32_t i, uint32_t last, uint32_t before, uint32_t 
 	}
 }
 
-/*
- * The share that is left of old counts after so many ticks.
- */
+/* The share that is left of old counts after so many ticks. */
 static double
 remembered(const WsLife *life, double ticks, double memory)
 {

@@ -3,39 +3,29 @@
  *		The life table: do pages come back, by how long they have been idle?
  *
  * The idea.  A page is worth its memory if it is used again within the
- * break-even time.  Nobody knows that in advance.  But of the pages that were
- * idle for as long, and had a similar past, the table has counted how many
- * came back.  Actuaries call this a life table; here idle time stands for age
- * and the next use for the event.  A step is a 90th of the break-even time
- * (ten seconds by default).  At each step, every page that was at risk at the
- * step before is counted in its class, and counted again if it was used since.
+ * break-even time.  Of the pages that were idle for as long, and had a similar
+ * past, the table has counted how many came back.  Actuaries call this a life
+ * table; here idle time stands for age and the next use for the event.  At
+ * each step, a 90th of the break-even time, every sampled page that was at
+ * risk at the step before is counted in its class, and counted again if it was
+ * used since.
  *
- * The groups.  A page's past is one of three: used once; used again, and known
+ * A page's past, its group, is one of three: used once; used again, and known
  * for less than the break-even time; known for longer.  Uses within five
- * seconds of the first count as one use, because one query may look at a page
- * several times.  A page that was idle for more than the break-even time
- * starts over.
+ * seconds of the first count as one, because one query may look at a page
+ * several times.  A page idle for more than the break-even time starts over.
  *
- * Held pages.  Pages of the upper two groups that are idle for more than a
- * 15th of the break-even time may be held although the table gives them up
- * (heuristic.h).  The table counts whether such pages do come back: while it
- * matters, it marks pages that become idle.  A mark ends when the page is used
- * again, or when it has been idle for longer than the hold.
- *
- * The items are the pages of the sample.
+ * Pages of the upper two groups may be held although the table gives them up
+ * (heuristic.h).  While it matters, the table marks those that become idle, to
+ * count whether they come back.  A mark ends when the page is used again, or
+ * when it has been idle for longer than the hold.
  *
  * References: Kaplan and Meier 1958 and the actuarial life table; Denning 1968
  * (working set); Gray and Putzolu 1987 (the five-minute rule: the price of
  * memory against the price of reading again).
- *
- * This module knows nothing of PostgreSQL.
  */
 #ifndef WS_LIFE_H
 #define WS_LIFE_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "sketch.h"
 
@@ -65,9 +55,7 @@ typedef struct WsLifeItem
 	unsigned int reported:16;	/* number of the last step that reported it */
 } WsLifeItem;
 
-/*
- * The counts, all in items.
- */
+/* The counts, all in items. */
 typedef struct WsLifeTable
 {
 	/* of all steps; older steps weigh less */
@@ -78,10 +66,13 @@ typedef struct WsLifeTable
 
 	/* of this step */
 	double		population[WS_LIFE_GROUPS][WS_LIFE_STEPS];	/* by idle time */
-	double		in_use;			/* groups 1 and 2, idle for less than
-								 * WS_LIFE_IN_USE steps and than the hold */
-	double		idle;			/* groups 1 and 2, idle for longer, but for
-								 * less than the hold */
+
+	/*
+	 * groups 1 and 2, idle for less than the hold: below WS_LIFE_IN_USE,
+	 * above
+	 */
+	double		in_use;
+	double		idle;
 } WsLifeTable;
 
 typedef struct WsLife
@@ -105,24 +96,20 @@ typedef struct WsLife
 extern size_t ws_life_size(uint32_t nitems);
 
 /*
- * Make an empty table in memory of that size.  Times are in seconds.  The
- * break-even time is within its bounds, and the hold is not longer.
+ * Make an empty table.  Times are in seconds.  The break-even time is within
+ * its bounds, and the hold is not longer.
  */
 extern void ws_life_init(WsLife *life, uint32_t nitems, int break_even, int hold);
 
-/* Is a step due? */
 extern bool ws_life_due(const WsLife *life, uint32_t now);
 
 /*
  * A step: begin, report the last use of every item that counts now, end.
- * "before" is the tick of the use before the last, 0 if there is none or it is
- * not known; it is used only when the item is new.  An item that the step
- * before did not report is not counted at risk, since it may have been used at
- * any time since.
- *
- * If events were lost the step is not trusted: its counts of risk are dropped,
- * and only the population and the marks are taken.  The same holds for a step
- * that took far too long.
+ * "before" is the tick of the use before the last, 0 if it is not known; only a
+ * new item needs it.  An item that the step before did not report is not
+ * counted at risk, since it may have been used at any time since.  If events
+ * were lost, or the step took far too long, it is not trusted: its counts of
+ * risk are dropped, and only the population and the marks are taken.
  */
 extern void ws_life_begin_step(WsLife *life);
 extern void ws_life_item(WsLife *life, uint32_t item, uint32_t last, uint32_t before,

@@ -29,15 +29,15 @@
 
 /*
  * A hierarchy of groups.  The path is the name of the process's group at
- * first, and its directory once the mount is found.  The root "/" is stored as
- * "", so that paths can be concatenated.
+ * first, and its directory once mounted.  The root "/" is stored as "", so
+ * that paths can be concatenated.
  */
 typedef struct Hierarchy
 {
 	const char *files[3];		/* the files of a group that have limits */
-	bool		wanted;			/* the process is in it, and no mount is found
-								 * yet */
-	bool		mounted;
+	bool		wanted;			/* the process is in it; its mount is not
+								 * found */
+	bool		mounted;		/* its mount is found */
 	size_t		top;			/* length of the mount point in the path */
 	char		path[NAME_SIZE + sizeof("/memory.limit_in_bytes")];
 } Hierarchy;
@@ -53,10 +53,7 @@ typedef struct Look
 	Hierarchy	v2;
 } Look;
 
-/*
- * Put a string from outside in quotes.  Of a long one the two ends are shown,
- * and of any only ASCII, because its encoding is not known.
- */
+/* Quote a string from outside: its two ends, in ASCII. */
 static void
 quote(char *quoted, int size, const char *from)
 {
@@ -116,7 +113,6 @@ take_total(Look *look, const char *name, char *line)
 		return true;
 	from += strlen("MemTotal:");
 	from += strspn(from, " ");
-
 	if (!read_number(&from, &kilobytes) || strcmp(from, " kB") != 0 ||
 		kilobytes == 0 || kilobytes >= NO_LIMIT / 1024)
 		return holds(look, name, line);
@@ -185,8 +181,8 @@ unescape(char *from)
 }
 
 /*
- * The part of a path below a root.  NULL if the path is elsewhere, such as
- * that of a group outside of the process's namespace ("/../..").
+ * The part of a path below a root, or NULL.  A group outside of the process's
+ * namespace has a path like "/../..".
  */
 static const char *
 below(const char *path, const char *root)
@@ -205,10 +201,10 @@ below(const char *path, const char *root)
 }
 
 /*
- * A line of /proc/self/mountinfo: id, parent, device, root, mount point,
- * options, optional fields, a hyphen, type, source, and the options of the
- * hierarchy.  The first choice is a mount that the process's group is in and
- * that can be entered; the second choice is any mount that exists.
+ * A line of /proc/self/mountinfo: id, parent, device, root, mount point, some
+ * options, a hyphen, type, source, and the hierarchy's options.  The first
+ * choice is a mount that the process's group is in and that can be entered; the
+ * second choice is any mount that exists.
  */
 static bool
 take_mount(Look *look, const char *name, char *line)
@@ -277,8 +273,7 @@ take_limit(Look *look, const char *name, char *line)
 
 /*
  * Have a function take each line of a file, until it refuses.  A file that
- * does not exist has no lines: a kernel without control groups, a group
- * without limits.
+ * does not exist has no lines: there are no control groups, or no limits.
  */
 static bool
 read_file(Look *look, const char *name, bool (*take) (Look *, const char *, char *))
@@ -292,10 +287,7 @@ read_file(Look *look, const char *name, bool (*take) (Look *, const char *, char
 	int			fd;
 	FILE	   *file;
 
-	/*
-	 * a path that is cut is too long for the kernel, too; do not wait for a
-	 * pipe
-	 */
+	/* a path that is cut is too long for the kernel; do not wait for a pipe */
 	snprintf(path, sizeof(path), "%s%s", look->root, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
@@ -323,8 +315,8 @@ read_file(Look *look, const char *name, bool (*take) (Look *, const char *, char
 }
 
 /*
- * Read the limits from the process's group up to the mount point.  If there is
- * no mount, the limits of any group but the root are not known.
+ * Read the limits from the process's group up to the mount point.  Without a
+ * mount, the limits of any group but the root are not known.
  */
 static bool
 read_limits(Look *look, Hierarchy *hierarchy)

@@ -4,21 +4,16 @@
  *
  * The answer is the least of what the machine has (MemTotal of /proc/meminfo)
  * and of what the control groups allow: the process's group and all groups
- * above it, of version 2 (memory.max, memory.high) or version 1
+ * above it that it can see, of version 2 (memory.max, memory.high) or version 1
  * (memory.limit_in_bytes), wherever they are mounted (/proc/self/mountinfo).
- * In a container, these are the groups that it can see.  Both shared buffers
- * and the page cache count against these limits, so they bound the two caches
- * together.
+ * Both shared buffers and the page cache count against these limits.
  *
- * A machine without control groups has the limit of the machine.  A file that
- * cannot be read, or has unexpected contents, makes the limit unknown; nothing
- * is guessed.  If only the machine's memory is unknown, a group's limit counts
- * alone.
+ * A file that cannot be read, or has unexpected contents, makes the limit
+ * unknown; nothing is guessed.  If only the machine's memory is unknown, a
+ * group's limit counts alone.
  *
  * References: Linux, Documentation/admin-guide/cgroup-v1/memory.rst and
  * cgroup-v2.rst; proc(5), cgroups(7).
- *
- * This module knows nothing of PostgreSQL.
  */
 #ifndef WS_MEMORY_H
 #define WS_MEMORY_H

@@ -16,8 +16,8 @@
 #define AS_GOOD			0.005	/* hit ratios so close are equally good */
 
 /*
- * The dead bands: the ratio of suggested to present shared buffers at which a
- * verdict begins, and at which it stays.  The last is of needed to cacheable.
+ * The ratio of suggested to present shared buffers at which a verdict begins,
+ * and at which it stays.  The last is of needed to cacheable.
  */
 #define GROW_ENTER		1.2
 #define GROW_STAY		1.05
@@ -25,11 +25,7 @@
 #define SHRINK_STAY		0.7
 #define EXCEEDS_STAY	0.95
 
-/*
- * The smallest of the sizes up to a limit that is as good as the best of them.
- * The limit itself if nothing is known, or if only the largest known size is
- * that good, for then more might be better still.
- */
+/* The size of step 4 in sizing.h, up to a limit. */
 static double
 largest_useful(const WsSizingFacts *f, double limit)
 {
@@ -48,10 +44,7 @@ largest_useful(const WsSizingFacts *f, double limit)
 	return limit;
 }
 
-/*
- * Round up to whole MB, and to about 1.5 %, so that the suggestion does not
- * change with every page.
- */
+/* Whole MB, and about 1.5 % up: not to change with every page. */
 static double
 whole_mb(double bytes)
 {
@@ -72,10 +65,10 @@ ws_sizing(const WsSizingFacts *f, WsVerdict before)
 
 	if (f->memory > 0)
 	{
+		double		reserved = f->connections * (BACKEND + f->work_mem) + f->maintenance;
 		double		most;
 
-		s.reserved = f->connections * (BACKEND + f->work_mem) + f->maintenance;
-		s.reserved = fmin(s.reserved, RESERVED_MOST * f->memory);
+		s.reserved = fmin(reserved, RESERVED_MOST * f->memory);
 		s.cacheable = f->memory - s.reserved;
 		most = fmax(floor(SHARED_MOST * s.cacheable / MB), 1) * MB;
 		exceeds = f->needed > s.cacheable * (before == WS_VERDICT_EXCEEDS_MEMORY ? EXCEEDS_STAY : 1);
@@ -102,19 +95,15 @@ ws_sizing(const WsSizingFacts *f, WsVerdict before)
 WsVerdict
 ws_sizing_steady(WsSteady *steady, WsVerdict verdict, int64_t now, int64_t patience)
 {
-	if (verdict == steady->verdict || verdict == WS_VERDICT_NONE ||
-		steady->verdict == WS_VERDICT_NONE)
-	{
-		steady->verdict = verdict;
-		steady->next = WS_VERDICT_NONE;
-		return verdict;
-	}
-	if (verdict != steady->next)
+	bool		at_once = verdict == steady->verdict || verdict == WS_VERDICT_NONE ||
+		steady->verdict == WS_VERDICT_NONE;
+
+	if (!at_once && verdict != steady->next)
 	{
 		steady->next = verdict;
 		steady->since = now;
 	}
-	if (now - steady->since >= patience)
+	if (at_once || now - steady->since >= patience)
 	{
 		steady->verdict = verdict;
 		steady->next = WS_VERDICT_NONE;

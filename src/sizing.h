@@ -2,10 +2,9 @@
  * sizing.h
  *		What to set shared_buffers and effective_cache_size to.
  *
- * PostgreSQL's pages are cached twice, in shared buffers and by the operating
- * system.  A page in both takes memory twice and is found no sooner.  So most
- * of the cache belongs into one of the two, and into shared buffers, because a
- * hit there takes a tenth of the time.  The rule:
+ * Shared buffers and the operating system both cache pages.  A page in both
+ * takes memory twice and is found no sooner.  So most of the cache belongs into
+ * shared buffers, where a hit takes a tenth of the time.  The rule:
  *
  *	1. Reserve memory for the server's processes: 2 MB and one work_mem for
  *	   each allowed connection, and what autovacuum's workers may take, but at
@@ -25,8 +24,6 @@
  * needed if that is less and the suggestion is only the minimum.  It changes
  * when the two differ clearly, changes back when they clearly do not, and only
  * after that has lasted for some time.
- *
- * This module knows nothing of PostgreSQL.
  */
 #ifndef WS_SIZING_H
 #define WS_SIZING_H
@@ -56,7 +53,6 @@ typedef struct WsSizingFacts
 	double		work_mem;		/* bytes */
 	double		maintenance;	/* bytes that autovacuum may take */
 	bool		long_enough;	/* is the history long enough to shrink? */
-
 	int			sizes;			/* of the arrays; 0: nothing is simulated */
 	double		size[WS_SIZING_SIZES];	/* bytes, ascending */
 	double		hit_ratio[WS_SIZING_SIZES]; /* NaN: not known */
@@ -67,22 +63,17 @@ typedef struct WsSizing
 	WsVerdict	verdict;
 	double		reserved;		/* bytes for processes */
 	double		cacheable;		/* bytes for the two caches; 0: not known */
-	double		suggested_shared_buffers;	/* bytes, whole MB; 0: not known */
-	double		suggested_effective_cache_size; /* bytes, whole MB; 0: not
-												 * known */
+	/* bytes, whole MB; 0: not known */
+	double		suggested_shared_buffers;
+	double		suggested_effective_cache_size;
 	double		useful;			/* bytes of the largest useful shared_buffers
 								 * if needed exceeds cacheable; else 0 */
 } WsSizing;
 
-/*
- * Size it.  The verdict is that of the moment, with the dead band around the
- * verdict before; WS_VERDICT_NONE: there is none before.
- */
+/* The verdict is that of the moment, with a dead band around the one before. */
 extern WsSizing ws_sizing(const WsSizingFacts *facts, WsVerdict before);
 
-/*
- * A verdict that waits until it has lasted.
- */
+/* A verdict that waits until it has lasted.  Zeros: none yet. */
 typedef struct WsSteady
 {
 	WsVerdict	verdict;		/* the one that counts */
@@ -91,10 +82,9 @@ typedef struct WsSteady
 } WsSteady;
 
 /*
- * Take the verdict of this moment, in seconds by a clock that nobody sets, and
- * return the one that counts.  Another verdict counts after it was given
- * without a break for "patience" seconds.  The first counts at once, and so
- * does WS_VERDICT_NONE.
+ * Take the verdict of now, in seconds by a clock that nobody sets, and return
+ * the one that counts.  Another verdict counts after it was given without a
+ * break for "patience" seconds.  The first and WS_VERDICT_NONE count at once.
  */
 extern WsVerdict ws_sizing_steady(WsSteady *steady, WsVerdict verdict, int64_t now,
 								  int64_t patience);

@@ -1,12 +1,10 @@
 /*
  * sketch.c
- *		Making and changing sketches; see sketch.h for the idea.
+ *		Making and changing sketches; see sketch.h.
  */
 #include "sketch.h"
 
 #include <string.h>
-
-#define SKETCH_ALIGN 64
 
 bool
 ws_registers_valid(long m)
@@ -32,9 +30,7 @@ ws_sketch_size(uint32_t m)
 void
 ws_sketch_init(WsSketch *sk, uint32_t m, uint32_t tick)
 {
-	/* the cells begin a cache line of their own */
-	_Static_assert(offsetof(WsSketch, cells) == SKETCH_ALIGN,
-				   "header of WsSketch is one cache line");
+	_Static_assert(offsetof(WsSketch, cells) == 64, "the header is a cache line");
 
 	memset(sk, 0, ws_sketch_size(m));
 	sk->log2m = log2_of(m);
@@ -45,7 +41,6 @@ ws_sketch_init(WsSketch *sk, uint32_t m, uint32_t tick)
 	sk->floor = tick;
 }
 
-/* Raise a word to a value, unless it is there already. */
 static void
 raise(uint32_t *word, uint32_t value)
 {
@@ -87,14 +82,12 @@ ws_sketch_advance(WsSketch *sk, uint32_t tick)
 	uint32_t	old = ws_load(&sk->tick);
 
 	while (old < tick)
-	{
 		if (__atomic_compare_exchange_n(&sk->tick, &old, tick, true,
 										__ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		{
 			wipe_marks(sk);
 			return tick;
 		}
-	}
 	return old;
 }
 
@@ -120,12 +113,10 @@ ws_sketch_lower_floor(WsSketch *sk, uint32_t tick)
 void
 ws_sketch_restart(WsSketch *sk, uint32_t tick)
 {
-	size_t		ncells = ws_sketch_ncells(sk);
-
 	/* no cell counts until all are wiped */
 	ws_store(&sk->floor, UINT32_MAX);
 	ws_store(&sk->tick, tick);
-	for (size_t i = 0; i < ncells; i++)
+	for (size_t i = 0; i < ws_sketch_ncells(sk); i++)
 		ws_store(&sk->cells[i], 0);
 	wipe_marks(sk);
 	ws_store(&sk->floor, tick);

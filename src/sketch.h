@@ -3,48 +3,37 @@
  *		The timestamped sketch: when was each cell last touched?
  *
  * The idea.  A page's identity is hashed to 32 bits.  The top log2(m) bits
- * choose one of m registers; the number of trailing zeros of the other bits
+ * choose one of m registers; the number of trailing zeros of the others
  * chooses a level, so that level k receives one page in 2^(k+1).  Register and
  * level name one cell of a matrix, and every use of the page writes the
  * current time into its cell.  Looking back d seconds, the cells younger than
- * d form exactly the bitmap of Flajolet and Martin's probabilistic counting
+ * d are exactly the bitmap of Flajolet and Martin's probabilistic counting
  * (PCSA, 1985) for the distinct pages of these d seconds, for any d.  Keeping
  * times instead of bits is the sliding HyperLogLog of Chabchoub and Hebrail
- * (2010); this sketch keeps all levels where they keep the largest.  curve.h
- * turns a bitmap with ages into a number of pages.
- *
- * The layout is level-major: half of all updates touch the one row of level 0.
+ * (2010), which keeps only the largest level.  curve.h counts the pages.
  *
  * Time is counted in ticks of 100 ms, an unsigned 32-bit number that only
  * grows.  A cell of 0 was never touched.  Cells older than the floor are
  * ignored: a reset raises the floor and wipes nothing under the writers.
  *
- * Marks.  Most uses are of pages whose cell holds the present tick already,
- * and have nothing to write.  One bit per cell shows that: a mark says that
- * the cell was written in this tick.  The marks take a thirtieth of the
- * memory, so they stay in the processor's cache.  All are wiped when the tick
- * rises.
+ * A mark, one bit per cell, shows that the cell holds the present tick, and so
+ * spares most writes.  The marks are small enough to stay in the processor's
+ * cache.  All are wiped when the tick rises.  The first few registers are
+ * never marked: every use of their pages, those with a hash below
+ * sampled_below, takes the slow path, which looks at a sample of them.
  *
- * Sampled registers, the first few, are never marked, so every use of their
- * pages takes the slow path, which looks at a sample of the pages, chosen by
- * their hash, at no cost for the others.  "sampled_below" is the bound of the
- * hashes that belong to them.
- *
- * Concurrency.  tick, floor, sampled_below, unattended and the cells are
- * aligned words; any number of processes read and write them with relaxed
- * atomics.  Everything else is fixed when the sketch is made.  Writers of cells
+ * Concurrency.  Any number of processes read and write the atomic words with
+ * relaxed order; the rest is fixed when the sketch is made.  Writers of cells
  * take no lock and need no ordering.  A writer that loses a race stores the
- * tick it read earlier; the cell is then too old by at most the writer's delay.
- * The tick is raised by compare-and-swap, so it never falls.  Whoever raises it
- * wipes the marks afterwards.  In between, and when a slow process sets a mark
- * for the tick before, uses count as uses of the tick before.
+ * tick it read earlier; the cell is then too old by at most the writer's
+ * delay.  The tick is raised by compare-and-swap, so it never falls.  Whoever
+ * raises it wipes the marks afterwards.  In between, and when a slow process
+ * sets a mark for the tick before, uses count as uses of the tick before.
  *
  * One pair of words has an order.  A process that sets unattended raises the
  * tick afterwards, with release; one that sees this tick, with acquire, sees
  * the flag (ws_sketch_present()).  With a new tick and the old flag, it would
  * not look at the clock until another process does.
- *
- * This module knows nothing of PostgreSQL.
  */
 #ifndef WS_SKETCH_H
 #define WS_SKETCH_H
@@ -59,22 +48,17 @@
 #define WS_REGISTERS_MIN		1024
 #define WS_REGISTERS_DEFAULT	16384
 #define WS_REGISTERS_MAX		65536
-
-/* Levels of the smallest geometry, the most there can be. */
-#define WS_LEVELS_MAX			23
+#define WS_LEVELS_MAX			23	/* with the fewest registers */
 
 #define WS_TICKS_PER_SECOND		10
 #define WS_TICK_MS				(1000 / WS_TICKS_PER_SECOND)
 
-/*
- * The first tick of a new sketch.  Ages from before the start (from a state
- * file, 77 days back) have the ticks below it.
- */
+/* The first tick of a new sketch.  A state file has up to 77 days below it. */
 #define WS_TICK_ORIGIN			((uint32_t) 1 << 26)
 
 /*
- * The clock stops at this tick, after 13.2 years.  77 days remain above it, so
- * that the sum of a tick and a period does not overflow.
+ * The clock stops here, after 13.2 years: the sum of a tick and a period, up
+ * to 77 days, does not overflow.
  */
 #define WS_TICK_LAST			(UINT32_MAX - WS_TICK_ORIGIN)
 
@@ -94,37 +78,27 @@ typedef struct WsSketch
 	/* atomic */
 	uint32_t	unattended;		/* 1: no worker advances the tick */
 	uint32_t	reserved[8];	/* to the end of the cache line */
-
-	/* atomic */
 	uint32_t	cells[];		/* [level][register]: tick of the last use;
 								 * then the marks, 32 to a word */
 } WsSketch;
 
-/* Is m a number of registers that a sketch can have? */
 extern bool ws_registers_valid(long m);
 
 /* Bytes of a sketch of m registers, a multiple of 64.  m must be valid. */
 extern size_t ws_sketch_size(uint32_t m);
 
-/*
- * Make an empty sketch of m registers in memory of ws_sketch_size(m) bytes,
- * aligned to 64.  Its present and its floor are the given tick, above 0.
- */
+/* Make it, aligned to 64.  Its present and its floor are the tick, above 0. */
 extern void ws_sketch_init(WsSketch *sk, uint32_t m, uint32_t tick);
 
-/*
- * Raise the present to the tick, unless it is past, and wipe the marks.
- * Returns the present.
- */
+/* Raise the present, unless the tick is past.  Returns the present. */
 extern uint32_t ws_sketch_advance(WsSketch *sk, uint32_t tick);
 
 /* Forget everything older than the tick. */
 extern void ws_sketch_raise_floor(WsSketch *sk, uint32_t tick);
 
 /*
- * Add what a state file has about the time before the sketch was made: an old
- * use of a cell; and the tick since which all old uses are known, which
- * becomes the floor.
+ * Add from a state file an old use of a cell, and the tick since which all old
+ * uses are known.
  */
 extern void ws_sketch_recall(WsSketch *sk, size_t cell, uint32_t tick);
 extern void ws_sketch_lower_floor(WsSketch *sk, uint32_t tick);
@@ -155,8 +129,8 @@ ws_load(const uint32_t *word)
 }
 
 /*
- * The same where the word may be read more than once: compilers do not make an
- * atomic load part of another instruction.
+ * Read a word that may be read twice.  Compilers can make this part of another
+ * instruction, which they do not do with an atomic load.
  */
 static inline uint32_t
 ws_peek(const uint32_t *word)
@@ -168,9 +142,6 @@ ws_peek(const uint32_t *word)
 #endif
 }
 
-/*
- * The present, and whether no worker advances it.
- */
 static inline uint32_t
 ws_sketch_present(const WsSketch *sk, bool *unattended)
 {
@@ -186,10 +157,7 @@ ws_store(uint32_t *word, uint32_t value)
 	__atomic_store_n(word, value, __ATOMIC_RELAXED);
 }
 
-/*
- * Index of the cell of a page with this hash, in a sketch of 2^log2m registers.
- * On the hot path, where log2m is a constant.
- */
+/* Index of a page's cell, on the hot path: log2m is a constant there. */
 static inline uint64_t
 ws_cell(uint64_t hash, uint32_t log2m)
 {
@@ -198,9 +166,7 @@ ws_cell(uint64_t hash, uint32_t log2m)
 	return (uint64_t) (level << log2m) | ws_hash_register(hash, 32 - log2m);
 }
 
-/*
- * The same for a sketch whose geometry is not known beforehand.
- */
+/* The same for a sketch of any geometry. */
 static inline uint32_t
 ws_sketch_cell(const WsSketch *sk, uint32_t hash)
 {
@@ -208,9 +174,7 @@ ws_sketch_cell(const WsSketch *sk, uint32_t hash)
 		(uint32_t) ws_hash_register(hash, sk->shift);
 }
 
-/*
- * Where in a sketch of 2^log2m registers the marks begin, in bytes.
- */
+/* Where the marks begin, in bytes. */
 static inline size_t
 ws_marks_offset(uint32_t log2m)
 {
@@ -229,19 +193,14 @@ ws_marked(const uint32_t *marks, uint64_t cell)
 	return ws_peek(&marks[cell / 32]) >> (cell % 32) & 1;
 }
 
-/*
- * Mark a cell that was written in this tick.  Not for sampled registers.
- */
+/* Mark a cell that was written in this tick.  Not for sampled registers. */
 static inline void
 ws_mark(uint32_t *marks, uint64_t cell)
 {
 	__atomic_fetch_or(&marks[cell / 32], UINT32_C(1) << (cell % 32), __ATOMIC_RELAXED);
 }
 
-/*
- * Record a use, now, of the page with this hash, and mark nothing.  The probe
- * tests the mark itself, so that the common case ends early.
- */
+/* Record a use of a page, now, and mark nothing. */
 static inline void
 ws_sketch_touch(WsSketch *sk, uint32_t hash)
 {

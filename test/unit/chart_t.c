@@ -62,7 +62,7 @@ usual(void)
 #define GOLDEN_USUAL \
 	"Working set: size of the distinct pages that clients used in the last ...\n" \
 	"b shared_buffers 256 MB   r recommended now 167 MB\n" \
-	"      last     size 95 % bounds: within a column  p plateau: no end seen\n" \
+	"      last     size 95 % bounds: too narrow to show  p plateau has not ended\n" \
 	"       1 s    16 MB |####                                r                   b\n" \
 	"       5 s    16 MB |####                                r                   b\n" \
 	"      10 s    17 MB |####                                r                   b\n" \
@@ -77,7 +77,7 @@ usual(void)
 #define GOLDEN_STEP \
 	"Working set: size of the distinct pages that clients used in the last ...\n" \
 	"b shared_buffers 1024 MB   r recommended now 1946 MB\n" \
-	"      last     size 95 % bounds: within a column  p end of the plateau\n" \
+	"      last     size 95 % bounds: too narrow to show  p end of the plateau\n" \
 	"       1 s   600 MB |######    b        r\n" \
 	"       5 s  1100 MB |############       r\n" \
 	"      10 s  1300 MB |##############     r\n" \
@@ -95,13 +95,13 @@ usual(void)
 	"                    +----------b--------r+---------------------+--------------\n" \
 	"                    0                  2 GB                  4 GB\n" \
 	"Verdict: grow. ALTER SYSTEM SET shared_buffers = '5760MB'\n" \
-	"That is for the busiest time (it takes a restart); r is for now.\n" \
+	"Suggested for the busiest time; it needs a restart. r: enough for now.\n" \
 	"Why: SELECT reason FROM working_set_recommendation"
 
 #define GOLDEN_BOUNDS \
 	"Working set: size of the distinct pages that clients used in the last ...\n" \
 	"b shared_buffers 256 MB   r recommended now 255 MB   * both\n" \
-	"      last     size =| 95 % bounds  p plateau: no end seen\n" \
+	"      last     size =| 95 % bounds  p plateau has not ended\n" \
 	"       1 s    16 MB |####                                                    *\n" \
 	"       5 s    16 MB |####                                                    *\n" \
 	"      10 s    17 MB |####                                                    *\n" \
@@ -131,7 +131,7 @@ usual(void)
 #define GOLDEN_EMPTY \
 	"Working set: size of the distinct pages that clients used in the last ...\n" \
 	"b shared_buffers 256 MB   r recommended now 0 kB\n" \
-	"      last     size 95 % bounds: within a column  p plateau: no end seen\n" \
+	"      last     size 95 % bounds: too narrow to show  p plateau has not ended\n" \
 	"       1 s     0 kB |                                                        b\n" \
 	"       5 s     0 kB |                                                        b\n" \
 	"      10 s     0 kB |                                                        b\n" \
@@ -146,7 +146,7 @@ usual(void)
 #define GOLDEN_ONE \
 	"Working set: size of the distinct pages that clients used in the last ...\n" \
 	"b shared_buffers 256 MB (off right)   r recommended now: not known\n" \
-	"      last     size =| 95 % bounds  p plateau: no end seen\n" \
+	"      last     size =| 95 % bounds  p plateau has not ended\n" \
 	"p      1 s     8 kB |========================================================|\n" \
 	"                    +-----------------+-----------------+----------------+----\n" \
 	"                    0               5 kB              10 kB            15 kB\n" \
@@ -156,7 +156,7 @@ usual(void)
 #define GOLDEN_LARGE \
 	"Working set: size of the distinct pages that clients used in the last ...\n" \
 	"b shared_buffers 10239 GB (off right)   r recommended now 10239 MB (off right)\n" \
-	"      last     size 95 % bounds: within a column  p plateau: no end seen\n" \
+	"      last     size 95 % bounds: too narrow to show  p plateau has not ended\n" \
 	"       1 s    16 MB |######\n" \
 	"       5 s    16 MB |######\n" \
 	"      10 s    17 MB |######\n" \
@@ -166,13 +166,13 @@ usual(void)
 	"                    +------------------+-----------------+------------------+-\n" \
 	"                    0                50 MB            100 MB            150 MB\n" \
 	"Verdict: shrink. ALTER SYSTEM SET shared_buffers = '10240MB'\n" \
-	"That is for the busiest time (it takes a restart); r is for now.\n" \
+	"Suggested for the busiest time; it needs a restart. r: enough for now.\n" \
 	"Why: SELECT reason FROM working_set_recommendation"
 
 #define GOLDEN_SMALL \
 	"Working set: size of the distinct pages that clients used in the last ...\n" \
 	"b shared_buffers 128 kB   r recommended now 459 MB\n" \
-	"      last     size 95 % bounds: within a column  p plateau: no end seen\n" \
+	"      last     size 95 % bounds: too narrow to show  p plateau has not ended\n" \
 	"       1 s    16 MB |##                                                      r\n" \
 	"       5 s    16 MB |##                                                      r\n" \
 	"      10 s    17 MB |##                                                      r\n" \
@@ -188,7 +188,7 @@ usual(void)
 #define GOLDEN_ALL \
 	"Working set: size of the distinct pages that clients used in the last ...\n" \
 	"b shared_buffers 256 MB   r recommended now 110 TB\n" \
-	"      last     size 95 % bounds: within a column  p plateau: no end seen\n" \
+	"      last     size 95 % bounds: too narrow to show  p plateau has not ended\n" \
 	"       1 s     8 kB |#                                                       r\n" \
 	"       5 s   640 kB |#                                                       r\n" \
 	"      10 s    10 MB |#                                                       r\n" \
@@ -204,7 +204,7 @@ usual(void)
 #define GOLDEN_STALE \
 	"Working set: size of the distinct pages that clients used in the last ...\n" \
 	"b shared_buffers 256 MB   r recommended now 167 MB\n" \
-	"      last     size 95 % bounds: within a column  p plateau: no end seen\n" \
+	"      last     size 95 % bounds: too narrow to show  p plateau has not ended\n" \
 	"       1 s    16 MB |####                                r                   b\n" \
 	"       5 s    16 MB |####                                r                   b\n" \
 	"      10 s    17 MB |####                                r                   b\n" \

@@ -542,11 +542,11 @@ test_recommend_live_set(void)
 		{4, 0x1p-30, 900, 899, 300, false,
 		"of the 4.0 GB used in the 14 minutes seen so far, 1 byte will probably be used again soon"},
 		{4, 1, 900, 7200, 300, true,
-		"of the 4.0 GB used in the last 15 minutes, 1.0 GB will probably be used again soon, or was in use until less than 5 minutes ago"},
+		"of the 4.0 GB used in the last 15 minutes, 1.0 GB will probably be used again soon, counting pages used again in the last 5 minutes"},
 		{4, 4, 900, 7200, 60, true,
-		"all of the 4.0 GB used in the last 15 minutes will probably be used again soon, or was in use until less than a minute ago"},
+		"all of the 4.0 GB used in the last 15 minutes will probably be used again soon, counting pages used again in the last minute"},
 		{4, 4, 3600, 7200, 3600, true,
-		"all of the 4.0 GB used in the last hour will probably be used again soon, or was in use until less than an hour ago"},
+		"all of the 4.0 GB used in the last hour will probably be used again soon, counting pages used again in the last hour"},
 	};
 	WsWorkload	w;
 	WsRecommendation r;

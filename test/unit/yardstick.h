@@ -227,4 +227,17 @@ tally_coverage(const Tally *t)
 	return (double) t->covered / t->trials;
 }
 
+/* Take a curve and estimate n windows, whose ages are strictly ascending. */
+static inline void
+ws_curve_estimate(const WsSketch *const *sketches, int nsketches,
+				  uint32_t now, const uint32_t *ages, int n,
+				  WsEstimate *out, WsCurve *workspace)
+{
+	if (n <= 0)
+		return;
+	ws_curve_take(workspace, sketches, nsketches, now, ages[n - 1]);
+	for (int i = 0; i < n; i++)
+		out[i] = ws_curve_window(workspace, ages[i]);
+}
+
 #endif							/* YARDSTICK_H */
