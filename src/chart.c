@@ -66,15 +66,6 @@ ws_chart_windows(uint32_t known, uint32_t *ages)
 	return n;
 }
 
-static bool
-is_base(uint32_t age)
-{
-	for (int i = 0; i < LENGTH(base_seconds); i++)
-		if (age == base_seconds[i] * WS_TICKS_PER_SECOND)
-			return true;
-	return false;
-}
-
 void
 ws_chart_take(WsChart *chart, uint32_t known, const WsEstimate *estimates,
 			  double page_bytes, int min_offset, int window_size, double max_increase)
@@ -101,8 +92,11 @@ ws_chart_take(WsChart *chart, uint32_t known, const WsEstimate *estimates,
 	for (int i = 0; i < n && ages[i] <= last; i++)
 	{
 		WsChartRow *row = &chart->rows[chart->nrows];
+		bool		drawn = ages[i] == last || ages[i] == plateau_age;
 
-		if (!is_base(ages[i]) && ages[i] != last && ages[i] != plateau_age)
+		for (int j = 0; j < LENGTH(base_seconds); j++)
+			drawn |= ages[i] == base_seconds[j] * WS_TICKS_PER_SECOND;
+		if (!drawn)
 			continue;
 		ws_estimate_bounds(&estimates[i], &row->low, &row->high);
 		row->seconds = (double) ages[i] / WS_TICKS_PER_SECOND;
@@ -202,10 +196,10 @@ format_window(double seconds, char *buf, size_t size)
 
 /* ---- the scale, and what is drawn to it ---- */
 
+/* The marks are columns: 0 is the axis, -1 off the chart or not known. */
 typedef struct Scale
 {
 	double		edge;			/* bytes at the right edge */
-	/* columns of the marks: 0 is the axis, -1 off the chart or not known */
 	int			shared_buffers;
 	int			recommended;
 } Scale;
@@ -322,16 +316,14 @@ draw_scale(Text *text, const Scale *s)
 
 	for (int i = 0; i == 0 || i * step <= s->edge; i++)
 	{
-		char		label[32] = "0";
+		char		label[32];
 		int			at = AXIS + column(s, i * step);
-		int			from;
+		int			n = snprintf(label, sizeof(label), i > 0 ? "%d %s" : "0", i * number, name);
+		int			from = at - n / 2;
 
-		if (i > 0)
-			snprintf(label, sizeof(label), "%d %s", i * number, name);
-		from = at - (int) strlen(label) / 2;
-		if (from > WS_CHART_WIDTH - (int) strlen(label))
-			from = WS_CHART_WIDTH - (int) strlen(label);
-		memcpy(labels + from, label, strlen(label));
+		if (from > WS_CHART_WIDTH - n)
+			from = WS_CHART_WIDTH - n;
+		memcpy(labels + from, label, (size_t) n);
 		line[at] = '+';
 	}
 	draw_marks(s, line + AXIS);
@@ -388,10 +380,10 @@ put_verdict(Text *text, const WsChart *c)
 	if (c->status)
 		return;
 
-	if (c->suggested && strcmp(c->verdict, "exceeds memory") == 0)
-		put_line(text, "Not all that the busiest time needs fits; this is the best. r is for now.");
-	else if (c->suggested && !keep)
-		put_line(text, "Suggested for the busiest time; it needs a restart. r: enough for now.");
+	if (c->suggested && !keep)
+		put_line(text, strcmp(c->verdict, "exceeds memory") == 0 ?
+				 "Not all that the busiest time needs fits; this is the best. r is for now." :
+				 "Suggested for the busiest time; it needs a restart. r: enough for now.");
 	put_line(text, "Why: SELECT reason FROM working_set_recommendation");
 }
 

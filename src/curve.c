@@ -2,10 +2,9 @@
  * curve.c
  *		The windowed martingale estimator; see curve.h.
  *
- * ws_curve_take() copies the ages of the cells that count.  A counting sort
- * groups those of each level into fine steps; eight fine steps are one step of
- * the grid.  ws_curve_window() walks the grid from young to old, solves one
- * equation for each step, and remembers the sums.  The number of cells that
+ * A counting sort groups the ages of each level into fine steps, eight to a
+ * step of the grid.  ws_curve_window() walks the grid from young to old, solves
+ * one equation for each step, and remembers the sums.  The number of cells that
  * turn on between two fine steps is a difference of two places.  Only the fine
  * step in which a window ends has its ages looked at.
  */
@@ -64,8 +63,8 @@ grid_begin(uint32_t step)
 
 /*
  * Pack the ages of a level's cells that count, and return how many.  A cell
- * that is younger than now was touched during the pass: it is of age 0.  There
- * is no branch, since no processor can predict which cells count.
+ * younger than now was touched during the pass: it is of age 0.  No branch:
+ * no processor can predict which cells count.
  */
 static inline uint32_t
 pack_ages(const uint32_t *row, const uint32_t *other, uint32_t m,
@@ -119,10 +118,9 @@ ws_curve_take(WsCurve *curve, const WsSketch *const *sketches, int nsketches,
 	if (first < now && now - first > oldest)
 		first = now - oldest;
 
+	memset(curve, 0, offsetof(WsCurve, before[1]));
 	curve->log2m = sk->log2m;
 	curve->levels = sk->levels;
-	curve->solved = 0;
-	memset(&curve->before[0], 0, sizeof(curve->before[0]));
 	memset(curve->begin, 0, sk->levels * sizeof(curve->begin[0]));
 
 	for (uint32_t k = 0; k < sk->levels; k++)
@@ -146,11 +144,10 @@ level_share(int k, int K)
  * The increment of one step: s[k] cells of level k turned on, z[k] stayed off.
  *
  * With phi(y) = y / (exp(y) - 1) and A = SUM z q, the equation of curve.h is
- * SUM s phi(x q) = A x.  On the logarithms of both sides, in u = log x, it is
- * so nearly straight that Newton needs two or three steps; y phi'(y) =
- * phi (1 - phi - y).  From the lowest share to the highest, y doubles with
- * each level, and exp(2y) - 1 = t (2 + t) where t = exp(y) - 1, so one
- * exponential serves all levels.
+ * SUM s phi(x q) = A x.  On the logarithms of both sides, in log x, it is so
+ * nearly straight that Newton needs two or three steps; y phi'(y) = phi (1 -
+ * phi - y).  From the last level to the first y doubles, and exp(2y) - 1 = t (2
+ * + t) where t = exp(y) - 1, so one exponential serves all levels.
  */
 static WsEstimate
 solve_step(const uint32_t *s, const uint32_t *z, int K, double m)
@@ -219,7 +216,7 @@ solve_step(const uint32_t *s, const uint32_t *z, int K, double m)
 	{
 		double		y = x * level_share(k, K);
 
-		/* beyond this, exp(y) is all there is and y^2/exp(y) is nothing */
+		/* beyond this, y^2/exp(y) is nothing */
 		if (y < 500)
 			information += (s[k] + (double) z[k]) * y * y / expm1(y);
 	}

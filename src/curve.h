@@ -48,10 +48,7 @@ typedef struct WsEstimate
 	bool		saturated;		/* every cell is on: pages is a lower bound */
 } WsEstimate;
 
-/*
- * The curve of one instant.  Estimates do not look at the sketch again, so they
- * agree and rise with the window, whatever is used meanwhile.
- */
+/* The curve of one instant: estimates do not look at the sketch again. */
 typedef struct WsCurve WsCurve;
 
 /* Bytes of a curve of a sketch of m registers; align its memory to 8. */
@@ -68,10 +65,7 @@ extern void ws_curve_take(WsCurve *curve, const WsSketch *const *sketches, int n
 /* Estimate the distinct pages last used at tick now - age or later. */
 extern WsEstimate ws_curve_window(WsCurve *curve, uint32_t age);
 
-/*
- * The 95 % bounds of an estimate, 1.96 standard errors either way, in whole
- * pages rounded outward.  low is at least 0; high is infinity if saturated.
- */
+/* 95 % bounds in whole pages, rounded outward; high: infinity if saturated. */
 extern void ws_estimate_bounds(const WsEstimate *e, double *low, double *high);
 
 #endif							/* WS_CURVE_H */

@@ -45,13 +45,8 @@ ws_plateau_end(const double *series, int n, int min_offset, int window_size,
 
 	/* t is an index, from 0 */
 	for (int t = min_offset - 1; t < n - w; t++)
-	{
-		double		before = rise(series[t - w], series[t]);
-		double		after = rise(series[t], series[t + w]);
-
-		if (after > before * max_increase)
+		if (rise(series[t], series[t + w]) > rise(series[t - w], series[t]) * max_increase)
 			return t + 1;
-	}
 	return n;
 }
 
@@ -86,10 +81,9 @@ ws_plateau(const double *series, int n, int min_offset, int window_size,
 /* ---- live_set ---- */
 
 /*
- * A class with few counts leans on the younger classes, which have more.
- * Where the group below is known to come back sooner its counts are added,
- * too: a page that was used twice is worth no less than one that was used
- * once.
+ * A class with few counts leans on the younger classes, which have more, and on
+ * the group below where that comes back sooner: a page that was used twice is
+ * worth no less than one that was used once.
  */
 void
 ws_live_hazards(const WsLifeTable *t, int group, double *hazard)
@@ -100,14 +94,14 @@ ws_live_hazards(const WsLifeTable *t, int group, double *hazard)
 	for (int c = 0; c < WS_LIFE_CLASSES; c++)
 	{
 		double		mass = 0;
-		double		n = t->at_risk[group][c];
-		double		r = t->returned[group][c];
+		double		n;
+		double		r;
 
 		for (int s = 0; s < WS_LIFE_STEPS_PER_CLASS; s++)
 			mass += t->population[group][c * WS_LIFE_STEPS_PER_CLASS + s];
 		most = fmax(most, mass);
-		n += PRIOR_WEIGHT * most;
-		r += PRIOR_WEIGHT * most * younger;
+		n = t->at_risk[group][c] + PRIOR_WEIGHT * most;
+		r = t->returned[group][c] + PRIOR_WEIGHT * most * younger;
 		if (group > 0 && t->returned[group - 1][c] > t->at_risk[group - 1][c] * younger)
 		{
 			n += LOWER_WEIGHT * t->at_risk[group - 1][c];
@@ -119,10 +113,7 @@ ws_live_hazards(const WsLifeTable *t, int group, double *hazard)
 	}
 }
 
-/*
- * Count the items in *n.  Returns how many of them will come back before they
- * have been idle for the break-even time.
- */
+/* How many of the items, *n, will be used again in the break-even time. */
 static double
 will_come_back(const WsLifeTable *t, double *n)
 {
@@ -229,10 +220,7 @@ ws_format_window(double seconds, char *buf, size_t size)
 		snprintf(buf, size, "%.0f %ss", n, unit);
 }
 
-/*
- * "last 14 minutes", or "5 minutes seen so far" if the data are younger.
- * Returns whether they are not.
- */
+/* "last 14 minutes", or "5 minutes seen so far" and false: less is known */
 static bool
 name_period(const WsWorkload *w, double seconds, char *buf, size_t size)
 {
@@ -244,10 +232,7 @@ name_period(const WsWorkload *w, double seconds, char *buf, size_t size)
 	return all_seen;
 }
 
-/*
- * The growth of the curve from one point to another, as a share of the size at
- * a third; 0 unless it is more than twice its standard error.
- */
+/* Growth as a share of a size; 0 unless above two standard errors. */
 static double
 growth_share(const WsEstimate *from, const WsEstimate *to, const WsEstimate *of)
 {
@@ -257,10 +242,7 @@ growth_share(const WsEstimate *from, const WsEstimate *to, const WsEstimate *of)
 	return of->pages > 0 && pages > 2 * error ? pages / of->pages : 0;
 }
 
-/*
- * Does the curve still grow over the last fifth of a window, or of the data?
- * Windows beyond the start of the data are flat.
- */
+/* Does the curve grow over the last fifth of a window, or of the data? */
 static bool
 still_grows(const WsWorkload *w, int index)
 {

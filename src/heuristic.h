@@ -7,10 +7,9 @@
  *
  * plateau_end is the reference: the rule of the autoscaler that Neon runs for
  * its own Postgres (neondatabase/autoscaling, pkg/agent/core/wss.go, 2025).
- * While one workload runs, the curve of size against window rises fast and
- * then levels off, because the same pages are used again.  A new steep rise
- * further back belongs to an earlier workload.  The rule walks from short
- * windows to long ones and stops at the last point before the curve climbs
+ * The curve of size against window levels off when the same pages are used
+ * again.  A steep rise further back belongs to an earlier workload.  The rule
+ * walks from short windows to long ones and stops before the curve climbs
  * again.
  *
  * live_set multiplies the size of the break-even time's window by the share of
@@ -97,23 +96,19 @@ extern const WsHeuristic ws_heuristics[WS_METHODS];
 extern WsRecommendation ws_recommend(const WsHeuristic *heuristic, const WsWorkload *workload);
 
 /*
- * The end of the plateau of series[0 .. n-1].
- *
- * With w = window_size - 1, and points counted from 1: the first t from
- * min_offset to n - w at which the rise after t, over w points, is more than
- * max_increase times the rise before it; a fall counts as no rise.  Returns
- * that t, or n when there is none.
- *
- * n >= 1, window_size >= 2, min_offset >= window_size.
+ * The end of the plateau of series[0 .. n-1].  With w = window_size - 1, and
+ * points counted from 1: the first t from min_offset to n - w at which the rise
+ * after t, over w points, is more than max_increase times the rise before it; a
+ * fall counts as no rise.  n if there is none.  n >= 1, window_size >= 2,
+ * min_offset >= window_size.
  */
 extern int	ws_plateau_end(const double *series, int n, int min_offset,
 						   int window_size, double max_increase);
 
 /*
  * Where a growing series will be at the next decision: the highest of x1 + (x1
- * - x0) * factor over all neighbours x0, x1, or the one point.  So a workload
- * that still reads its data gets its cache in advance.  A fall counts as no
- * growth.  n >= 1, factor >= 0.
+ * - x0) * factor over all neighbours x0, x1, or the one point.  A fall counts
+ * as no growth.  n >= 1, factor >= 0.
  */
 extern double ws_project_next_highest(const double *series, int n, double factor);
 
@@ -125,10 +120,7 @@ typedef struct WsPlateau
 	double		projected;		/* where the series up to there is heading */
 } WsPlateau;
 
-/*
- * Both steps of the reference: the end of the plateau, and the projection over
- * the points before the first that exceeds it.
- */
+/* The reference: the end, projected by what does not exceed it. */
 extern WsPlateau ws_plateau(const double *series, int n, int min_offset,
 							int window_size, double max_increase);
 

@@ -2,8 +2,8 @@
  * history.c
  *		What was recommended when; see history.h.
  *
- * Times are compared by their numbers, which cannot overflow.  Numbers begin
- * at 1, so that no row is of a time before 1970, however that time is divided.
+ * Times are compared by their numbers, which cannot overflow.  They begin at
+ * 1, so that no row is of a time before 1970, however that time is divided.
  */
 #include "history.h"
 
@@ -153,10 +153,7 @@ ws_history_merge(WsHistory *history, const WsHistory *other, int64_t now)
 	merge(history->quarters, other->quarters, WS_HISTORY_QUARTERS, now / QUARTER);
 }
 
-/*
- * Number of the first minute or quarter that begins in the last so many
- * seconds (above 0) up to now (not before 1970).
- */
+/* The first minute or quarter that begins in so many seconds up to now. */
 static int64_t
 first_of(int64_t now, int64_t seconds, int64_t unit)
 {
@@ -184,12 +181,10 @@ list_rows(const WsHistoryRow *rows, int places, int minutes, int64_t first, int6
 
 	for (int64_t i = last; i >= first; i--)
 	{
-		const WsHistoryRow *row = &rows[i % places];
-
-		if (row->number != i)
+		if (rows[i % places].number != i)
 			continue;
 		if (entries)
-			entries[n] = entry_of(row, minutes);
+			entries[n] = entry_of(&rows[i % places], minutes);
 		n++;
 	}
 	return n;
@@ -197,9 +192,8 @@ list_rows(const WsHistoryRow *rows, int places, int minutes, int64_t first, int6
 
 /*
  * List the minutes of the last day and the quarters before, from a minute and
- * a quarter on, unless entries is NULL, and count them; a quarter counts as
- * many.  The quarter in which the day begins may lie partly within the day, so
- * it is left out.
+ * a quarter on, unless entries is NULL.  Count them; a quarter counts as many.
+ * The quarter in which the day begins may be listed in part, and is left out.
  */
 static int
 list(const WsHistory *history, int64_t now, int64_t minute, int64_t quarter,

@@ -63,13 +63,10 @@ typedef struct WsHistoryEntry
 
 #define WS_HISTORY_ENTRIES	(WS_HISTORY_MINUTES + WS_HISTORY_QUARTERS)
 
-/*
- * The counters when they were last read, and the reset that they count from,
- * as any number that identifies it.  All zeros: never read.
- */
+/* The counters when they were last read.  All zeros: never read. */
 typedef struct WsHistoryCount
 {
-	int64_t		since;
+	int64_t		since;			/* any number that identifies the reset */
 	uint64_t	lookups;
 	uint64_t	hits;
 } WsHistoryCount;
@@ -112,23 +109,18 @@ extern void ws_history_merge(WsHistory *history, const WsHistory *other, int64_t
 /*
  * List the entries up to now, youngest first: the minutes of the last day with
  * the present one, then the quarters of the last 30 days that lie wholly
- * before these.  entries has WS_HISTORY_ENTRIES places.  Returns how many
- * there are.
+ * before these; WS_HISTORY_ENTRIES at most.  Returns how many there are.
  */
 extern int	ws_history_read(const WsHistory *history, int64_t now, WsHistoryEntry *entries);
 
 /*
- * Find the highest recommendation of the rows, listed or not, that begin in
- * the last so many seconds: of equals the youngest, and its minute if that is
- * still stored.  False: there is none.
+ * Find the highest recommendation of the rows, listed or not, that begin in so
+ * many seconds: of equals the youngest, its minute if stored.  False: none.
  */
 extern bool ws_history_peak(const WsHistory *history, int64_t now, int64_t seconds,
 							WsHistoryEntry *peak);
 
-/*
- * Count the minutes that are known of the last so many seconds, by the entries
- * of ws_history_read() that begin in this time.
- */
+/* Count the minutes of ws_history_read() that begin in so many seconds. */
 extern int	ws_history_known(const WsHistory *history, int64_t now, int64_t seconds);
 
 /* NULL when all invariants hold, else what is wrong.  For data from outside. */

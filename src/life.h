@@ -34,15 +34,12 @@
 #define WS_LIFE_STEPS		90	/* steps in the break-even time */
 #define WS_LIFE_STEPS_PER_CLASS (WS_LIFE_STEPS / WS_LIFE_CLASSES)
 
-/* Pages idle for fewer steps than this are in use, and are not held. */
-#define WS_LIFE_IN_USE		6
+#define WS_LIFE_IN_USE		6	/* pages idle for fewer steps are not held */
 
-/* The break-even time, in seconds.  A step is at least one tick. */
+/* In seconds.  A step is at least one tick. */
 #define WS_BREAK_EVEN_MIN		30
 #define WS_BREAK_EVEN_DEFAULT	900
 #define WS_BREAK_EVEN_MAX		3600
-
-/* The hold, in seconds. */
 #define WS_HOLD_DEFAULT			300
 
 typedef struct WsLifeItem
@@ -67,12 +64,8 @@ typedef struct WsLifeTable
 	/* of this step */
 	double		population[WS_LIFE_GROUPS][WS_LIFE_STEPS];	/* by idle time */
 
-	/*
-	 * groups 1 and 2, idle for less than the hold: below WS_LIFE_IN_USE,
-	 * above
-	 */
-	double		in_use;
-	double		idle;
+	double		in_use;			/* could be held, idle below WS_LIFE_IN_USE, */
+	double		idle;			/* and above */
 } WsLifeTable;
 
 typedef struct WsLife
@@ -95,10 +88,7 @@ typedef struct WsLife
 /* Bytes of a life table of so many items. */
 extern size_t ws_life_size(uint32_t nitems);
 
-/*
- * Make an empty table.  Times are in seconds.  The break-even time is within
- * its bounds, and the hold is not longer.
- */
+/* Make it empty.  Times are in seconds; the hold is at most break_even. */
 extern void ws_life_init(WsLife *life, uint32_t nitems, int break_even, int hold);
 
 extern bool ws_life_due(const WsLife *life, uint32_t now);

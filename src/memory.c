@@ -3,11 +3,9 @@
  *		How much memory the machine and the control groups allow; see memory.h.
  *
  *	1. /proc/self/cgroup names the process's group in each hierarchy.  Version
- *	   2 has one hierarchy for all controllers.  Of version 1 the hierarchy
- *	   with the memory controller matters.  A machine may have both; then one
- *	   of them has the controller, and the other has none of its files.
- *	2. /proc/self/mountinfo shows where the hierarchies are mounted, and which
- *	   part of them.
+ *	   2 has one hierarchy, version 1 has one with the memory controller.  A
+ *	   machine may have both; then one of them has none of the files.
+ *	2. /proc/self/mountinfo shows where they are mounted, and which part.
  *	3. A group is bound by its own limits and by those of all groups above it,
  *	   up to the mount point.
  */
@@ -35,9 +33,8 @@
 typedef struct Hierarchy
 {
 	const char *files[3];		/* the files of a group that have limits */
-	bool		wanted;			/* the process is in it; its mount is not
-								 * found */
-	bool		mounted;		/* its mount is found */
+	bool		wanted;			/* the process is in it; no mount found yet */
+	bool		mounted;
 	size_t		top;			/* length of the mount point in the path */
 	char		path[NAME_SIZE + sizeof("/memory.limit_in_bytes")];
 } Hierarchy;
@@ -77,8 +74,7 @@ refuse(Look *look, const char *name, const char *how, const char *what)
 	char		quoted[80];
 
 	quote(quoted, sizeof(quoted), name);
-	snprintf(look->memory->reason, sizeof(look->memory->reason), "%s %s%s",
-			 quoted, how, what);
+	snprintf(look->memory->reason, sizeof(look->memory->reason), "%s %s%s", quoted, how, what);
 	return false;
 }
 
@@ -347,11 +343,10 @@ read_groups(Look *look)
 {
 	if (!read_file(look, "/proc/self/cgroup", take_group))
 		return false;
-	for (int pass = 0; pass < 2; pass++)
+	for (int pass = 0; pass < 2 && (look->v1.wanted || look->v2.wanted); pass++)
 	{
 		look->any = pass > 0;
-		if ((look->v1.wanted || look->v2.wanted) &&
-			!read_file(look, "/proc/self/mountinfo", take_mount))
+		if (!read_file(look, "/proc/self/mountinfo", take_mount))
 			return false;
 	}
 	/* the controller is in version 1: the other need not be mounted */

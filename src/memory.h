@@ -26,15 +26,11 @@ typedef struct WsMemory
 	uint64_t	limit;			/* bytes that may be used; 0: not known */
 	uint64_t	host;			/* bytes that the machine has; 0: not known */
 	bool		by_cgroup;		/* is the limit a control group's? */
-	char		reason[192];	/* why the limit is not known, as the end of
-								 * the sentence "the memory limit is not
-								 * known: ..."; else empty */
+	char		reason[192];	/* "the memory limit is not known: ..."; or
+								 * empty */
 } WsMemory;
 
-/*
- * Read the limit.  root is put before each path: "" in a server, a directory
- * with copies in a test.  Leaves no file open and no memory allocated.
- */
+/* Read the limit.  root is put before each path: "", but for tests. */
 extern void ws_memory_read(const char *root, WsMemory *memory);
 
 #endif							/* WS_MEMORY_H */

@@ -15,10 +15,7 @@
 #define SHARED_LEAST	(128 * MB)	/* the server's default */
 #define AS_GOOD			0.005	/* hit ratios so close are equally good */
 
-/*
- * The ratio of suggested to present shared buffers at which a verdict begins,
- * and at which it stays.  The last is of needed to cacheable.
- */
+/* Suggested to present shared buffers; the last is needed to cacheable. */
 #define GROW_ENTER		1.2
 #define GROW_STAY		1.05
 #define SHRINK_ENTER	0.5
@@ -65,10 +62,10 @@ ws_sizing(const WsSizingFacts *f, WsVerdict before)
 
 	if (f->memory > 0)
 	{
-		double		reserved = f->connections * (BACKEND + f->work_mem) + f->maintenance;
+		double		processes = f->connections * (BACKEND + f->work_mem) + f->maintenance;
 		double		most;
 
-		s.reserved = fmin(reserved, RESERVED_MOST * f->memory);
+		s.reserved = fmin(processes, RESERVED_MOST * f->memory);
 		s.cacheable = f->memory - s.reserved;
 		most = fmax(floor(SHARED_MOST * s.cacheable / MB), 1) * MB;
 		exceeds = f->needed > s.cacheable * (before == WS_VERDICT_EXCEEDS_MEMORY ? EXCEEDS_STAY : 1);

@@ -16,14 +16,12 @@
  *	3. effective_cache_size: the rest, which is the two caches together.
  *	4. If more is needed than the rest, the largest possible cache may be a
  *	   waste.  Of the possible sizes that were simulated, take the smallest
- *	   whose hit ratio is within half a percent of the best.  If only the
- *	   largest of them is, more might be better still: take the largest
- *	   possible size.
+ *	   whose hit ratio is within half a percent of the best.  If that is the
+ *	   largest of them, or none, take the largest possible size.
  *
  * The verdict compares shared_buffers with the suggestion, or with what is
  * needed if that is less and the suggestion is only the minimum.  It changes
- * when the two differ clearly, changes back when they clearly do not, and only
- * after that has lasted for some time.
+ * when the two differ clearly, and back when they clearly do not.
  */
 #ifndef WS_SIZING_H
 #define WS_SIZING_H

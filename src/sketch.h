@@ -56,10 +56,7 @@
 /* The first tick of a new sketch.  A state file has up to 77 days below it. */
 #define WS_TICK_ORIGIN			((uint32_t) 1 << 26)
 
-/*
- * The clock stops here, after 13.2 years: the sum of a tick and a period, up
- * to 77 days, does not overflow.
- */
+/* The clock stops here, after 13.2 years, 77 days before it would overflow. */
 #define WS_TICK_LAST			(UINT32_MAX - WS_TICK_ORIGIN)
 
 typedef struct WsSketch
@@ -96,17 +93,13 @@ extern uint32_t ws_sketch_advance(WsSketch *sk, uint32_t tick);
 /* Forget everything older than the tick. */
 extern void ws_sketch_raise_floor(WsSketch *sk, uint32_t tick);
 
-/*
- * Add from a state file an old use of a cell, and the tick since which all old
- * uses are known.
- */
+/* From a state file: an old use; since when all old uses are known. */
 extern void ws_sketch_recall(WsSketch *sk, size_t cell, uint32_t tick);
 extern void ws_sketch_lower_floor(WsSketch *sk, uint32_t tick);
 
 /*
- * Empty the sketch and set the clock back to the tick, while others write.  A
- * slow writer may leave a cell ahead of the present, as if its page were used
- * all the time, until the page is used again.
+ * Empty the sketch and set the clock back, while others write.  A slow writer
+ * may leave a cell ahead of the present, until its page is used again.
  */
 extern void ws_sketch_restart(WsSketch *sk, uint32_t tick);
 
