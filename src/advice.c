@@ -14,20 +14,15 @@
  */
 #define FEW_READS	30.0
 
-/* A row is known if so many sampled pages fit into its sweep. */
-#define FEW_PAGES	16
-
-/* Reads a second that do not matter. */
-#define NO_READS	1
-
-#define TALLY_FIELDS (sizeof(WsTally) / sizeof(double))
+#define FEW_PAGES	16			/* sampled ones in a sweep: its row is known */
+#define NO_READS	1			/* a second that do not matter */
 
 void
 ws_tally_add(WsTally *sum, const WsTally *part)
 {
 	double		weight = part->weight > 0 ? part->weight : sum->weight;
 
-	for (size_t i = 0; i < TALLY_FIELDS; i++)
+	for (size_t i = 0; i < sizeof(WsTally) / sizeof(double); i++)
 		((double *) sum)[i] += ((const double *) part)[i];
 	sum->weight = weight;
 }
@@ -50,9 +45,7 @@ sum_groups(const double *groups, int but)
 static double
 of_scans(double counted, const double *runs, double limit)
 {
-	double		scans = runs[0] > 0 ? counted * runs[1] / runs[0] : counted;
-
-	return fmin(scans, limit);
+	return fmin(runs[0] > 0 ? counted * runs[1] / runs[0] : counted, limit);
 }
 
 static double
@@ -124,9 +117,9 @@ standard_error(const WsTally *t, int size)
 
 /*
  * A second error, above the present size: how many sampled pages compete for
- * the buffers is a matter of chance, as if the size were off by so much.  The
- * steeper the curve, the more that matters.  The jackknife does not see it; at
- * the present size it is corrected, and below the jackknife is enough.
+ * the buffers is a matter of chance, as if the size were off.  The steeper the
+ * curve, the more that matters.  The jackknife does not see it; at the present
+ * size it is corrected, and below the jackknife is enough.
  */
 static double
 size_error(const WsTally *t, const WsAdvice *rows, int size, uint32_t resident)
@@ -147,22 +140,21 @@ static void
 predict_row(const WsTally *t, int size, double nbuffers, bool enough, WsAdvice *row)
 {
 	double		accesses = t->hits + t->reads;
-	double		rest = real_reads(t, WS_CLASS_REST) + t->hits - of_scans(t->scan_hits, t->run_hits, t->hits);
-	double		reads;
+	double		reads = predict_all_reads(t, size, -1);
+	double		rest = real_reads(t, WS_CLASS_REST) + t->hits -
+		of_scans(t->scan_hits, t->run_hits, t->hits);
 
+	/* the ratios, reads and error are not known yet */
 	*row = (WsAdvice)
 	{
-		.factor = ws_sweep_factors[size], .buffers = rint(ws_sweep_factors[size] * nbuffers),
-			.hit_ratio = NAN, .hit_ratio_without_scans = NAN, .hit_ratio_lru = NAN,
-			.reads_per_second = NAN, .read_factor = NAN, .error = NAN
+		ws_sweep_factors[size], rint(ws_sweep_factors[size] * nbuffers),
+			NAN, NAN, NAN, NAN, NAN, NAN
 	};
 	if (accesses <= 0 || t->seconds <= 0)
 		return;
 	row->hit_ratio_lru = lru_ratio(t, row->buffers);
 	if (!enough)
 		return;
-
-	reads = predict_all_reads(t, size, -1);
 	row->hit_ratio = hit_ratio(reads, accesses);
 	row->reads_per_second = fmin(reads, accesses) / t->seconds;
 	if (rest > 0)
@@ -206,25 +198,17 @@ ws_advice_expect(const WsAdviceTable *table, const WsTally *tally, double buffer
 	const WsAdvice *above = NULL;
 	const WsAdvice *nearest;
 
-	if (isnan(buffers))
-		return NAN;
-	for (int i = 0; i < WS_SWEEP_SIZES; i++)
-	{
-		const WsAdvice *row = &table->rows[i];
-
-		if (isnan(row->hit_ratio))
-			continue;
-		if (row->buffers <= buffers)
+	for (const WsAdvice *row = table->rows; row < table->rows + WS_SWEEP_SIZES; row++)
+		if (!isnan(row->hit_ratio) && row->buffers <= buffers)
 			below = row;
-		else if (above == NULL)
+		else if (!isnan(row->hit_ratio) && above == NULL)
 			above = row;
-	}
 
 	if (below && above)
 		return below->hit_ratio + (above->hit_ratio - below->hit_ratio) *
 			(buffers - below->buffers) / (above->buffers - below->buffers);
 	nearest = below ? below : above;
-	if (nearest == NULL)
+	if (nearest == NULL || isnan(buffers))
 		return NAN;
 	return fmin(fmax(nearest->hit_ratio + lru_ratio(tally, buffers) -
 					 lru_ratio(tally, nearest->buffers), 0), 1);
@@ -242,15 +226,9 @@ rounded(double reads)
 static const char *
 with_commas(double whole, char *buf, size_t size)
 {
-	size_t		n;
+	size_t		n = whole < 1000 ? 0 : strlen(with_commas(floor(whole / 1000), buf, size));
 
-	if (whole < 1000)
-		snprintf(buf, size, "%.0f", whole);
-	else
-	{
-		n = strlen(with_commas(floor(whole / 1000), buf, size));
-		snprintf(buf + n, size - n, ",%03.0f", fmod(whole, 1000));
-	}
+	snprintf(buf + n, size - n, n > 0 ? ",%03.0f" : "%.0f", fmod(whole, 1000));
 	return buf;
 }
 
@@ -277,11 +255,12 @@ ws_advice_reason(const WsAdviceTable *table, char *buf, size_t size)
 	buf[0] = '\0';
 	if (!table->sure || isnan(now) || isnan(doubled) || isnan(again))
 		return;
-
 	if (table->reads_per_second < NO_READS)
-		snprintf(buf, size, "shared_buffers now miss less than one read a second, so more would save nothing");
+		snprintf(buf, size, "shared_buffers now miss less than one read a second, "
+				 "so more would save nothing");
 	else if (saved < NO_READS && saved_again < NO_READS)
-		snprintf(buf, size, "neither doubling shared_buffers nor doubling again would save a read a second");
+		snprintf(buf, size, "neither doubling shared_buffers nor doubling again "
+				 "would save a read a second");
 	else
 		snprintf(buf, size, "doubling shared_buffers would save %s reads a second; doubling again, %s",
 				 with_commas(saved, a, sizeof(a)), with_commas(saved_again, b, sizeof(b)));

@@ -4,12 +4,11 @@
  *		sizes of the cache, and how sure that is.
  *
  * The miniature sweeps count which sampled accesses would miss at each size.
- * Scaled by the sampling rate that is an estimate for all pages, which can be
- * corrected: all real reads are counted, and so are those of sampled pages.
- * So misses are scaled, apart for sequential scans and for the rest, by real
- * reads over sampled reads.  If few were sampled they are scaled by the
- * sampling rate, corrected by the size of the working set, which the sketch
- * knows better than the sample.
+ * The sampling rate scales that to all pages, and real reads correct it: all
+ * are counted, and so are those of sampled pages.  So misses are scaled, apart
+ * for sequential scans and for the rest, by real reads over sampled reads.  If
+ * few were sampled they are scaled by the sampling rate, corrected by the size
+ * of the working set, which the sketch knows better than the sample.
  *
  * The prediction for the present size is not made to agree with the measured
  * hit ratio, and its difference is part of the error.  The other part is the
@@ -21,10 +20,6 @@
  */
 #ifndef WS_ADVICE_H
 #define WS_ADVICE_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "pagehash.h"
 #include "reuse.h"
@@ -55,10 +50,8 @@ typedef struct WsTally
 	double		sampled[WS_CLIENT_CLASSES][WS_ERROR_GROUPS];
 	double		events[WS_CLIENT_CLASSES];
 
-	/* sampled accesses that would miss */
+	/* sampled accesses that would miss, and reuse distances of all */
 	double		missed[WS_SWEEP_SIZES][WS_CLIENT_CLASSES][WS_ERROR_GROUPS];
-
-	/* reuse distances of sampled accesses */
 	double		distances[WS_REUSE_BINS];
 } WsTally;
 
@@ -78,11 +71,10 @@ typedef struct WsAdvice
 	double		error;			/* 95 % bound: hit_ratio is off by less */
 } WsAdvice;
 
-/*
- * The error of a simulation with all pages sampled, as bench/advice finds it,
- * and how far off a sure prediction for the present size may be.
- */
+/* Error of a simulation with all pages sampled, as bench/advice finds it. */
 #define WS_ADVICE_MODEL_ERROR 0.001
+
+/* How far off a sure prediction for the present size may be. */
 #define WS_ADVICE_TOLERANCE 0.03
 
 /* Why there is no advice at all with working_set.sample_pages = 0. */
@@ -93,9 +85,8 @@ typedef struct WsAdviceTable
 	double		seconds;		/* period of the counts */
 	double		hit_ratio;		/* measured; NaN without any access */
 	double		reads_per_second;	/* measured */
-	double		difference;		/* prediction for the present size less
-								 * hit_ratio; NaN if not known */
-	bool		sure;			/* it is known and within the tolerance */
+	double		difference;		/* present row less hit_ratio, or NaN */
+	bool		sure;			/* that is known and within the tolerance */
 	WsAdvice	rows[WS_SWEEP_SIZES];
 } WsAdviceTable;
 
@@ -107,9 +98,8 @@ extern void ws_advise(const WsTally *tally, double nbuffers, const uint32_t *res
 					  WsAdviceTable *table);
 
 /*
- * The hit ratio expected with so many buffers: between the rows by
- * interpolation, beyond them by the difference that LRU makes, NaN if not
- * known.  "tally" is the one that the table was made from.
+ * The hit ratio expected with so many buffers, or NaN: between the rows of the
+ * tally's table by interpolation, beyond by the difference that LRU makes.
  */
 extern double ws_advice_expect(const WsAdviceTable *table, const WsTally *tally,
 							   double buffers);

@@ -2,11 +2,10 @@
  * pagehash.h
  *		How the 32 bits of a page's hash are divided.
  *
- * The server hashes the identity of a page to 32 bits, for its own table of
- * buffers.  Whatever working_set chooses by that hash takes a few of its bits,
- * or a few bits of its product with an odd constant, a "mix".  Bit n of a mix
- * depends on bits 0 to n of the hash.  The first bits are the most
- * significant.
+ * The server hashes the identity of a page to 32 bits.  Whatever working_set
+ * chooses by that hash takes a few of its bits, or of its product with an odd
+ * constant, a "mix".  Bit n of a mix depends on bits 0 to n of the hash.  The
+ * first bits are the most significant.
  *
  *	division			which bits						for
  *	------------------	------------------------------	-----------------------
@@ -33,8 +32,7 @@
  *
  * Stratum and register depend on each other on purpose.  The sampled pages
  * fill whole registers, those of the smallest hashes, so the hot path
- * recognises all other pages by one comparison.  Nothing combines the
- * remaining pairs.
+ * recognises all other pages by one comparison.
  *
  * This module knows nothing of PostgreSQL.
  */
@@ -44,10 +42,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Strata are below this. */
-#define WS_STRATA			32
-
-/* Groups of pages for the standard errors of the advice. */
+#define WS_STRATA			32	/* strata are below this */
 #define WS_ERROR_GROUPS		16
 
 /* 2^32 divided by the golden ratio, and two constants of MurmurHash3's. */
@@ -58,9 +53,8 @@
 /*
  * Register and level in a sketch of 2^log2m registers, where shift is 32 -
  * log2m, and the sentinel is 2^shift, the bit that ends the count of zeros.
- * Half of all pages are in level 0, a quarter in level 1, and so on up to 32 -
- * log2m.  The register is 64 bits wide because the hot path then saves an
- * instruction.
+ * Half of all pages are in level 0, a quarter in level 1, and so on.  The
+ * register has 64 bits because that saves the hot path an instruction.
  */
 static inline uint64_t
 ws_hash_register(uint64_t hash, uint32_t shift)
@@ -74,7 +68,7 @@ ws_hash_level(uint32_t hash, uint32_t sentinel)
 	return (uint32_t) __builtin_ctz(hash | sentinel);
 }
 
-/* Stratum: half of all pages are in 0, a quarter in 1, ... */
+/* Half of all pages are in stratum 0, a quarter in 1, and so on. */
 static inline uint32_t
 ws_hash_stratum(uint32_t hash, uint32_t log2m)
 {
@@ -86,10 +80,7 @@ ws_hash_stratum(uint32_t hash, uint32_t log2m)
 	return zeros < WS_STRATA ? zeros : WS_STRATA - 1;
 }
 
-/*
- * The bound below which hashes are of sampled registers, those that hold all
- * pages of strata shift and up.
- */
+/* Hashes of sampled registers, those of strata shift and up, are below it. */
 static inline uint32_t
 ws_hash_bound(uint32_t shift, uint32_t log2m)
 {
@@ -105,28 +96,27 @@ ws_hash_in_sampled_register(uint32_t hash, uint32_t bound)
 	return hash < bound;
 }
 
-/* Error group. */
 static inline uint32_t
 ws_hash_group(uint32_t hash)
 {
 	return (hash * WS_MIX_C) >> 28;
 }
 
-/* Bucket of the sample table, of a power of two up to 2^25. */
+/* Of so many buckets, a power of two up to 2^25. */
 static inline uint32_t
 ws_hash_bucket(uint32_t hash, uint32_t buckets)
 {
 	return (hash * WS_MIX_B) >> 7 & (buckets - 1);
 }
 
-/* Slot of the damper, of 2^(32 - shift). */
+/* Of 2^(32 - shift) slots. */
 static inline uint32_t
 ws_hash_damper_slot(uint32_t hash, uint32_t shift)
 {
 	return (hash * WS_MIX_B) >> shift;
 }
 
-/* Slot of a process's last reads, of a power of two. */
+/* Of so many slots, a power of two. */
 static inline uint32_t
 ws_hash_read_slot(uint32_t hash, uint32_t slots)
 {

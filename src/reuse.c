@@ -63,25 +63,28 @@ count_up_to(const WsReuse *reuse, uint32_t place)
 	return sum;
 }
 
+/* Give a page the next new place. */
+static void
+append(WsReuse *reuse, uint32_t page)
+{
+	add(reuse, reuse->next, 1);
+	reuse->page[reuse->next] = (uint16_t) page;
+	reuse->place[page] = reuse->next++;
+}
+
 static void
 move_together(WsReuse *reuse)
 {
-	uint32_t	to = 1;
-
 	memset(reuse->tree, 0, (reuse->nplaces + 1) * sizeof(uint32_t));
+	reuse->next = 1;
 	for (uint32_t from = 1; from <= reuse->nplaces; from++)
 	{
 		uint16_t	page = reuse->page[from];
 
-		if (page == EMPTY)
-			continue;
 		reuse->page[from] = EMPTY;
-		reuse->page[to] = page;
-		reuse->place[page] = to;
-		add(reuse, to, 1);
-		to++;
+		if (page != EMPTY)
+			append(reuse, page);
 	}
-	reuse->next = to;
 }
 
 void
@@ -113,16 +116,12 @@ ws_reuse_access(WsReuse *reuse, uint32_t page)
 
 	if (reuse->next > reuse->nplaces)
 		move_together(reuse);
-	add(reuse, reuse->next, 1);
-	reuse->page[reuse->next] = (uint16_t) page;
-	reuse->place[page] = reuse->next++;
+	append(reuse, page);
 	reuse->count++;
 	return distance;
 }
 
-/*
- * Bins 0 to 7 are of the distances 0 to 7; from 8 on, each octave has eight.
- */
+/* Bins 0 to 7 are of the distances 0 to 7; from 8 on, each octave has eight. */
 int
 ws_reuse_bin(double distance)
 {
@@ -155,13 +154,11 @@ ws_reuse_misses(const double *bins, double buffers)
 {
 	double		misses = bins[WS_REUSE_BINS - 1];
 
-	for (int bin = WS_REUSE_BINS - 2; bin >= 0; bin--)
+	for (int bin = WS_REUSE_BINS - 2; bin >= 0 && ws_reuse_bin_end(bin) > buffers; bin--)
 	{
 		double		end = ws_reuse_bin_end(bin);
 		double		start = bin > 0 ? ws_reuse_bin_end(bin - 1) : 0;
 
-		if (end <= buffers)
-			break;
 		misses += bins[bin] * (start >= buffers ? 1 : (end - buffers) / (end - start));
 	}
 	return misses;

@@ -4,10 +4,10 @@
  *
  * The reuse distance of an access is the number of distinct pages used since
  * the last access to the same page.  A cache with LRU replacement holds the
- * page if its size is larger than that (Mattson et al. 1970), so the
- * distribution of distances is the miss-ratio curve of LRU at all sizes at
- * once.  On a sample of the pages distances shrink by the sampling rate
- * (SHARDS; Waldspurger et al. 2015).
+ * page if it is larger than that, so the distribution of distances is the
+ * miss-ratio curve of LRU at all sizes at once (Mattson et al. 1970).  On a
+ * sample of the pages distances shrink by the sampling rate (SHARDS;
+ * Waldspurger et al. 2015).
  *
  * PostgreSQL does not replace by LRU, and scans go through rings, so this is a
  * cross-check for the miniature sweeps, and goes beyond the sizes of these.
@@ -28,9 +28,8 @@
 #define WS_REUSE_NEVER UINT32_MAX
 
 /*
- * Distances, in pages, are counted in bins of eight to an octave.  Bin b is
- * for those below ws_reuse_bin_end(b), the last one for all beyond and for
- * WS_REUSE_NEVER.
+ * Distances, in pages, are counted in bins of eight to an octave, the last one
+ * for all beyond the others and for WS_REUSE_NEVER.
  */
 #define WS_REUSE_BINS 248
 
@@ -49,7 +48,7 @@ extern uint32_t ws_reuse_access(WsReuse *reuse, uint32_t page);
 /* Forget a page: its number may be another page's next time. */
 extern void ws_reuse_forget(WsReuse *reuse, uint32_t page);
 
-/* Bin of a distance in pages, and where a bin ends; the last one does not. */
+/* Bin of a distance, and the end that its distances are below, or infinity. */
 extern int	ws_reuse_bin(double distance);
 extern double ws_reuse_bin_end(int bin);
 

@@ -14,7 +14,7 @@ _Static_assert(sizeof(WsPageId) == 20, "pages are compared as bytes");
 
 /*
  * The reader's share of a processor.  The shift rises when the reader has
- * taken DEBT_LIMIT more, and falls if twice as much would stay below.  So a
+ * taken DEBT_LIMIT more, and falls if twice as much would stay below, so a
  * burst such as the filling of a cache passes: a stratum that is given up has
  * a history again only minutes later.  Few events are never too many, however
  * long they took, because other processes may have the processor.
@@ -31,47 +31,40 @@ _Static_assert(sizeof(WsPageId) == 20, "pages are compared as bytes");
 #define FREE_SHIFT		4
 #define FREE_LOOKS		20000.0
 
-/* The shift falls when less than this share of the table is used, */
+/*
+ * The shift falls when less than this share of the table is used, and so much
+ * more than the load would stay below its limits.
+ */
 #define FILLED_LOW		0.4
-/* and so much more than the load would stay below its limits. */
 #define MARGIN			2
 
 /* Seconds since the last change from which on the shift may rise, or fall. */
 #define RISE_SECONDS	1.0
 #define FALL_SECONDS	60.0
-
-/* Seconds over which loads are averaged. */
-#define LOAD_SECONDS	10.0
+#define LOAD_SECONDS	10.0	/* over which loads are averaged */
 
 /*
  * The reader reads the stream ten times a second, or less often if it waits
- * for a processor.  If more than a quarter of the stream fills in that time,
+ * for a processor.  If more than FLOOD_PART of the stream fills in that time,
  * the shift rises at once, by FLOOD_STEPS at most.
  */
 #define FLOOD_TURNS		10.0
 #define FLOOD_PART		0.25
 #define FLOOD_STEPS		3
 
-/* Thinning frees at least one part in so many of the table. */
+/* Thinning frees one part in THIN_PART; one page in 2^LASTING_MOST lasts. */
 #define THIN_PART		8
-
-/* An hour, and the brief time at first. */
-#define LONG_TICKS		(WS_SAMPLE_SECONDS * WS_TICKS_PER_SECOND)
-#define BRIEF_TICKS		(1200 * WS_TICKS_PER_SECOND)
-
-/* At least one sampled page in 2^this lasts. */
 #define LASTING_MOST	3
 
-static uint32_t *
-heads(const WsSampler *sampler)
-{
-	return (uint32_t *) &sampler->samples[sampler->capacity];
-}
+#define LONG_TICKS		(WS_SAMPLE_SECONDS * WS_TICKS_PER_SECOND)
+#define BRIEF_TICKS		(1200 * WS_TICKS_PER_SECOND)	/* at first */
 
+/* The head of the bucket of a hash. */
 static uint32_t *
 bucket(const WsSampler *sampler, uint32_t hash)
 {
-	return &heads(sampler)[ws_hash_bucket(hash, sampler->buckets)];
+	return (uint32_t *) &sampler->samples[sampler->capacity] +
+		ws_hash_bucket(hash, sampler->buckets);
 }
 
 static uint32_t
@@ -95,19 +88,20 @@ void
 ws_sampler_init(WsSampler *sampler, uint32_t capacity, uint32_t log2m,
 				uint32_t shift, uint32_t tick)
 {
+	uint32_t   *heads = (uint32_t *) &sampler->samples[capacity];
+
 	memset(sampler, 0, ws_sampler_size(capacity));
 	sampler->capacity = capacity;
 	sampler->buckets = buckets_for(capacity);
 	sampler->log2m = log2m;
-	sampler->shift = shift;
-	sampler->lasting = shift;
+	sampler->shift = sampler->lasting = shift;
 	sampler->brief = BRIEF_TICKS;
 	for (int i = 0; i < WS_STRATA; i++)
 		sampler->admitted[i] = sampler->kept[i] = tick;
 	for (uint32_t i = 0; i < capacity; i++)
 		sampler->samples[i].next = i + 1 < capacity ? i + 1 : WS_NO_SAMPLE;
 	for (uint32_t i = 0; i < sampler->buckets; i++)
-		heads(sampler)[i] = WS_NO_SAMPLE;
+		heads[i] = WS_NO_SAMPLE;
 }
 
 uint32_t
@@ -126,8 +120,8 @@ uint32_t
 ws_sampler_enter(WsSampler *sampler, const WsPageId *page, uint32_t hash, uint32_t tick)
 {
 	uint32_t	entry = sampler->free;
+	uint32_t   *head = bucket(sampler, hash);
 	WsSample   *sample;
-	uint32_t   *head;
 
 	if (sampler->count == sampler->capacity ||
 		ws_hash_stratum(hash, sampler->log2m) < sampler->shift)
@@ -136,13 +130,10 @@ ws_sampler_enter(WsSampler *sampler, const WsPageId *page, uint32_t hash, uint32
 	sample = &sampler->samples[entry];
 	sampler->free = sample->next;
 	sampler->count++;
-
-	head = bucket(sampler, hash);
-	memset(sample, 0, sizeof(*sample));
-	sample->page = *page;
-	sample->hash = hash;
-	sample->touched = tick;
-	sample->next = *head;
+	*sample = (WsSample)
+	{
+		.page = *page, .hash = hash, .touched = tick, .next = *head
+	};
 	*head = entry;
 	return entry;
 }
@@ -223,20 +214,16 @@ ws_sampler_evict_before(WsSampler *sampler, uint32_t floor, uint32_t tick, WsEvi
 	double		low = FILLED_LOW * sampler->capacity;
 	uint32_t	used = 0;
 
-	if (sampler->count < low || tick < floor ||
-		tick - floor < FALL_SECONDS * WS_TICKS_PER_SECOND)
+	if (before < low || tick < floor || tick - floor < FALL_SECONDS * WS_TICKS_PER_SECOND)
 		return 0;
 	for (uint32_t i = 0; i < sampler->capacity; i++)
 		used += sampler->samples[i].touched >= floor;
 	if (used >= low)
 		return 0;
 	for (uint32_t i = 0; i < sampler->capacity; i++)
-	{
-		const WsSample *sample = &sampler->samples[i];
-
-		if (sample->touched != 0 && sample->touched < floor && !sample->resident)
+		if (sampler->samples[i].touched != 0 && sampler->samples[i].touched < floor &&
+			!sampler->samples[i].resident)
 			ws_sampler_evict(sampler, i, evicted);
-	}
 	return before - sampler->count;
 }
 
@@ -248,10 +235,10 @@ brief_since(const WsSampler *sampler, uint32_t tick)
 }
 
 static void
-raise_to(uint32_t *tick, uint32_t least)
+raise_to(uint32_t *value, uint32_t least)
 {
-	if (*tick < least)
-		*tick = least;
+	if (*value < least)
+		*value = least;
 }
 
 void
@@ -269,22 +256,16 @@ ws_sampler_thin(WsSampler *sampler, uint32_t tick, WsEvicted evicted)
 {
 	uint32_t	goal = sampler->capacity / THIN_PART;
 	uint32_t	freed = ws_sampler_expire(sampler, tick, evicted);
-	uint32_t	most = sampler->shift + LASTING_MOST;
+	uint32_t	most = (uint32_t) fmin(sampler->shift + LASTING_MOST, WS_STRATA - 1);
 	uint32_t	old = 0;
 
-	if (most >= WS_STRATA)
-		most = WS_STRATA - 1;
 	for (uint32_t i = 0; i < sampler->capacity; i++)
 		old += idle_for(sampler, i, tick, sampler->brief) && stratum_of(sampler, i) < most;
 	if (freed + old < goal)
 		return false;
 
-	/* at "most" it would be enough, and perhaps earlier */
-	while (freed < goal)
-	{
-		sampler->lasting++;
-		freed += ws_sampler_expire(sampler, tick, evicted);
-	}
+	for (; freed < goal; freed += ws_sampler_expire(sampler, tick, evicted))
+		sampler->lasting++;		/* to "most" at most */
 	return true;
 }
 
@@ -364,9 +345,7 @@ ws_sampler_next_shift(const WsSampler *sampler, const WsSampleLoad *load)
 {
 	uint32_t	shift = sampler->shift;
 
-	if (load->settled < RISE_SECONDS)
-		return shift;
-	if (shift + 1 < WS_STRATA &&
+	if (load->settled >= RISE_SECONDS && shift + 1 < WS_STRATA &&
 		(sampler->count == sampler->capacity ||
 		 (load->debt > DEBT_LIMIT && load->events > FEW_EVENTS) ||
 		 felt(shift, load->lookups)))
@@ -375,15 +354,12 @@ ws_sampler_next_shift(const WsSampler *sampler, const WsSampleLoad *load)
 		return shift;
 
 	/* each step doubles work and events; felt() counts it by the shift */
-	for (double factor = 2; shift > 0; factor *= 2)
-	{
-		if (sampler->count * factor >= 2 * FILLED_LOW * sampler->capacity ||
-			(load->busy * factor * MARGIN > BUSY_LIMIT &&
-			 load->events * factor * MARGIN > FEW_EVENTS) ||
-			felt(shift - 1, load->lookups * MARGIN))
-			break;
+	for (double factor = 2; shift > 0 &&
+		 sampler->count * factor < 2 * FILLED_LOW * sampler->capacity &&
+		 (load->busy * factor * MARGIN <= BUSY_LIMIT ||
+		  load->events * factor * MARGIN <= FEW_EVENTS) &&
+		 !felt(shift - 1, load->lookups * MARGIN); factor *= 2)
 		shift--;
-	}
 	return shift;
 }
 
@@ -398,8 +374,7 @@ ws_sampler_flood_steps(double events, double seconds, uint32_t places)
 	return steps;
 }
 
-/* the samples whose entries qsort() compares */
-static const WsSample *sorted;
+static const WsSample *sorted;	/* by qsort() */
 
 static int
 last_touched_first(const void *a, const void *b)

@@ -2,37 +2,26 @@
  * sampler.h
  *		The sample table: when was each of a sample of the pages used?
  *
- * The idea.  A page is sampled because of its hash, so that all its uses are
- * seen or none (spatial sampling; Waldspurger et al., SHARDS, 2015).  Half of
- * all pages are in stratum 0, a quarter in stratum 1, and so on (pagehash.h).
- * With a shift of s the pages of strata s and up are sampled, one page in 2^s.
- * The table holds a fixed number of pages.  So the shift rises when they do
- * not fit (the sample of smallest hashes, "bottom-k"), and falls again when
- * many more would fit.
+ * A page is sampled because of its hash, so that all its uses are seen or none
+ * (spatial sampling; Waldspurger et al., SHARDS, 2015).  With a shift of s the
+ * pages of strata s and up (pagehash.h) are sampled, one page in 2^s.  The
+ * table holds a fixed number of pages, so the shift rises when they do not fit
+ * (the sample of smallest hashes, "bottom-k"), and falls when many more would.
  *
  * A stratum that is newly admitted has no history.  The strata that were
  * admitted before a period began answer questions about it.
  *
- * Pages are kept for an hour after their last touch.  If many are never
- * touched again, they fill the table.  Then only pages of the higher strata,
- * the lasting ones, are kept for an hour, and the others for a brief time.  So
- * recent pages are sampled densely and old ones sparsely, and the lasting
- * strata answer questions about a long period.
+ * Pages are kept for an hour after their last touch.  If pages that are never
+ * touched again fill the table, only those of the higher strata, the lasting
+ * ones, are kept for an hour, and the others for a brief time.  So the lasting
+ * strata answer questions about a long period, and recent pages are sampled
+ * more densely.
  *
- * Touches within five seconds of the beginning of a use belong to it: a query
- * that comes back to a page three times has used it once.
- *
- * Concurrency.  One process writes.  Other processes copy what they read,
- * under a lock that is the caller's business.
- *
- * This module knows nothing of PostgreSQL.
+ * One process writes.  Other processes copy what they read, under a lock that
+ * is the caller's business.  This module knows nothing of PostgreSQL.
  */
 #ifndef WS_SAMPLER_H
 #define WS_SAMPLER_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "pagehash.h"
 #include "stream.h"
@@ -42,36 +31,33 @@
 #define WS_SAMPLE_PAGES_DEFAULT 16384
 #define WS_SAMPLE_PAGES_MAX		32768
 
-/* No page of the table. */
-#define WS_NO_SAMPLE		(UINT32_MAX >> 1)
+#define WS_NO_SAMPLE		(UINT32_MAX >> 1)	/* no entry of the table */
+#define WS_SAMPLE_SECONDS	3600	/* for which pages are kept, at most */
 
-/* Touches so soon after the beginning of a use belong to it. */
+/*
+ * Touches so soon after the beginning of a use belong to it: a query that
+ * comes back to a page three times has used it once.
+ */
 #define WS_USE_TICKS		50
-
-/* The longest time for which pages are kept. */
-#define WS_SAMPLE_SECONDS	3600
 
 typedef struct WsSample
 {
 	WsPageId	page;
 	uint32_t	hash;
-	uint32_t	touched;		/* tick of the last touch by anybody; 0: no
-								 * page */
-	uint32_t	last;			/* by a client, as all below; 0: none */
-	uint32_t	use;			/* tick at which the last use began */
-	uint32_t	before;			/* tick of the last touch of the use before;
-								 * 0: none */
+	/* ticks, of the last touch by anybody, and of clients; 0: none */
+	uint32_t	touched;		/* 0: no page */
+	uint32_t	last;			/* touch by a client */
+	uint32_t	use;			/* the last use began */
+	uint32_t	before;			/* last touch of the use before */
 	uint32_t	next:31;		/* in the same bucket, or free */
 	uint32_t	resident:1;		/* in shared buffers, by the events so far */
 } WsSample;
 
 typedef struct WsSampler
 {
-	/* fixed when made */
-	uint32_t	capacity;
+	uint32_t	capacity;		/* fixed, as the two below */
 	uint32_t	buckets;		/* a power of two */
 	uint32_t	log2m;			/* of the sketch that the sample goes with */
-
 	uint32_t	shift;
 	uint32_t	lasting;		/* strata from this on are kept for an hour */
 	uint32_t	brief;			/* ticks for which the others are kept */
@@ -79,7 +65,6 @@ typedef struct WsSampler
 	uint32_t	free;			/* first free entry */
 	uint32_t	admitted[WS_STRATA];	/* since which tick */
 	uint32_t	kept[WS_STRATA];	/* tick since which a lasting one lasts */
-
 	WsSample	samples[];		/* then the heads of the buckets */
 } WsSampler;
 
@@ -88,11 +73,10 @@ extern size_t ws_sampler_size(uint32_t capacity);
 extern void ws_sampler_init(WsSampler *sampler, uint32_t capacity, uint32_t log2m,
 							uint32_t shift, uint32_t tick);
 
-/*
- * The entry of a page; enter one that is not there.  WS_NO_SAMPLE: it is not
- * there, not sampled, or the table is full.
- */
+/* The entry of a page, or WS_NO_SAMPLE. */
 extern uint32_t ws_sampler_find(const WsSampler *sampler, const WsPageId *page, uint32_t hash);
+
+/* Enter a page; WS_NO_SAMPLE if it is not sampled, or the table is full. */
 extern uint32_t ws_sampler_enter(WsSampler *sampler, const WsPageId *page, uint32_t hash,
 								 uint32_t tick);
 
@@ -108,7 +92,7 @@ extern uint32_t ws_sampler_expire(WsSampler *sampler, uint32_t tick, WsEvicted e
 
 /*
  * After a reset at the tick "floor" only the simulated caches need older
- * pages. If these alone keep the shift from falling, a minute later, evict
+ * pages.  If these alone keep the shift from falling a minute later, evict
  * those that are not in shared buffers; returns how many.
  */
 extern uint32_t ws_sampler_evict_before(WsSampler *sampler, uint32_t floor, uint32_t tick,
@@ -143,8 +127,8 @@ extern uint32_t ws_sampler_mature_shift(const WsSampler *sampler, uint32_t now, 
 										uint32_t floor);
 
 /*
- * The load that sampling makes: averages since the shift changed, or of the
- * last ten seconds.  Start with zeros after each change.
+ * The load that sampling makes, on average since the shift changed, or over
+ * the last ten seconds; zeros after each change.
  */
 typedef struct WsSampleLoad
 {
@@ -153,7 +137,7 @@ typedef struct WsSampleLoad
 	double		events;			/* that it reads, a second */
 	double		settled;		/* seconds since the shift changed */
 	double		debt;			/* processor seconds that the reader took
-								 * beyond its share, and has not saved since */
+								 * beyond its share, less those saved since */
 } WsSampleLoad;
 
 /* Add so many seconds, and counts and the reader's processor time in these. */
@@ -161,18 +145,16 @@ extern void ws_sample_load_follow(WsSampleLoad *load, double seconds, double bus
 								  double events, double lookups);
 
 /*
- * The shift to change to, a second after the last change or later.  Up by one
+ * The shift to change to.  From a second after the last change it rises by one
  * when the table is full, when the reader has taken too much of a processor
  * for more than a few events, or when too many lookups are of sampled pages.
- * Down, after a minute, by as many steps as leave a margin before all of
- * these.
+ * From a minute on it falls as far as leaves a margin before all of these.
  */
 extern uint32_t ws_sampler_next_shift(const WsSampler *sampler, const WsSampleLoad *load);
 
 /*
- * Steps by which the shift has to rise at once, after so many events, written
- * or dropped, in so many seconds: a stream with so many places may not hold
- * them.
+ * Steps by which the shift has to rise at once because a stream of so many
+ * places may not hold so many events, written or dropped, in so many seconds.
  */
 extern uint32_t ws_sampler_flood_steps(double events, double seconds, uint32_t places);
 
@@ -187,8 +169,7 @@ extern uint32_t ws_sampler_resident(const WsSampler *sampler, uint32_t shift);
 
 /*
  * Pages of strata shift and up that clients touched in the last ticks and not
- * before the floor, into an array of the table's capacity unless it is NULL;
- * returns how many.
+ * before the floor; copied to "out", of the table's capacity, if not NULL.
  */
 extern uint32_t ws_sampler_select(const WsSampler *sampler, uint32_t now, uint32_t ticks,
 								  uint32_t floor, uint32_t shift, WsSample *out);
@@ -198,9 +179,8 @@ extern bool ws_sample_reused(const WsSample *sample, uint32_t now, uint32_t tick
 							 uint32_t floor);
 
 /*
- * Standard error of a number of pages, "part" of "all", by a sample of one
- * page in 2^shift: a binomial share of a finite population.  "variance" is of
- * "all".
+ * Standard error of a number of pages, "part" of "all", by a sample of one in
+ * 2^shift: a binomial share of a finite population; "variance" is of "all".
  */
 extern double ws_sample_error(double part, double all, double variance, uint32_t shift);
 

@@ -36,16 +36,16 @@ typedef struct Relation
 	uint32_t	database;
 	uint32_t	relation;
 	uint32_t	blocks;			/* as looked up, or the highest seen + 1 */
-	uint32_t	before;			/* the same, a second ago; 0: it did not
-								 * exist; UINT32_MAX: not known */
+	uint32_t	before;			/* a second ago; 0: it did not exist;
+								 * UINT32_MAX: not known */
 	bool		sized;			/* the size was looked up at some time, */
 	bool		exact;			/* and no block was seen beyond */
 	uint8_t		good;			/* seconds until the size is too old */
 
-	/* evidence */
-	float		reads;			/* in runs */
-	float		ringed;			/* those of them through a ring */
-	float		runs;			/* accesses in runs */
+	/* evidence: accesses in runs */
+	float		reads;
+	float		ringed;			/* reads through a ring */
+	float		runs;			/* all accesses */
 	float		alone;			/* those with no other run alongside */
 } Relation;
 
@@ -129,8 +129,7 @@ ws_scans_set_size(WsScans *scans, const WsPageId *page, uint32_t blocks)
 	if (r->sized && r->before > blocks)
 		r->before = blocks;
 	r->blocks = blocks;
-	r->sized = true;
-	r->exact = true;
+	r->sized = r->exact = true;
 }
 
 WsEventKind
@@ -144,8 +143,7 @@ ws_scans_event_kind(WsScans *scans, const WsEvent *event)
 
 /*
  * Does the process, in a run through this relation, go through another one,
- * too? An index scan in the table's order goes back to its index every few
- * blocks.
+ * too?  An index scan in the table's order does, through its index.
  */
 static bool
 walks_alongside(WsScans *scans, uint32_t process, uint32_t relation, uint32_t block)
@@ -158,11 +156,7 @@ walks_alongside(WsScans *scans, uint32_t process, uint32_t relation, uint32_t bl
 		w->process = process;
 	}
 	if (relation == w->here)
-	{
-		/* it stays in one */
-		if (++w->steps > STEPS_ALONE)
-			w->returns = 0;
-	}
+		w->steps++;
 	else
 	{
 		/* it goes on where it left, or starts another scan */
@@ -175,14 +169,13 @@ walks_alongside(WsScans *scans, uint32_t process, uint32_t relation, uint32_t bl
 		w->here = relation;
 		w->steps = 0;
 	}
+	if (w->steps > STEPS_ALONE)
+		w->returns = 0;
 	w->block = block;
 	return w->returns == RETURNS_ALONGSIDE;
 }
 
-/*
- * Add an access in a run to the evidence about its relation, and conclude
- * whether a sequential scan made it.
- */
+/* Add an access in a run to the evidence: was it by a sequential scan? */
 static bool
 is_scan(WsScans *scans, Relation *r, const WsEvent *event, const WsAccess *access, double blocks)
 {
@@ -225,18 +218,14 @@ ws_scans_classify(WsScans *scans, const WsEvent *event, uint32_t shift, WsAccess
 	}
 	blocks = r->blocks + (r->exact ? 0 : ldexp(1, (int) shift) - 1);
 
-	if (event->kind == WS_EVENT_EXTEND)
+	/* bulk writes go through their rings at all sizes */
+	if (event->kind == WS_EVENT_EXTEND && event->ring)
 	{
-		/* bulk writes go through their rings at all sizes */
-		if (event->ring)
-		{
-			access->ringed = WS_SWEEP_ALL;
-			access->ring = WS_RING_WRITE;
-		}
-		return WS_CLASS_REST;
+		access->ringed = WS_SWEEP_ALL;
+		access->ring = WS_RING_WRITE;
 	}
-
-	if (event->run < WS_RUN_SCAN || !is_scan(scans, r, event, access, blocks))
+	if (event->kind == WS_EVENT_EXTEND || event->run < WS_RUN_SCAN ||
+		!is_scan(scans, r, event, access, blocks))
 		return WS_CLASS_REST;
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 		if (blocks > scans->nbuffers * ws_sweep_factors[i] * RING_SHARE)
@@ -250,10 +239,8 @@ ws_scans_age(WsScans *scans, uint32_t next)
 	float		keep = (float) exp2(-1.0 / MEMORY_SECONDS);
 
 	scans->next = next;
-	for (int i = 0; i < RELATIONS; i++)
+	for (Relation *r = scans->relations; r < scans->relations + RELATIONS; r++)
 	{
-		Relation   *r = &scans->relations[i];
-
 		r->reads *= keep;
 		r->ringed *= keep;
 		r->runs *= keep;

@@ -9,30 +9,23 @@
  *
  * What the probe reports about an access is evidence, not proof.  A run of
  * blocks in ascending order looks like a sequential scan, but an index scan in
- * the table's order, or a bitmap heap scan, makes one too, and neither ever
- * goes through a ring.  If the table is larger than a quarter of the present
- * cache, there is proof: a sequential scan evicts pages that it has itself
- * just read. If it is not, a run counts as a sequential scan unless the
- * process walks through another relation alongside, as an index scan does
- * through its index.
+ * the table's order and a bitmap heap scan make one too, and never go through
+ * a ring.  If the table is larger than a quarter of the present cache, there
+ * is proof: a sequential scan evicts pages that it has itself just read.
+ * Otherwise a run counts as a sequential scan unless the process walks through
+ * another relation alongside, as an index scan does through its index.
  *
- * The caller looks up sizes of relations (ws_scans_wants_size()).  Until then
- * the highest sampled block gives the size.
- *
- * Sizes also distinguish a page that is read from one by which its relation
- * has grown, which the process that lets the page in does not know.  A block
- * at or beyond the end that its relation had a second ago must be new, and so
- * must all blocks of a relation that did not exist then.  The server numbers
- * relations in ascending order.
+ * The caller looks up sizes of relations.  Until then the highest sampled
+ * block gives the size.  Sizes also distinguish a page that is read from one
+ * by which its relation has grown, which the process that lets the page in
+ * does not know.  A block at or beyond the end that its relation had a second
+ * ago must be new, and so must all blocks of a relation that did not exist
+ * then.  The server numbers relations in ascending order.
  *
  * One process uses it.  This module knows nothing of PostgreSQL.
  */
 #ifndef WS_SCANS_H
 #define WS_SCANS_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "stream.h"
 #include "sweep.h"
@@ -44,7 +37,6 @@ typedef enum WsClass
 	WS_CLASS_SCAN,				/* clients' sequential scans */
 	WS_CLASS_MAINTENANCE		/* VACUUM and the like */
 } WsClass;
-
 #define WS_CLIENT_CLASSES 2
 
 typedef struct WsScans WsScans;
@@ -53,16 +45,13 @@ typedef struct WsScans WsScans;
 extern size_t ws_scans_size(void);
 extern void ws_scans_init(WsScans *scans, double nbuffers);
 
-/*
- * Does the class of this access depend on the size of its relation, and is
- * that unknown, or too old?
- */
+/* Does the access's class depend on a size that is unknown, or too old? */
 extern bool ws_scans_wants_size(WsScans *scans, const WsEvent *event);
 
 /* The relation of this page has so many blocks; 0: its file does not exist. */
 extern void ws_scans_set_size(WsScans *scans, const WsPageId *page, uint32_t blocks);
 
-/* The kind of the event, WS_EVENT_EXTEND for a read of a page that is new. */
+/* The kind of the event; the read of a new page is WS_EVENT_EXTEND. */
 extern WsEventKind ws_scans_event_kind(WsScans *scans, const WsEvent *event);
 
 /*
@@ -72,10 +61,7 @@ extern WsEventKind ws_scans_event_kind(WsScans *scans, const WsEvent *event);
 extern WsClass ws_scans_classify(WsScans *scans, const WsEvent *event, uint32_t shift,
 								 WsAccess *access);
 
-/*
- * Let evidence and sizes age; once a second.  Relations from the number "next"
- * on do not exist yet; 0: not known.
- */
+/* Once a second.  Relations from "next" on do not exist yet; 0: not known. */
 extern void ws_scans_age(WsScans *scans, uint32_t next);
 
 #endif							/* WS_SCANS_H */

@@ -3,9 +3,8 @@
  *		The length of what is stored in segments, as relations in 1 GB files.
  *
  * All segments but the last are full, and no segment after it has blocks.  So
- * the lengths of a few segments show which is the last.
- *
- * This module knows nothing of PostgreSQL.
+ * the lengths of a few segments show which is the last.  This module knows
+ * nothing of PostgreSQL.
  */
 #ifndef WS_SEGMENTS_H
 #define WS_SEGMENTS_H
@@ -17,8 +16,7 @@ typedef uint32_t (*WsSegmentBlocks) (void *arg, uint32_t segment);
 
 /*
  * Blocks in all, if a full segment has "full" of them.  The search starts at
- * the segment "guess", doubles its steps until it is beyond the last one, and
- * then halves the distance.
+ * "guess", doubles its steps until it is beyond the end, and then halves them.
  */
 static inline uint32_t
 ws_segments_blocks(WsSegmentBlocks blocks_of, void *arg, uint32_t full, uint32_t guess)
@@ -42,10 +40,8 @@ ws_segments_blocks(WsSegmentBlocks blocks_of, void *arg, uint32_t full, uint32_t
 		if (hi <= most)
 			segment = (uint32_t) (lo + (hi - lo) / 2);
 		else
-		{
 			segment = most - segment > step ? segment + step : most;
-			step *= 2;
-		}
+		step *= 2;
 	}
 	return (uint32_t) (lo * full);
 }

@@ -27,14 +27,13 @@ ws_stream_init(WsStream *stream, uint32_t places)
 
 /* One byte over everything else in an event. */
 static uint8_t
-checksum(const WsEvent *event)
+checksum(WsEvent event)
 {
 	uint64_t	words[4];
-	WsEvent		copy = *event;
 	uint64_t	sum;
 
-	copy.check = 0;
-	memcpy(words, &copy, sizeof(copy));
+	event.check = 0;
+	memcpy(words, &event, sizeof(event));
 	sum = words[0] * UINT64_C(0x9E3779B97F4A7C15);
 	sum = (sum ^ words[1]) * UINT64_C(0xC2B2AE3D27D4EB4F);
 	sum = (sum ^ words[2]) * UINT64_C(0x165667B19E3779F9);
@@ -46,8 +45,8 @@ bool
 ws_stream_write(WsStream *stream, const WsEvent *event)
 {
 	uint32_t	position = __atomic_load_n(&stream->head, __ATOMIC_RELAXED);
-	WsEvent    *place;
 	WsEvent		e = *event;
+	WsEvent    *place;
 
 	for (int attempt = 0;; attempt++)
 	{
@@ -56,20 +55,16 @@ ws_stream_write(WsStream *stream, const WsEvent *event)
 
 		if (attempt == CLAIM_ATTEMPTS || filled == stream->size)
 			return false;
-		if (filled > stream->size)
-		{
-			/* read since the head was looked at */
+		if (filled > stream->size)	/* read since the head was looked at */
 			position = __atomic_load_n(&stream->head, __ATOMIC_RELAXED);
-			continue;
-		}
-		if (__atomic_compare_exchange_n(&stream->head, &position, position + 1, false,
-										__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		else if (__atomic_compare_exchange_n(&stream->head, &position, position + 1, false,
+											 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 			break;
 	}
 
 	place = &stream->events[position & (stream->size - 1)];
 	e.stamp = position + 1;
-	e.check = checksum(&e);
+	e.check = checksum(e);
 	memcpy((char *) place + sizeof(place->stamp), (char *) &e + sizeof(e.stamp),
 		   sizeof(e) - sizeof(e.stamp));
 	__atomic_store_n(&place->stamp, position + 1, __ATOMIC_RELEASE);
@@ -89,16 +84,14 @@ ws_stream_take(WsStream *stream, WsStreamWait *wait, WsEvent *events, int n, int
 		bool		whole = __atomic_load_n(&place->stamp, __ATOMIC_ACQUIRE) == position + 1;
 
 		if (whole)
-		{
 			*event = *place;
-			event->stamp = position + 1;
-		}
 		else if (wait->turns < WS_STREAM_PATIENCE || wait->position != position)
 			break;
 		else
 			wait->turns = 0;
 
-		if (whole && event->check == checksum(event))
+		event->stamp = position + 1;
+		if (whole && event->check == checksum(*event))
 			taken++;
 		else
 			(*lost)++;

@@ -2,22 +2,20 @@
  * stream.h
  *		A fixed, lock-free ring of events: what happened to the sampled pages.
  *
- * The idea.  Any number of processes write, one reads.  A writer claims the
- * next place by moving the head on, fills it, and then stamps it with its
- * position, so the reader knows that it is whole.  Nobody waits.  When the
- * ring is full the event is not written, and the writer counts it as lost.
+ * Any number of processes write, one reads.  A writer claims the next place by
+ * moving the head on, fills it, and then stamps it with its position, so the
+ * reader knows that it is whole.  Nobody waits.  When the ring is full the
+ * event is not written, and the writer counts it as lost.
  *
  * The system may stop a writer between claim and stamp for any time.  The
  * reader waits for such a pending place for some turns, and then gives it up.
  * If the writer then wakes up, it writes into a place that is another's by
- * now. The check byte, which covers content and position, shows it.  The
+ * now.  The check byte, which covers content and position, shows it.  The
  * reader drops damaged events, and counts them.
  *
- * Concurrency.  Writers move the head by compare-and-swap, only the reader
- * moves the tail.  A stamp is stored with release and loaded with acquire, so
- * that it guards the event before it.  All else is relaxed.
- *
- * This module knows nothing of PostgreSQL.
+ * Writers move the head by compare-and-swap, only the reader moves the tail.
+ * A stamp is stored with release and loaded with acquire, so that it guards
+ * the event before it.  This module knows nothing of PostgreSQL.
  */
 #ifndef WS_STREAM_H
 #define WS_STREAM_H
@@ -36,19 +34,17 @@ typedef struct WsPageId
 	uint32_t	block;
 } WsPageId;
 
-/* What happened to a page. */
 typedef enum WsEventKind
 {
 	WS_EVENT_HIT,				/* found in shared buffers */
 	WS_EVENT_READ,				/* not found: it came in, read or made */
-	WS_EVENT_EXTEND,			/* made; the reader of the stream finds that
-								 * out */
+	WS_EVENT_EXTEND,			/* made, as the reader finds out */
 	WS_EVENT_REMOVE				/* left shared buffers: no use of the page */
 } WsEventKind;
 
 /*
- * How much a process's accesses look like a sequential scan of the relation,
- * up to WS_RUN_MAX.  From WS_RUN_SCAN on it is a run, which may be a scan.
+ * The most that a process's accesses can look like a sequential scan of the
+ * relation, and from where on they are a run, which may be a scan.
  */
 #define WS_RUN_MAX		15
 #define WS_RUN_SCAN		8
@@ -69,32 +65,27 @@ typedef struct WsEvent
 
 typedef struct WsStream
 {
-	/* atomic, and apart from each other */
+	/* head and tail are atomic, and in cache lines of their own */
 	uint32_t	head;			/* the next place to claim */
 	uint32_t	pad1[15];
 	uint32_t	tail;			/* the next place to read */
 	uint32_t	pad2[15];
-
-	/* fixed when made */
-	uint32_t	size;			/* places, a power of two */
+	uint32_t	size;			/* places, a power of two; fixed */
 	uint32_t	pad3[15];
-
 	WsEvent		events[];
 } WsStream;
 
-/* Bytes of a stream of this many places, which must be a power of two. */
+/*
+ * Bytes of a stream of this many places, a power of two; make it, empty, in
+ * memory of that size, aligned to 64.
+ */
 extern size_t ws_stream_size(uint32_t places);
-
-/* Make an empty stream in memory of that size, aligned to 64. */
 extern void ws_stream_init(WsStream *stream, uint32_t places);
 
-/*
- * Write an event, and fill in its stamp and check.  False if the stream is
- * full, or too contended.
- */
+/* Write an event; false if the stream is full, or too contended. */
 extern bool ws_stream_write(WsStream *stream, const WsEvent *event);
 
-/* How long the reader has waited for a pending place.  Begin with zeros. */
+/* How long the reader has waited for a pending place; zeros at first. */
 typedef struct WsStreamWait
 {
 	uint32_t	position;

@@ -20,7 +20,7 @@
  */
 #define FURTHER_USES	10
 
-/* Most scans at a time, and most buffers of a ring. */
+/* Scans at a time, and buffers of a ring, at most. */
 #define RINGS		32
 #define RING_MAX	320
 
@@ -156,8 +156,7 @@ close_gaps(WsSweep *sweep, int size)
 	for (uint32_t i = 0; i < n; i++)
 		sweep->pages[cache->page[i]].at[size] = (uint16_t) i;
 	cache->filled = n;
-	cache->hand = 0;
-	cache->gaps = 0;
+	cache->hand = cache->gaps = 0;
 }
 
 static void
@@ -227,9 +226,8 @@ same_scan(const Scan *scan, const WsAccess *access)
 }
 
 /*
- * The rings of the scan that an access is part of.  A scan that starts over
- * has new ones.  One scan too many takes those of the scan that rested
- * longest.
+ * The rings of the scan that an access is part of: new ones if it starts over.
+ * One scan too many takes those of the scan that rested longest.
  */
 static Scan *
 find_scan(WsSweep *sweep, const WsAccess *access)
@@ -245,14 +243,11 @@ find_scan(WsSweep *sweep, const WsAccess *access)
 			if (scan->used < oldest->used)
 				oldest = scan;
 		if (scan == end)
-		{
 			scan = oldest;
-			scan->used = 0;
-		}
 		sweep->last_scan = (uint32_t) (scan - sweep->scans);
 	}
 
-	if (scan->used == 0 || scan->block > access->block)
+	if (!same_scan(scan, access) || scan->block > access->block)
 	{
 		scan->process = access->process;
 		scan->ring = access->ring;
@@ -277,14 +272,12 @@ allocate_in_ring(WsSweep *sweep, int size, Scan *scan, uint32_t page)
 	uint32_t	n = most < 1 ? 1 : most > RING_MAX ? RING_MAX : (uint32_t) rint(most);
 	uint32_t	i = scan->next[size] < n ? scan->next[size] : 0;
 	uint16_t	old = scan->page[size][i];
-	uint32_t	buffer;
+	uint32_t	buffer = old == NOWHERE ? NOWHERE : sweep->pages[old].at[size];
 
 	scan->next[size] = (uint16_t) (i + 1);
 	scan->page[size][i] = (uint16_t) page;
-	if (old == NOWHERE || sweep->pages[old].at[size] == NOWHERE ||
-		sweep->pages[old].usage[size] > 1)
+	if (buffer == NOWHERE || sweep->pages[old].usage[size] > 1)
 		return allocate(sweep, size);
-	buffer = sweep->pages[old].at[size];
 	sweep->pages[old].at[size] = NOWHERE;
 	return buffer;
 }

@@ -2,13 +2,12 @@
  * sweep.h
  *		Miniature clock sweeps: what would caches of other sizes do?
  *
- * The idea.  A cache of N buffers that sees all pages behaves like one of
- * N/2^s buffers that sees one page in 2^s (miniature simulation; Waldspurger
- * et al. 2017).  So the sampled pages run through twenty small caches, from a
- * tenth to four times the size of shared_buffers, each with PostgreSQL's own
- * replacement.  A hand goes round and takes one from the usage count of each
- * page that it passes, until it finds one with none.  A page comes in with a
- * count of one, and each use adds one, up to five.
+ * A cache of N buffers that sees all pages behaves like one of N/2^s buffers
+ * that sees one page in 2^s (miniature simulation; Waldspurger et al. 2017).
+ * So the sampled pages run through twenty small caches, each with PostgreSQL's
+ * own replacement.  A hand goes round and takes one from the usage count of
+ * each page that it passes, until it finds one with none.  A page comes in
+ * with a count of one, and each use adds one, up to five.
  *
  * A sequential scan of a table larger than a quarter of the cache, VACUUM, and
  * bulk writes go round in a ring of a few buffers and leave the others alone;
@@ -31,24 +30,22 @@
 #define WS_SWEEP_PRESENT	10
 extern const double ws_sweep_factors[WS_SWEEP_SIZES];
 
-/* A size as a bit of a set, and all of them. */
+/* Sets of sizes: of one, and of all. */
 #define WS_SWEEP_BIT(i)		(UINT32_C(1) << (i))
 #define WS_SWEEP_ALL		(WS_SWEEP_BIT(WS_SWEEP_SIZES) - 1)
 
-/* Kinds of rings, which differ in size. */
 typedef enum WsRing
 {
 	WS_RING_READ,				/* sequential scans */
 	WS_RING_VACUUM,
 	WS_RING_WRITE				/* COPY and the like */
 } WsRing;
-
 #define WS_NRINGS 3
 
 typedef struct WsAccess
 {
 	uint32_t	page;
-	uint32_t	ringed;			/* sizes at which it goes through a ring; */
+	uint32_t	ringed;			/* set of sizes at which it uses a ring, */
 	WsRing		ring;			/* if any does: of which kind, */
 	uint32_t	process;		/* whose, */
 	uint32_t	relation;		/* over which relation, */
@@ -64,16 +61,13 @@ typedef struct WsSweep WsSweep;
 extern size_t ws_sweep_size(uint32_t pages);
 extern void ws_sweep_init(WsSweep *sweep, uint32_t pages);
 
-/*
- * Give the cache of the present size so many buffers, and the others in
- * proportion; evict what no longer fits.
- */
+/* Give the caches so many buffers times their factors; evict what is over. */
 extern void ws_sweep_resize(WsSweep *sweep, double buffers);
 
 /* Give rings of one kind so many buffers at each size. */
 extern void ws_sweep_set_rings(WsSweep *sweep, WsRing ring, const double *buffers);
 
-/* Use a page; returns the set of sizes at which it was not there. */
+/* Use a page; returns the set of sizes at which it was missed. */
 extern uint32_t ws_sweep_access(WsSweep *sweep, const WsAccess *access);
 
 /* Take a page out of all caches; its number may be another's next time. */
@@ -82,10 +76,7 @@ extern void ws_sweep_forget(WsSweep *sweep, uint32_t page);
 /* Is the page in any cache? */
 extern bool ws_sweep_holds(const WsSweep *sweep, uint32_t page);
 
-/*
- * Fill empty buffers with these pages, the last used first, as far as they
- * fit: a start with pages of which only the last use is known.
- */
+/* Fill empty buffers with these pages, the last used first, while they fit. */
 extern void ws_sweep_seed(WsSweep *sweep, const uint32_t *pages, uint32_t n);
 
 /* Buffers of the cache of one size, and how many hold a page. */
@@ -96,10 +87,9 @@ extern uint32_t ws_sweep_filled(const WsSweep *sweep, int size);
 extern double ws_sweep_turns(WsSweep *sweep);
 
 /*
- * Hits that need no report.  A count rises to five, and the hand has to come
- * round for each to be taken away again, so five uses of a page in one turn of
- * the smallest cache's hand are enough: so many in 2^shift ticks, and more if
- * the hand goes round more than once in a tick.
+ * Hits that need no report.  A count rises to five and a turn of the hand takes
+ * one away, so five uses of a page in one turn of the smallest cache's hand are
+ * enough: so many in 2^shift ticks, and more if it makes several in a tick.
  */
 typedef struct WsDamping
 {
