@@ -8,12 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/*
- * Reads that the sampling rate counts for beside those sampled, or the number
- * of sampled pages if that is larger.
- */
-#define FEW_READS	30.0
-
+#define FEW_READS	30.0		/* for which the sampling rate counts, or as
+								 * many as pages are sampled, if more */
 #define FEW_PAGES	16			/* sampled ones in a sweep: its row is known */
 #define NO_READS	1			/* a second that do not matter */
 
@@ -38,10 +34,7 @@ sum_groups(const double *groups, int but)
 	return sum;
 }
 
-/*
- * Hits or reads of sequential scans.  The probe counts all accesses in runs,
- * and of these the same share belongs to scans as of the sampled ones.
- */
+/* Accesses of scans: the share of all in runs that the sampled ones show. */
 static double
 of_scans(double counted, const double *runs, double limit)
 {
@@ -144,12 +137,10 @@ predict_row(const WsTally *t, int size, double nbuffers, bool enough, WsAdvice *
 	double		rest = real_reads(t, WS_CLASS_REST) + t->hits -
 		of_scans(t->scan_hits, t->run_hits, t->hits);
 
-	/* the ratios, reads and error are not known yet */
-	*row = (WsAdvice)
-	{
-		ws_sweep_factors[size], rint(ws_sweep_factors[size] * nbuffers),
-			NAN, NAN, NAN, NAN, NAN, NAN
-	};
+	row->factor = ws_sweep_factors[size];
+	row->buffers = rint(row->factor * nbuffers);
+	row->hit_ratio = row->hit_ratio_without_scans = row->hit_ratio_lru = NAN;
+	row->reads_per_second = row->read_factor = row->error = NAN;
 	if (accesses <= 0 || t->seconds <= 0)
 		return;
 	row->hit_ratio_lru = lru_ratio(t, row->buffers);
@@ -232,21 +223,12 @@ with_commas(double whole, char *buf, size_t size)
 	return buf;
 }
 
-static double
-reads_at(const WsAdviceTable *table, double factor)
-{
-	for (int i = 0; i < WS_SWEEP_SIZES; i++)
-		if (table->rows[i].factor == factor)
-			return table->rows[i].reads_per_second;
-	return NAN;
-}
-
 void
 ws_advice_reason(const WsAdviceTable *table, char *buf, size_t size)
 {
-	double		now = reads_at(table, 1);
-	double		doubled = reads_at(table, 2);
-	double		again = reads_at(table, 4);
+	double		now = table->rows[WS_SWEEP_PRESENT].reads_per_second;
+	double		doubled = table->rows[WS_SWEEP_DOUBLE].reads_per_second;
+	double		again = table->rows[WS_SWEEP_QUADRUPLE].reads_per_second;
 	double		saved = rounded(fmax(now - doubled, 0));
 	double		saved_again = rounded(fmax(doubled - again, 0));
 	char		a[32];

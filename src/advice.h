@@ -55,7 +55,7 @@ typedef struct WsTally
 	double		distances[WS_REUSE_BINS];
 } WsTally;
 
-/* Add one tally to another, of which it keeps the later weight. */
+/* Add one tally to another; the later weight is kept. */
 extern void ws_tally_add(WsTally *sum, const WsTally *part);
 
 /* One size; NaN if not known. */

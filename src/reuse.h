@@ -27,10 +27,7 @@
 /* The distance of a page that was not there. */
 #define WS_REUSE_NEVER UINT32_MAX
 
-/*
- * Distances, in pages, are counted in bins of eight to an octave, the last one
- * for all beyond the others and for WS_REUSE_NEVER.
- */
+/* Bins for distances, eight to an octave; the last: beyond, or never. */
 #define WS_REUSE_BINS 248
 
 typedef struct WsReuse WsReuse;
@@ -39,16 +36,13 @@ typedef struct WsReuse WsReuse;
 extern size_t ws_reuse_size(uint32_t pages);
 extern void ws_reuse_init(WsReuse *reuse, uint32_t pages);
 
-/*
- * Access a page; returns how many other pages were accessed since its last
- * access, or WS_REUSE_NEVER.
- */
+/* Access a page; returns its reuse distance in pages, or WS_REUSE_NEVER. */
 extern uint32_t ws_reuse_access(WsReuse *reuse, uint32_t page);
 
 /* Forget a page: its number may be another page's next time. */
 extern void ws_reuse_forget(WsReuse *reuse, uint32_t page);
 
-/* Bin of a distance, and the end that its distances are below, or infinity. */
+/* Bin of a distance in pages, and the end, or infinity, that a bin is below. */
 extern int	ws_reuse_bin(double distance);
 extern double ws_reuse_bin_end(int bin);
 

@@ -13,11 +13,10 @@
 _Static_assert(sizeof(WsPageId) == 20, "pages are compared as bytes");
 
 /*
- * The reader's share of a processor.  The shift rises when the reader has
- * taken DEBT_LIMIT more, and falls if twice as much would stay below, so a
- * burst such as the filling of a cache passes: a stratum that is given up has
- * a history again only minutes later.  Few events are never too many, however
- * long they took, because other processes may have the processor.
+ * The reader's share of a processor.  The shift rises only when the reader has
+ * taken DEBT_LIMIT more, so a burst such as the filling of a cache passes: a
+ * stratum that is given up has a history again only minutes later.  Few events
+ * are never too many, because other processes may have the processor.
  */
 #define BUSY_LIMIT		0.008	/* of a processor */
 #define DEBT_LIMIT		0.03	/* processor seconds */
@@ -31,10 +30,7 @@ _Static_assert(sizeof(WsPageId) == 20, "pages are compared as bytes");
 #define FREE_SHIFT		4
 #define FREE_LOOKS		20000.0
 
-/*
- * The shift falls when less than this share of the table is used, and so much
- * more than the load would stay below its limits.
- */
+/* The shift falls if less of the table is used, and MARGIN times the load fits. */
 #define FILLED_LOW		0.4
 #define MARGIN			2
 
@@ -164,14 +160,12 @@ ws_sampler_evict(WsSampler *sampler, uint32_t entry, WsEvicted evicted)
 	uint32_t   *head = bucket(sampler, sample->hash);
 	uint32_t	previous = *head;
 
+	while (previous != entry && sampler->samples[previous].next != entry)
+		previous = sampler->samples[previous].next;
 	if (previous == entry)
 		*head = sample->next;
 	else
-	{
-		while (sampler->samples[previous].next != entry)
-			previous = sampler->samples[previous].next;
 		sampler->samples[previous].next = sample->next;
-	}
 	memset(sample, 0, sizeof(*sample));
 	sample->next = sampler->free;
 	sampler->free = entry;

@@ -34,10 +34,7 @@
 #define WS_NO_SAMPLE		(UINT32_MAX >> 1)	/* no entry of the table */
 #define WS_SAMPLE_SECONDS	3600	/* for which pages are kept, at most */
 
-/*
- * Touches so soon after the beginning of a use belong to it: a query that
- * comes back to a page three times has used it once.
- */
+/* Touches so soon after a use began belong to it, as those of one query. */
 #define WS_USE_TICKS		50
 
 typedef struct WsSample
@@ -111,10 +108,7 @@ extern bool ws_sampler_thin(WsSampler *sampler, uint32_t tick, WsEvicted evicted
 /* Let one more stratum last if little of the table is used, else false. */
 extern bool ws_sampler_widen(WsSampler *sampler, uint32_t tick);
 
-/*
- * Sample one page in 2^shift from now on, and evict those that are no longer
- * sampled.  If the shift falls, one more stratum lasts, too.
- */
+/* Change the shift: evict pages below it, or let one more stratum last. */
 extern void ws_sampler_set_shift(WsSampler *sampler, uint32_t shift, uint32_t tick,
 								 WsEvicted evicted);
 
@@ -126,10 +120,7 @@ extern void ws_sampler_set_shift(WsSampler *sampler, uint32_t shift, uint32_t ti
 extern uint32_t ws_sampler_mature_shift(const WsSampler *sampler, uint32_t now, uint32_t ticks,
 										uint32_t floor);
 
-/*
- * The load that sampling makes, on average since the shift changed, or over
- * the last ten seconds; zeros after each change.
- */
+/* The load of sampling, averaged over ten seconds; zeros after each shift. */
 typedef struct WsSampleLoad
 {
 	double		lookups;		/* of all pages, a second */

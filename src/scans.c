@@ -11,11 +11,11 @@
 #define RELATIONS 2048
 #define PROCESSES 256
 
-/* Evidence halves in so many seconds. */
-#define MEMORY_SECONDS 60
-
-/* So many sampled accesses of a run are enough evidence. */
-#define ENOUGH 6
+#define MEMORY_SECONDS	60		/* in which evidence halves */
+#define ENOUGH			6		/* sampled accesses of a run that are evidence */
+#define SIZE_SECONDS	10		/* for which a size that was looked up is good */
+#define RING_SHARE		0.25	/* of shared_buffers: larger tables go through
+								 * a ring */
 
 /*
  * A process walks through two relations once it has come back to either so
@@ -24,17 +24,9 @@
 #define RETURNS_ALONGSIDE	3
 #define STEPS_ALONE			256
 
-/* A size that was looked up is good for so many seconds. */
-#define SIZE_SECONDS 10
-
-/* A table larger than this share of shared_buffers goes through a ring. */
-#define RING_SHARE 0.25
-
 typedef struct Relation
 {
-	uint32_t	tablespace;
-	uint32_t	database;
-	uint32_t	relation;
+	WsPageId	page;			/* any page of it */
 	uint32_t	blocks;			/* as looked up, or the highest seen + 1 */
 	uint32_t	before;			/* a second ago; 0: it did not exist;
 								 * UINT32_MAX: not known */
@@ -96,13 +88,10 @@ find_relation(WsScans *scans, const WsPageId *page)
 	uint32_t	hash = relation_hash(page);
 	Relation   *r = &scans->relations[(hash ^ hash >> 15) % RELATIONS];
 
-	if (r->relation != page->relation || r->database != page->database ||
-		r->tablespace != page->tablespace)
+	if (memcmp(&r->page, page, offsetof(WsPageId, fork)) != 0)
 	{
 		memset(r, 0, sizeof(*r));
-		r->tablespace = page->tablespace;
-		r->database = page->database;
-		r->relation = page->relation;
+		r->page = *page;
 		r->before = scans->next != 0 && page->relation >= scans->next ? 0 : UINT32_MAX;
 	}
 	return r;

@@ -54,10 +54,7 @@ extern void ws_scans_set_size(WsScans *scans, const WsPageId *page, uint32_t blo
 /* The kind of the event; the read of a new page is WS_EVENT_EXTEND. */
 extern WsEventKind ws_scans_event_kind(WsScans *scans, const WsEvent *event);
 
-/*
- * The class of an access while one page in 2^shift is sampled.  Fills in
- * *access, except for the number of the page.
- */
+/* Class of an event at this shift; fills in *access but for the page number. */
 extern WsClass ws_scans_classify(WsScans *scans, const WsEvent *event, uint32_t shift,
 								 WsAccess *access);
 

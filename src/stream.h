@@ -42,12 +42,9 @@ typedef enum WsEventKind
 	WS_EVENT_REMOVE				/* left shared buffers: no use of the page */
 } WsEventKind;
 
-/*
- * The most that a process's accesses can look like a sequential scan of the
- * relation, and from where on they are a run, which may be a scan.
- */
+/* How much a process's accesses look like a sequential scan of the relation. */
 #define WS_RUN_MAX		15
-#define WS_RUN_SCAN		8
+#define WS_RUN_SCAN		8		/* from here on a run, which may be a scan */
 
 typedef struct WsEvent
 {
@@ -75,10 +72,7 @@ typedef struct WsStream
 	WsEvent		events[];
 } WsStream;
 
-/*
- * Bytes of a stream of this many places, a power of two; make it, empty, in
- * memory of that size, aligned to 64.
- */
+/* Bytes for so many places, a power of two; make it, empty, aligned to 64. */
 extern size_t ws_stream_size(uint32_t places);
 extern void ws_stream_init(WsStream *stream, uint32_t places);
 
@@ -95,10 +89,7 @@ typedef struct WsStreamWait
 /* The reader gives up a pending place after so many turns. */
 #define WS_STREAM_PATIENCE 5
 
-/*
- * Take up to n events; returns how many, and adds to *lost those that are
- * damaged or given up.  The one reader only.
- */
+/* The reader takes up to n events; those damaged or given up go to *lost. */
 extern int	ws_stream_take(WsStream *stream, WsStreamWait *wait, WsEvent *events, int n,
 						   int *lost);
 

@@ -20,9 +20,8 @@
  */
 #define FURTHER_USES	10
 
-/* Scans at a time, and buffers of a ring, at most. */
-#define RINGS		32
-#define RING_MAX	320
+#define RINGS		32			/* scans at a time, at most */
+#define RING_MAX	320			/* buffers of a ring, at most */
 
 const double ws_sweep_factors[WS_SWEEP_SIZES] = {
 	0.1, 0.125, 0.175, 0.25, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9,
@@ -52,10 +51,7 @@ typedef struct Cache
 typedef struct Scan
 {
 	uint64_t	used;			/* when last, counted in accesses; 0: never */
-	WsRing		ring;
-	uint32_t	process;
-	uint32_t	relation;
-	uint32_t	block;			/* the last one */
+	WsAccess	last;
 	uint16_t	next[WS_SWEEP_SIZES];
 	uint16_t	page[WS_SWEEP_SIZES][RING_MAX];
 } Scan;
@@ -70,37 +66,23 @@ struct WsSweep
 	Scan		scans[RINGS];
 	bool		gaps;			/* any cache has some */
 	uint16_t   *scratch;
-	Page	   *pages;
+	Page		pages[] __attribute__((aligned(64)));	/* then arrays by buffer */
 };
-
-static size_t
-aligned(size_t size)
-{
-	return (size + 63) & ~(size_t) 63;
-}
 
 size_t
 ws_sweep_size(uint32_t pages)
 {
-	return aligned(sizeof(WsSweep)) + pages * sizeof(Page) +
-		(WS_SWEEP_SIZES + 1) * aligned(pages * sizeof(uint16_t));
+	return sizeof(WsSweep) + pages * (sizeof(Page) + (WS_SWEEP_SIZES + 1) * sizeof(uint16_t));
 }
 
 void
 ws_sweep_init(WsSweep *sweep, uint32_t pages)
 {
-	char	   *p = (char *) sweep + aligned(sizeof(WsSweep));
-
 	memset(sweep, 0, ws_sweep_size(pages));
 	sweep->npages = pages;
-	sweep->pages = (Page *) p;
-	p += pages * sizeof(Page);
-	for (int i = 0; i < WS_SWEEP_SIZES; i++)
-	{
-		sweep->caches[i].page = (uint16_t *) p;
-		p += aligned(pages * sizeof(uint16_t));
-	}
-	sweep->scratch = (uint16_t *) p;
+	sweep->scratch = (uint16_t *) &sweep->pages[pages];
+	for (uint32_t i = 0; i < WS_SWEEP_SIZES; i++)
+		sweep->caches[i].page = sweep->scratch + (i + 1) * pages;
 	for (uint32_t page = 0; page < pages; page++)
 		memset(sweep->pages[page].at, 0xFF, sizeof(sweep->pages[page].at));
 	ws_sweep_resize(sweep, 1);
@@ -221,8 +203,8 @@ bring_in(WsSweep *sweep, int size, uint32_t buffer, uint32_t page)
 static bool
 same_scan(const Scan *scan, const WsAccess *access)
 {
-	return scan->used != 0 && scan->process == access->process &&
-		scan->ring == access->ring && scan->relation == access->relation;
+	return scan->used != 0 && scan->last.process == access->process &&
+		scan->last.ring == access->ring && scan->last.relation == access->relation;
 }
 
 /*
@@ -247,15 +229,12 @@ find_scan(WsSweep *sweep, const WsAccess *access)
 		sweep->last_scan = (uint32_t) (scan - sweep->scans);
 	}
 
-	if (!same_scan(scan, access) || scan->block > access->block)
+	if (!same_scan(scan, access) || scan->last.block > access->block)
 	{
-		scan->process = access->process;
-		scan->ring = access->ring;
-		scan->relation = access->relation;
 		memset(scan->next, 0, sizeof(scan->next));
 		memset(scan->page, 0xFF, sizeof(scan->page));
 	}
-	scan->block = access->block;
+	scan->last = *access;
 	scan->used = ++sweep->scan_accesses;
 	return scan;
 }
@@ -268,7 +247,7 @@ static uint32_t
 allocate_in_ring(WsSweep *sweep, int size, Scan *scan, uint32_t page)
 {
 	Cache	   *cache = &sweep->caches[size];
-	double		most = fmin(cache->ring[scan->ring], cache->buffers / 8.0);
+	double		most = fmin(cache->ring[scan->last.ring], cache->buffers / 8.0);
 	uint32_t	n = most < 1 ? 1 : most > RING_MAX ? RING_MAX : (uint32_t) rint(most);
 	uint32_t	i = scan->next[size] < n ? scan->next[size] : 0;
 	uint16_t	old = scan->page[size][i];
@@ -393,21 +372,18 @@ ws_sweep_check(const WsSweep *sweep)
 		uint32_t	held = 0;
 		uint32_t	gaps = 0;
 
-		if (cache->filled > cache->buffers || cache->buffers > sweep->npages)
-			return "a cache holds more than it can";
-		if (cache->hand >= (cache->filled ? cache->filled : 1))
-			return "a hand points behind the last buffer";
+		if (cache->filled > cache->buffers || cache->buffers > sweep->npages ||
+			cache->hand >= (cache->filled ? cache->filled : 1))
+			return "a cache or its hand is out of range";
 		for (uint32_t b = 0; b < cache->filled; b++)
 			gaps += sweep->pages[cache->page[b]].at[i] != b;
-		if (gaps != cache->gaps)
-			return "a page is not where its buffer says";
-		for (uint32_t p = 0; p < sweep->npages; p++)
+		for (const Page *page = sweep->pages; page < sweep->pages + sweep->npages; page++)
 		{
-			held += sweep->pages[p].at[i] != NOWHERE;
-			if (sweep->pages[p].at[i] != NOWHERE && sweep->pages[p].usage[i] > USAGE_MAX)
+			held += page->at[i] != NOWHERE;
+			if (page->at[i] != NOWHERE && page->usage[i] > USAGE_MAX)
 				return "a usage count is out of range";
 		}
-		if (held != cache->filled - gaps)
+		if (gaps != cache->gaps || held != cache->filled - gaps)
 			return "pages and filled buffers do not add up";
 	}
 	return NULL;

@@ -25,9 +25,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Sizes as multiples of shared_buffers, ascending, and which of them is 1. */
-#define WS_SWEEP_SIZES	20
+/* Sizes as multiples of shared_buffers, ascending; some of them by name. */
+#define WS_SWEEP_SIZES		20
 #define WS_SWEEP_PRESENT	10
+#define WS_SWEEP_DOUBLE		15
+#define WS_SWEEP_QUADRUPLE	19
 extern const double ws_sweep_factors[WS_SWEEP_SIZES];
 
 /* Sets of sizes: of one, and of all. */
