@@ -1,25 +1,21 @@
 /*
  * buftable.c
- *		Finding the server's buffer lookup table.
+ *		Finding the server's buffer lookup table; see buftable.h.
  *
- * The header of the table is private to dynahash.c, and the pointer to it is
- * private to buf_table.c.  The search assumes nothing about the layout of the
- * first, nor about the place of the second:
+ * The header of the table is private to dynahash.c, and the pointer to it to
+ * buf_table.c.  The search assumes nothing about the layout of the first, nor
+ * about the place of the second:
  *
- *	1. A throw-away table, made with the functions that the server's table must
- *	   have and a known name, shows which word of a header holds which
- *	   function, and which one leads to the name.
- *	2. The server keeps a pointer to the header in a variable, which is in the
- *	   writable data of the main program.  The search looks at each word there
- *	   for one that leads to a header: its first word is an address in shared
- *	   memory, and its name is that of the table.  The list of this process's
- *	   memory shows what can be read, so the search reads nothing that could
- *	   fault.
+ *	1. A throw-away table, with a known name and the functions that the
+ *	   server's table must have, shows which words of a header hold these.
+ *	2. The pointer is in the writable data of the main program.  The search
+ *	   looks at each word there for one that leads to a header: its first word
+ *	   is an address in shared memory, and its name is that of the table.  It
+ *	   reads only what is in the list of this process's memory.
  *	3. There must be exactly one such header, with the same functions.
  *
- * The search does not attach to the table by its name, because a server
- * without a table of this name would make one, and one with a table of another
- * size would raise an error.
+ * The table cannot be found by its name: a server without a table of this name
+ * would make one, and one with a table of another size would raise an error.
  */
 #include "postgres.h"
 
@@ -35,13 +31,13 @@
 
 #define MAPS "/proc/self/maps"
 
-/* The search looks at this many words of a header. */
+/* Words of a header that the search looks at. */
 #define HEADER_WORDS 16
 
 /* By default, Linux allows a process no more ranges of memory. */
 #define RANGES 65536
 
-/* function pointers as data, as dlsym() has it */
+/* a function pointer as data, as dlsym() has it */
 #define AS_DATA(function) ((void *) (uintptr_t) (function))
 
 #define refuse(...) ereport(ERROR, (errmsg_internal(__VA_ARGS__)))
@@ -53,9 +49,9 @@ typedef struct Range
 } Range;
 
 /*
- * The private, writable memory of this process, in ascending order: what can
- * be read without a fault, and where a header can be.  Nothing is freed until
- * the search is over, so that the list stays true.
+ * The private, writable memory of this process, in ascending order: what can be
+ * read without a fault.  Nothing is freed until the search is over, so that the
+ * list stays true.
  */
 struct Memory
 {
@@ -66,7 +62,6 @@ struct Memory
 
 static struct Memory memory;
 
-/* a word of a table's private header */
 static inline void **
 header_word(HTAB *header, int i)
 {
@@ -90,11 +85,11 @@ list_memory(void)
 		bool		goes_on = !line_begins;
 		unsigned long start;
 		unsigned long end;
-		char		mode[5];
+		char		private;
 
 		line_begins = strchr(line, '\n') != NULL;
-		if (goes_on || sscanf(line, "%lx-%lx %4s", &start, &end, mode) != 3 ||
-			mode[0] != 'r' || mode[1] != 'w' || mode[3] != 'p')
+		if (goes_on ||
+			sscanf(line, "%lx-%lx rw%*c%c", &start, &end, &private) != 3 || private != 'p')
 			continue;
 
 		/* neighbours are one */
@@ -104,16 +99,6 @@ list_memory(void)
 	}
 	if (memory.n == 0)
 		refuse("no private memory is listed in \"%s\"", MAPS);
-}
-
-static void
-free_memory_list(void)
-{
-	if (memory.file)
-		FreeFile(memory.file);
-	if (memory.range)
-		pfree(memory.range);
-	memset(&memory, 0, sizeof(memory));
 }
 
 static bool
@@ -144,7 +129,7 @@ string_at(const void *p, const char *string, size_t size)
 	return readable(p, size) && memcmp(p, string, size) == 0;
 }
 
-/* a copy of the name follows the header, so that all its words can be read */
+/* A copy follows the header, so that all its words can be read. */
 static const char throw_away_name[] =
 "working_set: a table that is made to learn the layout of its header, "
 "and whose name is long enough for the words looked at to be readable";
@@ -154,13 +139,14 @@ StaticAssertDecl(sizeof(throw_away_name) > HEADER_WORDS * sizeof(void *), "name 
 static HTAB *
 make_throw_away(void)
 {
-	HASHCTL		info;
+	HASHCTL		info = {
+		.keysize = sizeof(BufferTag),
+		.entrysize = sizeof(BufferTag),
+		.hash = tag_hash,
+		.match = memcmp,
+		.keycopy = memcpy
+	};
 
-	memset(&info, 0, sizeof(info));
-	info.keysize = info.entrysize = sizeof(BufferTag);
-	info.hash = tag_hash;
-	info.match = memcmp;
-	info.keycopy = memcpy;
 	return hash_create(throw_away_name, 16, &info,
 					   HASH_ELEM | HASH_FUNCTION | HASH_COMPARE | HASH_KEYCOPY);
 }
@@ -171,7 +157,7 @@ learn_layout(WsBufTable *layout, HTAB *known)
 {
 	int			found = 0;
 
-	layout->name = layout->hash = layout->match = layout->keycopy = 0;
+	memset(layout, 0, sizeof(*layout));
 	for (int i = 1; i < HEADER_WORDS; i++)
 	{
 		void	   *word = *header_word(known, i);
@@ -188,45 +174,35 @@ learn_layout(WsBufTable *layout, HTAB *known)
 			continue;
 		found++;
 	}
-
 	if (found != 4 || !layout->name || !layout->hash || !layout->match || !layout->keycopy)
 		refuse("the layout of hash table headers was not recognized");
 }
 
 static bool
-is_header(const WsBufTable *layout, uintptr_t address)
+is_header(const WsBufTable *layout, HTAB *header)
 {
-	HTAB	   *header = (HTAB *) address;
-
-	return address % sizeof(void *) == 0 &&
+	return (uintptr_t) header % sizeof(void *) == 0 &&
 		readable(header, HEADER_WORDS * sizeof(void *)) &&
 		ShmemAddrIsValid(*header_word(header, 0)) &&
 		string_at(*header_word(header, layout->name), WS_BUFTABLE_NAME, sizeof(WS_BUFTABLE_NAME));
 }
 
-/*
- * Look at the words of a piece of the program's data, and return how many lead
- * to another header than the word before.
- */
+/* Returns how many words of the program's data lead to another header. */
 static int
 search_words(WsBufTable *table, uintptr_t at, uintptr_t end)
 {
 	int			found = 0;
 
+	/* where a word is not readable, go on with the next page */
 	for (; at + sizeof(void *) <= end; at += sizeof(void *))
 	{
-		uintptr_t	word;
+		HTAB	  **word = (HTAB **) at;
 
-		if (!readable((void *) at, sizeof(void *)))
+		if (!readable(word, sizeof(*word)))
+			at = TYPEALIGN_DOWN(4096, at) + 4096 - sizeof(*word);
+		else if (*word != table->header && is_header(table, *word))
 		{
-			/* go on with the next page */
-			at = TYPEALIGN_DOWN(4096, at) + 4096 - sizeof(void *);
-			continue;
-		}
-		word = *(uintptr_t *) at;
-		if (word != (uintptr_t) table->header && is_header(table, word))
-		{
-			table->header = (HTAB *) word;
+			table->header = *word;
 			found++;
 		}
 	}
@@ -234,8 +210,8 @@ search_words(WsBufTable *table, uintptr_t at, uintptr_t end)
 }
 
 /*
- * The loader calls this with the main program first, and returns the result.
- * It holds a lock meanwhile, so this must not raise an error.
+ * The loader calls this with the main program first, and holds a lock, so this
+ * must not raise an error.  A result of 0 would ask for the next object.
  */
 static int
 search_program(struct dl_phdr_info *info, size_t size, void *table)
@@ -250,27 +226,19 @@ search_program(struct dl_phdr_info *info, size_t size, void *table)
 		if (ph->p_type == PT_LOAD && (ph->p_flags & PF_W))
 			found += search_words(table, TYPEALIGN(sizeof(void *), start), start + ph->p_memsz);
 	}
-	return found > 0 ? found : -1;	/* not 0, which would ask for the next
-									 * object */
+	return found > 0 ? found : -1;
 }
 
 static void
 find_header(WsBufTable *table)
 {
-	int			found;
+	int			found = dl_iterate_phdr(search_program, table);
 
-	table->header = NULL;
-	found = dl_iterate_phdr(search_program, table);
 	if (found <= 0)
 		refuse("found no header of a shared hash table \"%s\"", WS_BUFTABLE_NAME);
 	if (found > 1)
 		refuse("found more than one header of \"%s\"", WS_BUFTABLE_NAME);
-}
 
-/* The functions that the probe replaces must be these. */
-static void
-verify_functions(const WsBufTable *table)
-{
 	if (*header_word(table->header, table->hash) != AS_DATA(tag_hash))
 		refuse("the header of \"%s\" does not hash with tag_hash()", WS_BUFTABLE_NAME);
 	if (*header_word(table->header, table->match) != AS_DATA(memcmp))
@@ -289,11 +257,14 @@ ws_buftable_find(WsBufTable *table)
 		list_memory();
 		learn_layout(table, known);
 		find_header(table);
-		verify_functions(table);
 	}
 	PG_FINALLY();
 	{
-		free_memory_list();
+		if (memory.file)
+			FreeFile(memory.file);
+		if (memory.range)
+			pfree(memory.range);
+		memset(&memory, 0, sizeof(memory));
 		hash_destroy(known);
 	}
 	PG_END_TRY();
@@ -306,10 +277,7 @@ ws_buftable_set_functions(const WsBufTable *table, HashCompareFunc match, HashCo
 	*header_word(table->header, table->keycopy) = AS_DATA(keycopy ? keycopy : memcpy);
 }
 
-/*
- * The partitions of the table are guarded by a row of NUM_BUFFER_PARTITIONS
- * locks of MainLWLockArray, no more and no fewer.
- */
+/* The locks are a row in MainLWLockArray, no longer and no shorter. */
 static void
 verify_locks(const LWLockPadded *locks)
 {

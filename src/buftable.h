@@ -10,7 +10,6 @@
 #include "storage/lwlock.h"
 #include "utils/hsearch.h"
 
-/* The name of the table in shared memory. */
 #define WS_BUFTABLE_NAME "Shared Buffer Lookup Table"
 
 typedef struct WsBufTable
@@ -23,23 +22,19 @@ typedef struct WsBufTable
 } WsBufTable;
 
 /*
- * Find the table and verify that it is as expected, or raise an error that
- * says why not.  Called in the postmaster once shared memory is made.
+ * Find the table and verify it, or raise an error that says why not.  In the
+ * postmaster, once shared memory is made.
  */
 extern void ws_buftable_find(WsBufTable *table);
 
-/*
- * Let the table use these functions in this process, and in those that it
- * forks.  NULL: the server's own.
- */
+/* In this process and those that it forks.  NULL: the server's own. */
 extern void ws_buftable_set_functions(const WsBufTable *table, HashCompareFunc match,
 									  HashCopyFunc keycopy);
 
 /*
- * The locks of the table's partitions, or an error if they are not where they
- * are expected.  exclusive are the bits of a lock's state that may say that it
- * is held exclusively, learned by taking one in both modes; sure: they say
- * nothing else.
+ * The locks of the table's partitions, or an error.  exclusive are the bits of
+ * a lock's state that may say that it is held exclusively, learned by taking
+ * one in both modes; sure: they say nothing else.
  */
 extern LWLockPadded *ws_buftable_locks(uint32 *exclusive, bool *sure);
 

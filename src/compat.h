@@ -3,8 +3,7 @@
  *		All differences between PostgreSQL releases.
  *
  * Older releases imitate the newest, so that callers need no condition.  Each
- * block names the release that makes it superfluous, once older ones are
- * dropped.
+ * block names the release that makes it superfluous.
  */
 #ifndef WS_COMPAT_H
 #define WS_COMPAT_H
@@ -28,8 +27,14 @@
 #error "working_set needs PostgreSQL 15 or later"
 #endif
 
-/* 16: one function checks privileges on every kind of object. */
-#if PG_VERSION_NUM < 160000
+/* 16: the files of relations, privileges and the ring of VACUUM. */
+#if PG_VERSION_NUM >= 160000
+#include "utils/relfilenumbermap.h"
+#else
+#include "utils/relfilenodemap.h"
+#define RelidByRelfilenumber(tablespace, relation) RelidByRelfilenode(tablespace, relation)
+#define VacuumBufferUsageLimit 256	/* kB */
+
 static inline AclResult
 object_aclcheck(Oid classid, Oid objectid, Oid roleid, AclMode mode)
 {
@@ -38,63 +43,41 @@ object_aclcheck(Oid classid, Oid objectid, Oid roleid, AclMode mode)
 }
 #endif
 
-/* 16: the file of a relation has a RelFileNumber. */
-#if PG_VERSION_NUM >= 160000
-#include "utils/relfilenumbermap.h"
-#else
-#include "utils/relfilenodemap.h"
-#define RelidByRelfilenumber(tablespace, relation) RelidByRelfilenode(tablespace, relation)
-#endif
-
-/* 17: an extension names its wait events. */
+/* 17: wait events of an extension have names, and two variables have these. */
 #if PG_VERSION_NUM < 170000
 #define WaitEventExtensionNew(name) PG_WAIT_EXTENSION
+#define MyProcNumber (MyProc ? MyProc->pgprocno : -1)
+#define TransamVariables ShmemVariableCache
 #endif
 
-/* 17: the number of this process among all is a variable. */
-#if PG_VERSION_NUM < 170000
-#define ws_process_number() (MyProc ? MyProc->pgprocno : -1)
-#else
-#define ws_process_number() (MyProcNumber)
+/* 18: a module states its name and version. */
+#if PG_VERSION_NUM < 180000
+#define PG_MODULE_MAGIC_EXT(...) PG_MODULE_MAGIC
 #endif
 
-/*
- * The next OID that an object, or the file of a relation, gets.  Read without
- * the lock, so it may be a little old. 17: the variable has this name.
- */
+/* The next OID of an object or a relation's file, maybe a little old. */
 static inline Oid
 ws_next_oid(void)
 {
-#if PG_VERSION_NUM < 170000
-	return ShmemVariableCache->nextOid;
-#else
-	return TransamVariables->nextOid;
-#endif
+	return TransamVariables->nextOid;	/* without the lock */
 }
 
-/* 18: a module states its name and version. */
-#if PG_VERSION_NUM >= 180000
-#define WS_MODULE_MAGIC PG_MODULE_MAGIC_EXT(.name = "working_set", .version = WS_VERSION)
-#else
-#define WS_MODULE_MAGIC PG_MODULE_MAGIC
-#endif
-
-/* 18: the list of background workers has links in both directions. */
-#if PG_VERSION_NUM < 180000
-#define ws_worker_iter slist_iter
-#define ws_foreach_worker slist_foreach
-#else
-#define ws_worker_iter dlist_iter
-#define ws_foreach_worker dlist_foreach
-#endif
-
-/* Has a worker of this name a place?  In the postmaster only. */
+/*
+ * Has a worker of this name a place?  In the postmaster only. 18: the list has
+ * links in both directions.
+ */
 static inline bool
 ws_worker_has_place(const char *name)
 {
-	ws_worker_iter i;
+#if PG_VERSION_NUM < 180000
+	slist_iter	i;
 
-	ws_foreach_worker(i, &BackgroundWorkerList)
+	slist_foreach(i, &BackgroundWorkerList)
+#else
+	dlist_iter	i;
+
+	dlist_foreach(i, &BackgroundWorkerList)
+#endif
 	{
 		/* slist_container() looks like a null pointer to analysers */
 		const void *worker = (const char *) i.cur - offsetof(RegisteredBgWorker, rw_lnode);
@@ -121,8 +104,7 @@ ws_relation_path(Oid tablespace, Oid database, uint32 relation, int fork, char *
 
 /*
  * Buffers of a ring, on a server with nbuffers in all, as GetAccessStrategy()
- * in freelist.c has them. 16: a setting sizes the ring of VACUUM. 18: the ring
- * of a sequential scan grows with the concurrency of I/O.
+ * has them. 18: the ring of a scan grows with the concurrency of I/O.
  */
 static inline int
 ws_ring_pages(int64 kilobytes, double nbuffers)
@@ -148,11 +130,7 @@ ws_ring_read_pages(double nbuffers)
 static inline int
 ws_ring_vacuum_pages(double nbuffers)
 {
-#if PG_VERSION_NUM < 160000
-	return ws_ring_pages(256, nbuffers);
-#else
 	return ws_ring_pages(VacuumBufferUsageLimit > 0 ? VacuumBufferUsageLimit : INT_MAX, nbuffers);
-#endif
 }
 
 static inline int

@@ -3,8 +3,7 @@
  *		Counts of lookups since the last reset.
  *
  * Each process adds to one of several shards, each on cache lines of its own,
- * with atomic additions.  A reader sums the shards and subtracts the sum of
- * the last reset.
+ * atomically.  A reader subtracts the sum of the shards at the last reset.
  */
 #ifndef WS_COUNTERS_H
 #define WS_COUNTERS_H
@@ -16,13 +15,11 @@ typedef struct WsCounters
 	uint64		hits[WS_NKINDS];	/* found in shared buffers */
 	uint64		reads[WS_NKINDS];	/* had to be read */
 	uint64		inserts;		/* pages that entered shared buffers */
-	uint64		scan_hits;		/* of hits[WS_CLIENT], those by sequential
-								 * scans, estimated from sampled pages */
-	uint64		scan_reads;		/* of reads[WS_CLIENT], those by sequential
-								 * scans */
+	uint64		scan_hits;		/* of hits[WS_CLIENT], by sequential scans,
+								 * estimated from sampled pages */
+	uint64		scan_reads;		/* of reads[WS_CLIENT], by sequential scans */
 	uint64		dropped;		/* events lost because the stream was full */
 } WsCounters;
-
 #define WS_COUNTER_SHARDS 64
 
 typedef union WsCounterShard
@@ -34,7 +31,6 @@ typedef union WsCounterShard
 typedef struct WsSharedCounters
 {
 	WsCounterShard shards[WS_COUNTER_SHARDS];	/* atomic */
-
 	/* under WsShared.lock */
 	WsCounters	at_reset;		/* sum of the shards at WsShared.since */
 	int64		entries_at_reset;	/* pages in shared buffers at that time */
@@ -51,16 +47,12 @@ ws_counters_of(int pid)
 }
 
 /*
- * Counts since the last reset; returns the time of that reset.  entries is the
- * number of pages in shared buffers now.  If evictions is not NULL, it becomes
- * the number of pages that have left since.
+ * Counts since the last reset; returns its time.  entries is the number of
+ * pages in shared buffers now; *evictions, unless NULL, how many left since.
  */
 extern TimestampTz ws_counters_read(WsCounters *sum, int64 entries, int64 *evictions);
 
-/*
- * Count from now on, with this many pages in shared buffers.  The caller holds
- * WsShared.lock exclusively.
- */
+/* Count from now on; entries as above.  The caller holds WsShared.lock. */
 extern void ws_counters_reset(int64 entries);
 
 #endif							/* WS_COUNTERS_H */

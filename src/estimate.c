@@ -3,9 +3,9 @@
  *		Curves for the statements of a process; see estimate.h.
  *
  * The executor prepares all calls of a statement in one memory context, which
- * lives as long as the execution.  So that context stands for the statement,
- * and its instant is freed with it.  A cursor's execution spans several
- * statements of the client, which start at different times.
+ * lives as long as the execution.  So it stands for the statement, and its
+ * instant is freed with it.  A cursor's execution spans several statements of
+ * the client, which start at different times.
  */
 #include "postgres.h"
 
@@ -42,7 +42,7 @@ unlink_instant(void *arg)
 	*link = (*link)->next;
 }
 
-/* The instant of an execution: the one that it has, if that still holds. */
+/* The instant that an execution has, if that still holds, or a new one. */
 static Instant *
 get_instant(MemoryContext execution)
 {
@@ -61,7 +61,6 @@ get_instant(MemoryContext execution)
 			return instant;
 		MemoryContextDelete(instant->context);
 	}
-
 	context = AllocSetContextCreate(execution, "working_set instant", ALLOCSET_SMALL_SIZES);
 	instant = MemoryContextAllocZero(context, sizeof(Instant));
 	instant->execution = execution;
@@ -78,7 +77,7 @@ get_instant(MemoryContext execution)
 	return instant;
 }
 
-/* Take the curve of a tick, for windows up to the oldest age. */
+/* For windows up to the oldest age. */
 static WsCurve *
 take_curve(MemoryContext context, int kinds, uint32 now, uint32 oldest)
 {
@@ -96,6 +95,7 @@ take_curve(MemoryContext context, int kinds, uint32 now, uint32 oldest)
 uint32
 ws_estimate(MemoryContext statement, int kinds, const uint32 *ages, int n, WsEstimate *out)
 {
+	static const WsEstimate none;
 	Instant    *instant = statement ? get_instant(statement) : NULL;
 	uint32		now = instant ? instant->now : ws_shared_advance();
 	WsCurve    *curve = instant ? instant->curves[kinds] : NULL;
@@ -111,10 +111,7 @@ ws_estimate(MemoryContext statement, int kinds, const uint32 *ages, int n, WsEst
 			instant->curves[kinds] = curve;
 	}
 	for (int i = 0; i < n; i++)
-		out[i] = ages[i] > 0 ? ws_curve_window(curve, ages[i]) : (WsEstimate)
-	{
-		0
-	};
+		out[i] = ages[i] > 0 ? ws_curve_window(curve, ages[i]) : none;
 	if (instant == NULL && curve != NULL)
 		pfree(curve);
 	return now;

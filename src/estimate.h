@@ -4,14 +4,13 @@
  *
  * All calls in one statement answer for the same instant: sixty calls with a
  * window each have to give a curve that rises with the window, as one call for
- * sixty windows does.  The first call takes the curve (curve.h), and the others
- * answer from it, which also makes them cheap.
+ * sixty windows does.  The first call takes the curve (curve.h) for the others.
  *
  * An instant lasts for one execution of the statement, for a second at most,
  * and not beyond a reset.  A statement that a function runs has its own.
  * PL/pgSQL runs no statement for an expression such as "x := f()": all
- * expressions of a transaction share an instant until the client sends its next
- * statement or the second is over.
+ * expressions of a transaction share an instant until the client's next
+ * statement or the end of the second.
  */
 #ifndef WS_ESTIMATE_H
 #define WS_ESTIMATE_H
@@ -25,9 +24,8 @@
 
 /*
  * Estimate the distinct pages that these kinds of processes used in n windows,
- * whose ages are in ticks and in any order.  Returns the tick at which the
- * windows end.  statement is the context of the calling SQL function (fn_mcxt),
- * which stands for its statement; NULL: the present.
+ * whose ages are in ticks, in any order.  Returns the tick at which they end.
+ * statement is fn_mcxt of the calling SQL function; NULL: the present.
  */
 extern uint32 ws_estimate(MemoryContext statement, int kinds,
 						  const uint32 *ages, int n, WsEstimate *out);

@@ -2,8 +2,8 @@
  * guc.c
  *		Every setting, with its purpose beside it.
  *
- * Settings that size shared memory are fixed at server start.  The others
- * follow a reload.
+ * Settings that size shared memory are fixed at server start, the others follow
+ * a reload.
  */
 #include "postgres.h"
 
@@ -70,16 +70,11 @@ static const IntSetting int_settings[] = {
 		&ws_registers, WS_REGISTERS_DEFAULT, WS_REGISTERS_MIN, WS_REGISTERS_MAX,
 	PGC_POSTMASTER, 0, check_registers},
 
-	/*
-	 * Errors shrink with the square root; the worker's time grows in
-	 * proportion.
-	 */
+	/* Errors shrink with the square root; the worker's time is proportional. */
 	{"working_set.sample_pages", "Sets the number of pages that are sampled for cache advice and relations.",
-		"0 takes no sample.",
-		&ws_sample_pages, WS_SAMPLE_PAGES_DEFAULT, 0, WS_SAMPLE_PAGES_MAX,
+		"0 takes no sample.", &ws_sample_pages, WS_SAMPLE_PAGES_DEFAULT, 0, WS_SAMPLE_PAGES_MAX,
 	PGC_POSTMASTER, 0, check_sample_pages},
 
-	/* The worker makes a recommendation this often. */
 	{"working_set.interval", "Sets the time between two recommendations.", NULL,
 	&ws_interval, 10, 1, 3600, PGC_SIGHUP, GUC_UNIT_S},
 
@@ -89,9 +84,8 @@ static const IntSetting int_settings[] = {
 	 * cheap, or where a network is between a page and its processor.
 	 */
 	{"working_set.break_even", "Sets the time within which a page must be used again to be worth its memory.",
-		"For the heuristic live_set.",
-		&ws_break_even, WS_BREAK_EVEN_DEFAULT, WS_BREAK_EVEN_MIN, WS_BREAK_EVEN_MAX,
-	PGC_SIGHUP, GUC_UNIT_S},
+		"For the heuristic live_set.", &ws_break_even, WS_BREAK_EVEN_DEFAULT, WS_BREAK_EVEN_MIN,
+	WS_BREAK_EVEN_MAX, PGC_SIGHUP, GUC_UNIT_S},
 
 	/*
 	 * The time counts from the last use, and only for pages that were used
@@ -108,8 +102,7 @@ static const IntSetting int_settings[] = {
 
 	/* A crash loses at most this much of the history. */
 	{"working_set.save", "Sets the time between two saves of the history.",
-		"0 saves it at shutdown only.",
-	&ws_save, 300, 0, 86400, PGC_SIGHUP, GUC_UNIT_S},
+	"0 saves it at shutdown only.", &ws_save, 300, 0, 86400, PGC_SIGHUP, GUC_UNIT_S},
 
 	/* A value below window_size counts as window_size. */
 	{"working_set.min_wait", "Sets the shortest window that plateau_end considers.",
@@ -137,19 +130,16 @@ ws_guc_define(void (*assign_enabled) (bool newval, void *extra))
 
 	/*
 	 * Off costs nothing, because the table then has the server's own
-	 * functions.  When it is turned on again, the data start over, since
-	 * there is a gap.
+	 * functions.  Data start over when it is turned on: there is a gap.
 	 */
 	DefineCustomBoolVariable("working_set.enabled", "Counts lookups of shared buffers.",
 							 "When off, the server runs as if the extension were not there.",
 							 &ws_enabled, true, PGC_SIGHUP, 0, NULL, assign_enabled, NULL);
-
 	for (int i = 0; i < WS_METHODS; i++)
-		method_options[i] = (struct config_enum_entry)
 	{
-		ws_heuristics[i].name, i, false
-	};
-
+		method_options[i].name = ws_heuristics[i].name;
+		method_options[i].val = i;
+	}
 	/* live_set follows the need of each workload of bench/scenarios better. */
 	DefineCustomEnumVariable("working_set.method", "Selects the heuristic that is recommended.", NULL,
 							 &ws_method, WS_METHOD_LIVE_SET, method_options,

@@ -19,10 +19,7 @@ extern int	ws_window_size;		/* minutes */
 extern double ws_max_increase;
 extern double ws_headroom;
 
-/*
- * Define all settings, then reserve the prefix.  _PG_init calls it once.
- * The server calls assign_enabled when working_set.enabled is set.
- */
+/* For _PG_init.  assign_enabled is the assign hook of working_set.enabled. */
 extern void ws_guc_define(void (*assign_enabled) (bool newval, void *extra));
 
 #endif							/* WS_GUC_H */

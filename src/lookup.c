@@ -2,28 +2,24 @@
  * lookup.c
  *		What happens at each lookup of a page; see lookup.h.
  *
- * The server calls match() when an entry's hash value equals the key's: on
- * every hit, and when it removes an entry, that is on eviction and
- * invalidation.  A lookup holds the lock of the table's partition in shared
- * mode, a removal in exclusive mode.  This process holds the lock itself in
- * one of the modes, so a set exclusive bit is its own.
+ * The server calls match() when an entry's hash value equals the key's: at
+ * every hit, with the lock of the table's partition in shared mode, and when it
+ * removes an entry, with the lock in exclusive mode.  This process holds the
+ * lock itself, so a set exclusive bit is its own.
  *
- * The server calls ws_lookup_insert() when it makes an entry: for every page
- * that it reads in, and for every page by which it extends a relation.  Two
- * processes may read the same page at the same time.  The later one then finds
- * the entry of the other, with the lock in exclusive mode, and match() takes
- * that for a removal.  Such a removal comes within a tick or two of a use of
- * the page, so the worker looks for the page before it believes the removal
- * (cache_advice.c).
- *
- * Both find the hash value of the page in the entry, right before the key.
+ * The server calls ws_lookup_insert() when it makes an entry, for a page that
+ * it reads or by which it extends a relation.  If two processes read the same
+ * page at once, the later one finds the entry of the other, with the lock in
+ * exclusive mode, and match() takes that for a removal.  It comes within a tick
+ * or two of a use of the page, so the worker looks for the page before it
+ * believes such a removal (cache_advice.c).
  *
  * Every instruction counts.  In the most common case by far, a hit on a page
  * whose cell is marked, match() compares the keys, finds the mark and returns.
- * The number of registers is fixed when the server starts, so there is a
- * match() for each number, in which it is a constant.  Each function calls the
- * code for a rarer case as its last act, so that the common ones need no
- * frame.  doc/performance.md lists what was tried, and what each attempt gave.
+ * There is a match() for each number of registers, in which it is a constant.
+ * Each function calls the code for a rarer case as its last act, so that the
+ * common ones need no frame.  doc/performance.md lists what was tried, and what
+ * each attempt gave.
  */
 #include "postgres.h"
 
@@ -39,23 +35,16 @@
 #include "sample_events.h"
 #include "shared.h"
 
-/* One in so many hits on pages of sampled registers reads the clock. */
-#define CLOCK_EVERY 16
-
-/* Fewer uncounted lookups stay uncounted when a transaction ends. */
-#define FEW_LOOKUPS 64
-
-/* A process with one of these flags does maintenance. */
+#define CLOCK_EVERY 16			/* sampled hits for each look at the clock */
+#define FEW_LOOKUPS 64			/* fewer stay uncounted when a transaction
+								 * ends */
 #define MAINTENANCE_FLAGS (PROC_IN_VACUUM | PROC_IS_AUTOVACUUM)
 
-/*
- * The state of this process.  The postmaster sets it and its children inherit
- * it; each process has counts of its own from its first lookup on.
- */
+/* The state of this process, set in the postmaster and inherited. */
 struct Process
 {
-	WsSketch   *sketch;			/* of the kind below, */
-	uint32	   *marks;			/* and its marks */
+	WsSketch   *sketch;			/* of the kind below */
+	uint32	   *marks;			/* of this sketch */
 	LWLockPadded *locks;		/* of the table's partitions */
 	uint32		exclusive;		/* bits that may mean "held exclusively" */
 	bool		exclusive_sure; /* do they mean nothing else? */
@@ -64,17 +53,16 @@ struct Process
 								 * this tick, */
 	uint8		refreshed_flags;	/* while the process has these flags */
 	const uint8 *status_flags;	/* of this process, in shared memory */
-	WsDamper	damper;			/* of sampled pages */
+	WsDamper	damper;
 	uint32		sampled_hits;	/* of pages of sampled registers */
 
 	/* what the shared counters have of pgBufferUsage */
-	int			pid;			/* of this process; 0: it has none yet */
+	int			pid;			/* of this process; 0: no lookup yet */
 	int64		hits;
 	int64		reads;
 };
 
 static struct Process self;
-
 static const uint8 no_flags = 0;
 static const uint8 launcher_flags = PROC_IS_AUTOVACUUM;
 
@@ -93,9 +81,8 @@ StaticAssertDecl(sizeof(WsPageId) == sizeof(BufferTag) &&
 				 "the identity of a page is laid out as the server's");
 
 /*
- * A function for a rare case, called as another one's last act.  The compiler
- * must neither inline it nor adapt its interface, or it makes a call of the
- * jump.
+ * A rare case, called as another function's last act.  If the compiler inlined
+ * it or adapted its interface, the jump would become a call.
  */
 #if defined(__clang__)
 #define RARE pg_noinline
@@ -103,7 +90,7 @@ StaticAssertDecl(sizeof(WsPageId) == sizeof(BufferTag) &&
 #define RARE __attribute__((noipa))
 #endif
 
-/* the hash value of the entry that holds this key */
+/* The server keeps the hash value in the entry, right before the key. */
 static inline uint32
 entry_hash(const void *entry_key)
 {
@@ -125,11 +112,9 @@ partition_lock(uint32 hash)
 }
 
 /*
- * Add to the shared counters what the server has counted since last time.
- *
- * The server's own counters cost nothing here, and they count no removals.
- * The server adds those of a parallel worker to its leader's when the worker
- * ends.
+ * Add to the shared counters what the server has counted since last time.  The
+ * server's own counters cost nothing here, and count no removals.  It adds
+ * those of a parallel worker to its leader's when the worker ends.
  */
 static void
 flush_counters(void)
@@ -157,8 +142,8 @@ present_kind(void)
 }
 
 /*
- * This process records its first lookup, or records again.  The shared
- * counters leave out these hits and reads of pgBufferUsage.
+ * The process records its first lookup, or records again.  The shared counters
+ * leave out these hits and reads of pgBufferUsage.
  */
 static void
 begin_process(int64 hits, int64 reads)
@@ -175,9 +160,9 @@ begin_process(int64 hits, int64 reads)
 }
 
 /*
- * Bring all but the cell of the page up to date.  That has to be done once in
- * each tick, when the process turns from client to maintenance or back, and at
- * every lookup if no worker ticks.
+ * Bring all but the cell of the page up to date: once in each tick, when the
+ * process turns from client to maintenance or back, and at every lookup if no
+ * worker ticks.
  */
 void
 ws_lookup_refresh(void)
@@ -190,9 +175,7 @@ ws_lookup_refresh(void)
 		begin_process(0, 0);
 		ws_shared_advance();
 	}
-
 	flush_counters();
-
 	self.refreshed_flags = *self.status_flags;
 	self.kind = present_kind();
 	record_in(ws_shared->sketch[self.kind]);
@@ -208,8 +191,8 @@ ws_lookup_refresh(void)
 }
 
 /*
- * A use of a page, the long way.  It sets the mark as well, because without a
- * worker that ticks all uses without a mark come here.
+ * A use of a page, the long way.  It sets the mark as well: without a worker
+ * that ticks, all uses without a mark come here.
  */
 static RARE int
 match_recorded(const void *page, uint32 hash)
@@ -231,7 +214,7 @@ match_refresh(const void *page, uint32 hash)
 	return match_recorded(page, hash);
 }
 
-/* Read the clock, in case that the worker hangs. */
+/* Read the clock, because the worker may hang. */
 static RARE int
 match_clock(const void *page, uint32 hash)
 {
@@ -240,10 +223,7 @@ match_clock(const void *page, uint32 hash)
 	return match_recorded(page, hash);
 }
 
-/*
- * A hit on a page of a sampled register.  Nearly always its cell is current
- * and the page was reported often enough.
- */
+/* Nearly always the cell is current and the page was reported often enough. */
 static RARE int
 match_sampled(const void *page, uint32 hash, uint32 *marks, uint64 cell)
 {
@@ -255,10 +235,7 @@ match_sampled(const void *page, uint32 hash, uint32 *marks, uint64 cell)
 	return match_recorded(page, hash);
 }
 
-/*
- * The lock is held exclusively, or may be, if no single bit says so.  A
- * removal is no use of the page.
- */
+/* The lock is held exclusively, or may be.  A removal is no use of the page. */
 static RARE int
 match_removal(const void *page, uint32 hash)
 {
@@ -291,17 +268,14 @@ match_unmarked(const void *page, uint32 hash, uint32 *marks, uint64 cell, uint32
 	return 0;
 }
 
-/* out of line, so that equal keys need no instruction for the result */
+/* Out of line, so that equal keys need no instruction for the result. */
 static RARE int
 match_not(void)
 {
 	return 1;
 }
 
-/*
- * In place of memcmp(), as a HashCompareFunc.  The hash values are equal, so
- * the keys nearly always are, too.
- */
+/* A HashCompareFunc.  Hash values are equal, so keys nearly always are. */
 static pg_always_inline int
 match(const void *entry_key, const void *key, uint32 log2m,
 	  int (*unmarked) (const void *page, uint32 hash, uint32 *marks, uint64 cell))
@@ -347,8 +321,8 @@ StaticAssertDecl(WS_REGISTERS_MIN == 1 << 10 && WS_REGISTERS_MAX == 1 << 16,
 				 "there is a match for each geometry");
 
 /*
- * In place of memcpy(), as a HashCopyFunc.  All of this is cheap beside
- * reading a page or extending a relation.
+ * A HashCopyFunc.  All of this is cheap beside reading a page or extending a
+ * relation.
  */
 void *
 ws_lookup_insert(void *entry_key, const void *key, Size keysize)
@@ -356,7 +330,6 @@ ws_lookup_insert(void *entry_key, const void *key, Size keysize)
 	uint32		hash = entry_hash(entry_key);
 
 	memcpy(entry_key, key, sizeof(BufferTag));
-
 	if (ws_shared_advance() != self.refreshed_tick ||
 		*self.status_flags != self.refreshed_flags)
 		ws_lookup_refresh();

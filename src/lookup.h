@@ -2,12 +2,12 @@
  * lookup.h
  *		What happens at each lookup of a page in shared buffers: the hot path.
  *
- * The probe (probe.h) replaces the two functions with which the buffer lookup
- * table compares and copies keys by those of this module.  The server calls
- * them with the lock of a partition held, and sometimes in a critical section.
- * So they read the state of that lock and the server's counters of buffer
- * usage, and use working_set's shared memory.  They call no function of the
- * server and make no system call.
+ * The probe (probe.h) replaces the functions with which the buffer lookup table
+ * compares and copies keys by two of this module.  The server calls them with
+ * the lock of a partition held, and sometimes in a critical section.  So they
+ * only read the state of that lock and the server's counters of buffer usage,
+ * and use working_set's shared memory.  They call no function of the server and
+ * make no system call.
  */
 #ifndef WS_LOOKUP_H
 #define WS_LOOKUP_H
@@ -16,7 +16,7 @@
 #include "utils/hsearch.h"
 
 /*
- * Reset the state of this process and of those that it forks, with nothing
+ * Set the state of this process and of those that it forks, with nothing
  * counted.  The arguments are from ws_buftable_locks().
  */
 extern void ws_lookup_begin(LWLockPadded *locks, uint32 exclusive, bool sure);
@@ -30,16 +30,16 @@ extern void *ws_lookup_insert(void *entry_key, const void *key, Size keysize);
 /* Count this process's lookups so far, and catch up with the clock. */
 extern void ws_lookup_refresh(void);
 
-/* This process stops to record, or ends.  Count its last lookups. */
+/* This process stops recording, or ends.  Count its last lookups. */
 extern void ws_lookup_stop(void);
 
 /* This process records again.  Its lookups in the meantime do not count. */
 extern void ws_lookup_resume(void);
 
 /*
- * A transaction has ended, and this process holds no lightweight lock.  If it
- * records, count its lookups if they are more than a few, advance the clock,
- * and wake the worker if it rests although pages are looked up.
+ * A transaction has ended, and this process holds no lightweight lock.  Count
+ * its lookups if they are more than a few, advance the clock, and wake the
+ * worker if it rests although pages are looked up.
  */
 extern void ws_lookup_end_transaction(void);
 

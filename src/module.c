@@ -3,9 +3,8 @@
  *		The order of set-up.
  *
  * When the library is preloaded, settings come first, then shared memory, the
- * probe and the worker.  When a session loads it, by CREATE EXTENSION or a
- * first call, there is nothing to set up, and the functions report what is
- * missing.
+ * probe and the worker.  When a session loads it, nothing is set up, and the
+ * functions report what is missing.
  */
 #include "postgres.h"
 
@@ -22,7 +21,7 @@
 #include "shared.h"
 #include "worker.h"
 
-WS_MODULE_MAGIC;
+PG_MODULE_MAGIC_EXT(.name = "working_set", .version = WS_VERSION);
 
 PGDLLEXPORT void _PG_init(void);
 
@@ -38,12 +37,11 @@ request(void)
 }
 
 /*
- * Run a step of the server's start, and return whether it raised no error.
- * The message of an error becomes the reason why nothing is tracked.
+ * Run a step of the server's start, and return whether it raised no error.  The
+ * message of an error becomes the reason why nothing is tracked.
  *
  * An uncaught error would end the postmaster.  With exit_on_error = on, which
- * is meant for sessions, each error is fatal, so that setting is off
- * meanwhile.
+ * is meant for sessions, each error is fatal, so that setting is off meanwhile.
  */
 static bool
 succeeds(void (*step) (void))
@@ -71,7 +69,6 @@ succeeds(void (*step) (void))
 	}
 	PG_END_TRY();
 	ExitOnAnyError = exit_on_error;
-
 	return done;
 }
 
@@ -91,10 +88,7 @@ startup(void)
 	}
 }
 
-/*
- * The buffer path must not make a system call, so the end of the transaction
- * makes those that are due.
- */
+/* Make the system calls that are due and that the buffer path must not make. */
 static void
 transaction_event(XactEvent event, void *arg)
 {

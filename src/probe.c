@@ -2,27 +2,17 @@
  * probe.c
  *		Seeing every lookup of a page in shared buffers, on a stock server.
  *
- * The idea.  The buffer manager has no hook, but every lookup goes through one
- * hash table, "Shared Buffer Lookup Table" (buf_table.c, dynahash.c).  Each
- * process has a copy of the table's header, inherited from the postmaster.
- * The header holds pointers to the functions that compare and copy keys, which
- * for this table are memcmp and memcpy.  The probe replaces them by its own:
+ * The buffer manager has no hook, but every lookup goes through one hash table,
+ * "Shared Buffer Lookup Table" (buf_table.c, dynahash.c).  Each process has a
+ * copy of the table's header, inherited from the postmaster.  It holds pointers
+ * to the functions that compare and copy keys, memcmp and memcpy for this
+ * table.  The probe replaces them by those of lookup.c: no code is patched and
+ * no memory protection changes.
  *
- *	- The server calls the first when an entry's hash value equals the key's:
- *	  on every hit, and when it removes an entry.
- *	- The server calls the second when it makes an entry: for every page that
- *	  it reads in, and for every page by which it extends a relation.
- *
- * No code is patched and no memory protection changes.  Each backend goes
- * through two other pointers, in a process of its own.
- *
- * The probe does not see temporary tables, which have buffers of their own,
- * nor a page that is used again while it is pinned, nor ReadRecentBuffer(),
- * which only redo calls, after a lookup.  It sees one thing that is no use of
- * a page: redo drops the buffers of a small relation.
- *
- * buftable.c finds the table.  lookup.c has the two functions.  try_out()
- * verifies both before anything is recorded.
+ * The probe does not see temporary tables, which have buffers of their own, nor
+ * a page that is used again while it is pinned, nor ReadRecentBuffer(), which
+ * only redo calls, after a lookup.  It sees one thing that is no use of a page:
+ * redo drops the buffers of a small relation.
  */
 #include "postgres.h"
 
@@ -40,11 +30,7 @@
 #include "probe.h"
 #include "shared.h"
 
-/*
- * The server does not mean its functions for the table to be called by
- * modules.  This library must load into a server that does not export them,
- * too.
- */
+/* Not meant for modules: the library must also load where they are missing. */
 #pragma weak BufTableHashCode
 #pragma weak BufTableLookup
 #pragma weak BufTableInsert
@@ -55,8 +41,8 @@ struct Probe
 {
 	bool		attached;		/* is there a table? */
 	WsBufTable	table;
-	HashCompareFunc match;		/* for the geometry of the sketches; a copy,
-								 * since the logger has no shared memory */
+	HashCompareFunc match;		/* a copy, since the logger has no shared
+								 * memory */
 	bool		recording;		/* does the table use the probe's functions? */
 	bool		ignored;		/* never record in this process */
 };
@@ -66,10 +52,8 @@ static struct Probe probe;
 static void
 use_own_functions(bool own)
 {
-	if (own)
-		ws_buftable_set_functions(&probe.table, probe.match, ws_lookup_insert);
-	else
-		ws_buftable_set_functions(&probe.table, NULL, NULL);
+	ws_buftable_set_functions(&probe.table, own ? probe.match : NULL,
+							  own ? ws_lookup_insert : NULL);
 }
 
 static void
@@ -79,7 +63,7 @@ require(bool fine, const char *else_why)
 		ereport(ERROR, (errmsg_internal("%s", else_why)));
 }
 
-/* the buffer that holds a page, or -1 */
+/* The buffer that holds a page, or -1. */
 static int
 look_up(BufferTag *tag, uint32 hash)
 {
@@ -93,10 +77,10 @@ look_up(BufferTag *tag, uint32 hash)
 }
 
 /*
- * Verify, with the server's own functions and its own table, that lookups are
- * recorded as they should be.  A page that cannot exist is looked up, entered,
- * found and removed, and the sketch must show each step.  No other process is
- * alive, and everything is left as it was.
+ * Verify, with the server's own functions and table, that lookups are recorded.
+ * A page that cannot exist is looked up, entered, found and removed, and the
+ * sketch must show each step.  No other process is alive, and everything is
+ * left as it was.
  */
 static void
 try_out(void)
@@ -164,9 +148,8 @@ try_out(void)
 }
 
 /*
- * Count the last hits of a process that ends.  The hot path cannot register a
- * callback of the server, and one that the postmaster registers does not
- * survive the fork.  This one does.
+ * Count the last hits of a process that ends.  A callback of the server that
+ * the postmaster registers does not survive the fork, but this one does.
  */
 static void
 at_exit(void)
@@ -227,7 +210,6 @@ ws_probe_switch(bool on)
 	on = on && !probe.ignored;
 	if (!probe.attached || on == probe.recording)
 		return;
-
 	if (probe.recording)
 		ws_lookup_stop();
 	else
@@ -274,7 +256,7 @@ ws_probe_resident(const WsSample *pages, int n, bool *resident)
 	if (!probe.attached)
 		return 0;
 
-	/* lookups that are not recorded; none of this can fail */
+	/* not recorded; none of this can fail */
 	use_own_functions(false);
 	for (int i = 0; i < n; i++)
 	{

@@ -4,8 +4,8 @@
  *
  * The probe, with lookup.c and buftable.c, is the only module that knows how
  * the buffer manager finds a page.  It records lookups in the sketches of
- * shared.h and counts them.  When anything about the server differs from what
- * it expects, it refuses to attach.
+ * shared.h and counts them, or refuses to attach to a server that differs from
+ * what it expects.
  */
 #ifndef WS_PROBE_H
 #define WS_PROBE_H
@@ -13,21 +13,17 @@
 #include "sampler.h"
 
 /*
- * Find the server's buffer lookup table, verify it, and start to record.
- * Called in the postmaster (or a single-user backend) after
- * ws_setup_startup(), each time that shared memory is made.  A refusal is an
- * error; the caller then detaches.
+ * Find the server's buffer lookup table, verify it, and start to record.  For
+ * the postmaster (or a single-user backend), each time that shared memory was
+ * made.  A refusal is an error; the caller then detaches.
  */
 extern void ws_probe_attach(void);
 extern void ws_probe_detach(void);
 
-/*
- * Start or stop to record lookups in this process, and in those that it forks.
- * Without effect when not attached.
- */
+/* Start or stop to record lookups in this process and those that it forks. */
 extern void ws_probe_switch(bool on);
 
-/* Never record the lookups of this process.  For the extension's worker. */
+/* Never record the lookups of this process.  For the worker. */
 extern void ws_probe_ignore_self(void);
 
 /* Bring the shared counters up to date with this process. */
@@ -37,9 +33,8 @@ extern void ws_probe_flush_counters(void);
 extern int64 ws_probe_entries(void);
 
 /*
- * Find out which of these pages are in shared buffers now; returns how many.
- * It takes the lock of each page's partition, shared, for the time of a
- * lookup, which is not recorded.
+ * Find out which pages are in shared buffers now; returns how many.  It takes
+ * the lock of each page's partition, shared, for a lookup that is not recorded.
  */
 extern int	ws_probe_resident(const WsSample *pages, int n, bool *resident);
 

@@ -3,18 +3,16 @@
  *		Events of sampled pages; see sample_events.h.
  *
  * Runs.  A process that reads a relation sequentially looks at each block a
- * little further on than the one before.  This module sees only the hits of
- * sampled pages, so "a little" is a few sampling distances.  Each such step
- * adds one to the run, and each other step takes three away.  Random steps
- * never get far, and a scan that starts over loses little.
+ * little further on than the one before: a few sampling distances, since only
+ * the hits of sampled pages are seen.  Each such step adds one to the run, and
+ * each other step takes three away, so random steps never get far.
  *
  * Rings.  A process that evicts a page that it recently read itself goes round
- * in a ring: the hand of the clock would have to come round twice to get
- * there.  How recently depends on the size of the ring.
+ * in a ring: the hand of the clock would have to come round twice to get there.
  *
- * Damping.  Of the hits of a page in an interval a process reports only the
- * first few, as many as could make a difference to the simulated caches
- * (sweep.h).  The worker sets their number and the length of the interval.
+ * Damping.  Of the hits of a page in an interval a process reports the first
+ * few, as many as could make a difference to the simulated caches (sweep.h).
+ * The worker sets their number and the length of the interval.
  */
 #include "postgres.h"
 
@@ -23,30 +21,27 @@
 
 #include "compat.h"
 #include "sample_events.h"
-#include "sampler.h"
 #include "sweep.h"
 
-/* What a process remembers; both are powers of two. */
+/* What a process remembers.  Both are powers of two. */
 #define RUNS 64					/* relations that it is in */
 #define READS 4096				/* pages that it read */
 
 /* The longest step of a run: the larger of the two. */
 #define STEP_BLOCKS		16
 #define STEP_DISTANCES	8		/* sampling distances */
-
-/* Any other step takes this much from the length of the run. */
-#define RUN_BROKEN		3
+#define RUN_BROKEN		3		/* what any other step takes from its length */
 
 /*
  * A process seems to extend a relation, rather than read it, once this many
- * more pages came in than the server counted as read.  The server counts a
- * read after all of its pages came in, hundreds where it reads ahead.  A ring
- * for bulk writes goes round later than that.
+ * more pages came in than the server counted as read.  It counts a read after
+ * all of its pages came in, hundreds where it reads ahead.  A ring for bulk
+ * writes goes round later than that.
  */
 #define MADE			1024
 #define MADE_MAX		2048
 
-/* The bits of a slot of the damper that count hits. */
+/* Bits of a slot of the damper that count hits. */
 #define COUNT_BITS		10
 #define COUNT_MAX		((1 << COUNT_BITS) - 1)
 
@@ -70,25 +65,19 @@ typedef struct Read
 	uint32		number;			/* of the read; 0: none */
 } Read;
 
-/*
- * The state of this process.  The postmaster leaves it zero, so most of it
- * takes no memory until it is used.
- */
+/* The state of this process.  Most of it takes no memory until it is used. */
 struct Process
 {
 	uint16		process;
 	uint32		nreads;			/* pages that this process brought in */
 	int64		counted_reads;	/* the server's count at the last of them */
 	Run		   *last_run;		/* of the last of them, or NULL */
-	uint32		ring_read;		/* within this many reads is "recently", for
-								 * the ring of a scan, */
-	uint32		ring_write;		/* and of a bulk write */
+	uint32		ring_read;		/* reads that are recent for a scan's ring, */
+	uint32		ring_write;		/* and for that of a bulk write */
 	Run			runs[RUNS];
 	Read		reads[READS];
-
 	uint32		last_hash;		/* of the last hit of a sampled page, */
 	int64		last_lookups;	/* and the lookups of the process up to then */
-
 	/* not yet added to the shared counters */
 	uint64		scan_hits;
 	uint64		scan_reads;
@@ -102,7 +91,7 @@ ws_events_begin(void)
 {
 	self.counted_reads = pgBufferUsage.shared_blks_read;
 	self.last_run = NULL;
-	self.process = (uint16) ws_process_number();
+	self.process = (uint16) MyProcNumber;
 	self.ring_read = 2 * ws_ring_read_pages(NBuffers);
 	self.ring_write = 2 * ws_ring_write_pages(NBuffers);
 }
@@ -127,12 +116,10 @@ static Run *
 follow(const WsPageId *page, uint32 shift)
 {
 	Run		   *run;
-	uint64		longest = STEP_BLOCKS;
+	uint64		longest = Max(STEP_BLOCKS, (uint64) STEP_DISTANCES << shift);
 
 	if (page->fork != MAIN_FORKNUM)
 		return NULL;
-
-	longest = Max(longest, (uint64) STEP_DISTANCES << shift);
 	run = find_run(page);
 	if (page->block == run->block)
 		return run;
@@ -152,10 +139,10 @@ extending(const Run *run)
 }
 
 /*
- * Find out whether the process reads or extends the relation, since that
- * decides which ring it would use.  No argument of the callback shows it, but
- * the server counts the pages that it reads, a little later.  Its count since
- * the last page belongs to that page, or to those that came in with it.
+ * Find out whether the process reads or extends the relation, which decides
+ * the ring that it would use.  The server counts the pages that it reads, a
+ * little later.  Its count since the last page belongs to that page, or to
+ * those that came in with it.
  */
 static void
 count_made(Run *run)
@@ -208,8 +195,8 @@ present_damping(void)
 }
 
 /*
- * A slot of the damper holds the hash of a page, an interval, and how many
- * hits of the page were reported in it.  This is the interval of a tick, which
+ * A slot of the damper holds the hash of a page, an interval, and how many hits
+ * of the page were reported in it.  This is the interval of a tick, which
  * differs after a reset and between kinds.  Pages that share a slot evict each
  * other, and are reported more often than necessary.
  */
@@ -259,10 +246,7 @@ report_hit(const WsPageId *page, uint32 shift, uint32 tick, WsKind kind)
 	report(page, tick, kind, WS_EVENT_HIT, run, run && in_ring(run));
 }
 
-/*
- * Is the page with this hash among the one in 2^shift that are sampled?  The
- * shift may change at any time, so each event loads it once.
- */
+/* Is the page sampled?  The shift may change, so each event loads it once. */
 static bool
 sampled(uint32 hash, uint32 shift)
 {
@@ -283,9 +267,9 @@ ws_events_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 
 	/*
 	 * A process that looks up the same page twice in a row still has it
-	 * pinned, as in an update of a row that it just found.  The usage count
-	 * stays as it is then.  A damped page is used all the time, so it is not
-	 * part of a scan.
+	 * pinned, as in an update of a row that it just found, so the usage count
+	 * stays.  A damped page is used all the time, so it is not part of a
+	 * scan.
 	 */
 	if (!again && !damped(hash, tick, kind))
 		report_hit(page, shift, tick, kind);

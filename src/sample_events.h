@@ -2,11 +2,10 @@
  * sample_events.h
  *		What a process reports about sampled pages.
  *
- * The hot path (lookup.h) calls this module for pages of sampled registers,
- * for pages that enter shared buffers and for pages that leave.  It writes
- * events into the stream.  It finds out what only the process itself can:
- * whether it reads a relation block by block, and whether through a ring of
- * buffers.
+ * The hot path (lookup.h) calls this module for pages of sampled registers and
+ * for pages that enter or leave shared buffers.  It writes events into the
+ * stream, with what only the process itself can find out: whether it reads a
+ * relation block by block, and whether through a ring of buffers.
  *
  * No function allocates, waits, raises an error or makes a system call.
  */
@@ -21,18 +20,13 @@
 /* Begin, in a process just forked. */
 extern void ws_events_begin(void);
 
-/*
- * What a process needs, in a tick, to see that a page is damped: reported
- * often enough for now.
- */
+/* What shows a process, in a tick, that a page was reported often enough. */
 typedef struct WsDamper
 {
 	const uint64 *slots;
 	uint32		shift;
 	uint32		full;			/* lower half of the slot of a damped page */
 } WsDamper;
-
-/* Bring it up to date. */
 extern void ws_events_damper(WsDamper *damper, uint32 tick, WsKind kind);
 
 /* Is the page with this hash damped?  False if it is not sampled. */

@@ -23,7 +23,6 @@
 
 #define NAME "working_set"
 #define NLOCKS 3
-
 #define REPLACED(hook) "a library that is preloaded after working_set replaces " hook ", and does not call what was there before"
 
 static bool requested = false;	/* did the server call ws_setup_request()? */
@@ -31,10 +30,7 @@ static bool reported = false;	/* is the reason in the log? */
 
 #define CACHE_LINE 64
 
-/*
- * The parts of fixed size, each on cache lines of its own.  The parts whose
- * size depends on settings follow.
- */
+/* The parts of fixed size.  Those whose size depends on settings follow. */
 typedef struct Parts
 {
 	WsShared	shared pg_attribute_aligned(CACHE_LINE);
@@ -49,7 +45,6 @@ damper_slots(void)
 	return pg_nextpower2_32(2 * Max((uint32) ws_sample_pages, 1));
 }
 
-/* Take the next part of the memory. */
 static void *
 next_part(char **memory, Size size)
 {
@@ -69,7 +64,6 @@ use_memory(char *memory)
 	ws_published = &parts->published;
 	return parts;
 }
-
 static void
 init(char *memory, LWLockPadded *locks, bool sample)
 {
@@ -90,7 +84,6 @@ init(char *memory, LWLockPadded *locks, bool sample)
 		ws_sketch_init(ws_shared->sketch[kind], ws_registers, WS_TICK_ORIGIN);
 	}
 	ws_shared->log2m = ws_shared->sketch[WS_CLIENT]->log2m;
-
 	if (sample)
 	{
 		ws_shared->stream = next_part(&memory, ws_stream_size(WS_STREAM_PLACES));
@@ -101,17 +94,15 @@ init(char *memory, LWLockPadded *locks, bool sample)
 		memset(ws_shared->damper, 0, damper_slots() * sizeof(uint64));
 		ws_shared->damper_shift = 32 - pg_leftmost_one_pos32(damper_slots());
 	}
-
 	ws_shared_damp(ws_sweep_damping(1));
 	ws_shared_sample(WS_SAMPLE_OFF);
 	ws_shared_worker_ticks(false);
 }
 
-/* Bytes of all that init() makes. */
 static Size
 total_size(bool sample)
 {
-	/* one line more, to align the start */
+	/* a line more, to align the start */
 	Size		size = CACHE_LINE + sizeof(Parts) + WS_NKINDS * ws_sketch_size(ws_registers);
 
 	if (sample)
@@ -162,8 +153,7 @@ void
 ws_setup_report_refusal(void)
 {
 	if (!reported)
-		ereport(LOG,
-				(errmsg("working_set is not tracking: %s", ws_refusal)));
+		ereport(LOG, (errmsg("working_set is not tracking: %s", ws_refusal)));
 	reported = true;
 }
 
@@ -195,22 +185,20 @@ ws_setup_reset(bool history)
 					  WS_FILE_NO_SET | (history ? WS_FILE_NO_HISTORY : 0), __ATOMIC_RELAXED);
 
 	/*
-	 * The present tick may already hold lookups from before the reset.  So
-	 * move on to a tick in which nothing was recorded.  Move the clock with
-	 * it, or time would stand still until the clock has caught up.
+	 * The present tick may hold lookups from before the reset, so move on to
+	 * one that holds none.  Move the clock with it, or time would stand still
+	 * until the clock has caught up.
 	 */
 	__atomic_fetch_add(&ws_shared->clock_ahead, 1, __ATOMIC_RELAXED);
 	tick = ws_shared_advance();
 	for (int kind = 0; kind < WS_NKINDS; kind++)
 		ws_sketch_raise_floor(ws_shared->sketch[kind], tick);
-
 	ws_counters_reset(ws_probe_entries());
 	if (history)
 		ws_history_init(&ws_published->history);
 	ws_store(&ws_shared->save_now, 1);
 	__atomic_store_n(&ws_shared->since, now, __ATOMIC_RELEASE);
 	LWLockRelease(ws_shared->lock);
-
 	ws_shared_wake_worker();
 	return now;
 }

@@ -9,16 +9,13 @@
 #include "storage/latch.h"
 
 #include "guc.h"
-#include "sampler.h"
 #include "shared.h"
 #include "sweep.h"
 
 /*
  * At least one register in this many is sampled, so that some process reads
- * the clock where no worker ticks.  A busy server looks up a page of such a
- * register many times a second, and the mean hit costs one instruction more.
- * A long query over few pages may have none; then other transactions advance
- * the clock.
+ * the clock where no worker ticks.  A long query over few pages may have none;
+ * then other transactions advance the clock.
  */
 #define SAMPLED_SHARE 64
 

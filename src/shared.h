@@ -7,21 +7,20 @@
  *
  * Who may access what:
  *	- fixed: written once in the postmaster, before any other process exists.
- *	- atomic: single words, relaxed, from anywhere and without order, with two
- *	  exceptions.  A reset raises the floors of the sketches and then stores
- *	  since, with release; a reader loads since, with acquire, before it reads
- *	  a sketch (ws_shared_since()).  So no data from before a reset are
- *	  published as data from after it.  clock_ahead is raised with release after
- *	  unattended and loaded with acquire, so that a process that raises the
- *	  tick because of it passes unattended on (sketch.h).
+ *	- atomic: single words, relaxed, from anywhere, with two exceptions.  A
+ *	  reset raises the floors of the sketches and then stores since, with
+ *	  release; a reader loads since, with acquire, before it reads a sketch.  So
+ *	  no data from before a reset are published as data from after it.
+ *	  clock_ahead is raised with release after unattended and loaded with
+ *	  acquire, so that a process that raises the tick because of it passes
+ *	  unattended on (sketch.h).
  *	- under lock: see counters.h and published.h.  The worker computes first,
  *	  and holds the lock for one copy.
  *	- under sample_lock: the sample table.  The worker writes some events at a
  *	  time; readers copy what they need.  No process holds lock and sample_lock
  *	  together, and none takes either on the buffer path.
- *	- under file_lock: the state file (persist.c).  It may be held as long as
- *	  the disk takes.  A holder may take the other locks, but not the other way
- *	  around.
+ *	- under file_lock: the state file (persist.c), as long as the disk takes.  A
+ *	  holder may take the other locks, but not the other way around.
  */
 #ifndef WS_SHARED_H
 #define WS_SHARED_H
@@ -40,16 +39,10 @@ typedef enum WsKind
 } WsKind;
 
 #define WS_NKINDS 2
-
 /* The worker rests after this time without a lookup. */
 #define WS_IDLE_TICKS (10 * WS_TICKS_PER_SECOND)
-
-/* Events that the stream holds. */
-#define WS_STREAM_PLACES	32768
-
-/* Value of WsShared.sample_shift when no page is sampled. */
-#define WS_SAMPLE_OFF		32
-
+#define WS_STREAM_PLACES	32768	/* events that the stream holds */
+#define WS_SAMPLE_OFF		32	/* sample_shift when no page is sampled */
 /* What became of the state file: bits of WsShared.file_state. */
 #define WS_FILE_LOADED		1	/* a process has read it, or begun to */
 #define WS_FILE_NO_SET		2	/* a reset forgot the working set, or */
@@ -90,14 +83,14 @@ typedef struct WsShared
 } WsShared;
 
 /*
- * NULL until shared memory exists.  It never exists if the library is not
- * preloaded, or if another library keeps the server from calling the hooks.
+ * NULL until shared memory exists: never, if the library is not preloaded or
+ * another one keeps the server from calling the hooks.
  */
 extern WsShared *ws_shared;
 
 /*
- * Why no lookup is recorded, unless WsShared.attached.  Set in the postmaster
- * and inherited; empty if the library is not preloaded.
+ * Why no lookup is recorded, unless WsShared.attached.  Set in the postmaster;
+ * empty if the library is not preloaded.
  */
 extern char ws_refusal[256];
 
@@ -107,7 +100,7 @@ extern bool ws_tracking(void);
 /* Milliseconds of the monotonic clock, which nobody can set. */
 extern int64 ws_shared_clock_ms(void);
 
-/* Start of the counters: time of the last reset, start or re-enabling. */
+/* Time of the last reset, start or re-enabling: start of the counters. */
 static inline TimestampTz
 ws_shared_since(void)
 {
@@ -124,10 +117,7 @@ ws_shared_worker_pid(void)
 /* Advance the tick to the clock, up to WS_TICK_LAST, and return it. */
 extern uint32 ws_shared_advance(void);
 
-/*
- * Number of ticks before this one for which the clients' sketch has data; 0 if
- * there was a reset since.
- */
+/* Ticks before this one for which the clients' sketch has data. */
 static inline uint32
 ws_shared_known(uint32 tick)
 {
@@ -138,10 +128,9 @@ ws_shared_known(uint32 tick)
 
 /*
  * Set who reads the clock: only the worker while it ticks, and otherwise every
- * lookup whose cell is not marked, as those of sampled registers never are.
- * In both cases a process reads the clock when a page enters shared buffers,
- * at the end of each transaction, and now and then for a page of a sampled
- * register, because the worker may hang.
+ * lookup whose cell is not marked.  In both cases a process reads the clock
+ * when a page enters shared buffers, at the end of each transaction, and now
+ * and then for a page of a sampled register, because the worker may hang.
  */
 extern void ws_shared_worker_ticks(bool ticks);
 
@@ -151,7 +140,7 @@ extern void ws_shared_wake_worker(void);
 /* Sample one page in 2^shift, or none (WS_SAMPLE_OFF).  For the worker. */
 extern void ws_shared_sample(uint32 shift);
 
-/* Report only these hits of a sampled page (sweep.h). */
+/* Report only these hits of a sampled page (sweep.h).  For the worker. */
 struct WsDamping;
 extern void ws_shared_damp(struct WsDamping damping);
 
