@@ -3,8 +3,8 @@
  *		Finding the server's buffer lookup table; see buftable.h.
  *
  * The header of the table is private to dynahash.c, and the pointer to it to
- * buf_table.c.  The search assumes nothing about the layout of the first, nor
- * about the place of the second:
+ * buf_table.c.  The search assumes nothing about the layout of the first or the
+ * place of the second:
  *
  *	1. A throw-away table, with a known name and the functions that the
  *	   server's table must have, shows which words of a header hold these.
@@ -31,11 +31,8 @@
 
 #define MAPS "/proc/self/maps"
 
-/* Words of a header that the search looks at. */
-#define HEADER_WORDS 16
-
-/* By default, Linux allows a process no more ranges of memory. */
-#define RANGES 65536
+#define HEADER_WORDS 16			/* so many are looked at */
+#define RANGES 65536			/* of memory: Linux's limit, by default */
 
 /* a function pointer as data, as dlsym() has it */
 #define AS_DATA(function) ((void *) (uintptr_t) (function))

@@ -27,7 +27,7 @@
 #error "working_set needs PostgreSQL 15 or later"
 #endif
 
-/* 16: the files of relations, privileges and the ring of VACUUM. */
+/* 16: files of relations, privileges, and the size of VACUUM's ring. */
 #if PG_VERSION_NUM >= 160000
 #include "utils/relfilenumbermap.h"
 #else

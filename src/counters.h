@@ -3,7 +3,7 @@
  *		Counts of lookups since the last reset.
  *
  * Each process adds to one of several shards, each on cache lines of its own,
- * atomically.  A reader subtracts the sum of the shards at the last reset.
+ * with atomic additions.  A reader subtracts their sum at the last reset.
  */
 #ifndef WS_COUNTERS_H
 #define WS_COUNTERS_H
@@ -52,7 +52,7 @@ ws_counters_of(int pid)
  */
 extern TimestampTz ws_counters_read(WsCounters *sum, int64 entries, int64 *evictions);
 
-/* Count from now on; entries as above.  The caller holds WsShared.lock. */
+/* Count from now on.  The caller holds WsShared.lock exclusively. */
 extern void ws_counters_reset(int64 entries);
 
 #endif							/* WS_COUNTERS_H */

@@ -2,8 +2,7 @@
  * guc.c
  *		Every setting, with its purpose beside it.
  *
- * Settings that size shared memory are fixed at server start, the others follow
- * a reload.
+ * Settings that size shared memory are fixed at server start.
  */
 #include "postgres.h"
 
@@ -80,17 +79,14 @@ static const IntSetting int_settings[] = {
 
 	/*
 	 * To keep a page for this time costs as much as to read it again (Gray's
-	 * five-minute rule, for the disks of 1987).  It is longer where memory is
-	 * cheap, or where a network is between a page and its processor.
+	 * five-minute rule, 1987).  Cheap memory or remote disks make it longer.
 	 */
 	{"working_set.break_even", "Sets the time within which a page must be used again to be worth its memory.",
-		"For the heuristic live_set.", &ws_break_even, WS_BREAK_EVEN_DEFAULT, WS_BREAK_EVEN_MIN,
-	WS_BREAK_EVEN_MAX, PGC_SIGHUP, GUC_UNIT_S},
+		"For the heuristic live_set.",
+		&ws_break_even, WS_BREAK_EVEN_DEFAULT, WS_BREAK_EVEN_MIN, WS_BREAK_EVEN_MAX,
+	PGC_SIGHUP, GUC_UNIT_S},
 
-	/*
-	 * The time counts from the last use, and only for pages that were used
-	 * more than once.  A value above break_even counts as break_even.
-	 */
+	/* Since the last use of pages used more than once; at most break_even. */
 	{"working_set.hold", "Sets the time for which live_set keeps pages of a workload that pauses.",
 		"A new verdict counts when it has lasted as long.",
 	&ws_hold, WS_HOLD_DEFAULT, 0, WS_BREAK_EVEN_MAX, PGC_SIGHUP, GUC_UNIT_S},
@@ -135,11 +131,13 @@ ws_guc_define(void (*assign_enabled) (bool newval, void *extra))
 	DefineCustomBoolVariable("working_set.enabled", "Counts lookups of shared buffers.",
 							 "When off, the server runs as if the extension were not there.",
 							 &ws_enabled, true, PGC_SIGHUP, 0, NULL, assign_enabled, NULL);
+
 	for (int i = 0; i < WS_METHODS; i++)
 	{
 		method_options[i].name = ws_heuristics[i].name;
 		method_options[i].val = i;
 	}
+
 	/* live_set follows the need of each workload of bench/scenarios better. */
 	DefineCustomEnumVariable("working_set.method", "Selects the heuristic that is recommended.", NULL,
 							 &ws_method, WS_METHOD_LIVE_SET, method_options,

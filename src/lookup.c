@@ -14,12 +14,11 @@
  * or two of a use of the page, so the worker looks for the page before it
  * believes such a removal (cache_advice.c).
  *
- * Every instruction counts.  In the most common case by far, a hit on a page
- * whose cell is marked, match() compares the keys, finds the mark and returns.
- * There is a match() for each number of registers, in which it is a constant.
- * Each function calls the code for a rarer case as its last act, so that the
- * common ones need no frame.  doc/performance.md lists what was tried, and what
- * each attempt gave.
+ * Every instruction counts.  By far the most hits are on pages whose cell is
+ * marked: match() compares the keys, finds the mark and returns.  There is one
+ * for each number of registers, in which it is a constant.  Each function calls
+ * the code for a rarer case as its last act, so that the common ones need no
+ * frame.  doc/performance.md lists what was tried, and what each attempt gave.
  */
 #include "postgres.h"
 
@@ -35,9 +34,8 @@
 #include "sample_events.h"
 #include "shared.h"
 
-#define CLOCK_EVERY 16			/* sampled hits for each look at the clock */
-#define FEW_LOOKUPS 64			/* fewer stay uncounted when a transaction
-								 * ends */
+#define CLOCK_EVERY 16			/* sampled hits per reading of the clock */
+#define FEW_LOOKUPS 64			/* fewer stay uncounted between transactions */
 #define MAINTENANCE_FLAGS (PROC_IN_VACUUM | PROC_IS_AUTOVACUUM)
 
 /* The state of this process, set in the postmaster and inherited. */
@@ -49,8 +47,7 @@ struct Process
 	uint32		exclusive;		/* bits that may mean "held exclusively" */
 	bool		exclusive_sure; /* do they mean nothing else? */
 	WsKind		kind;			/* of this process at present */
-	uint32		refreshed_tick; /* ws_lookup_refresh() has nothing to do in
-								 * this tick, */
+	uint32		refreshed_tick; /* nothing to refresh in this tick, */
 	uint8		refreshed_flags;	/* while the process has these flags */
 	const uint8 *status_flags;	/* of this process, in shared memory */
 	WsDamper	damper;
@@ -112,9 +109,9 @@ partition_lock(uint32 hash)
 }
 
 /*
- * Add to the shared counters what the server has counted since last time.  The
- * server's own counters cost nothing here, and count no removals.  It adds
- * those of a parallel worker to its leader's when the worker ends.
+ * Add to the shared counters what the server has counted since last time, which
+ * costs nothing and has no removals.  The server adds the counts of a parallel
+ * worker to its leader's when the worker ends.
  */
 static void
 flush_counters(void)
@@ -320,10 +317,7 @@ MATCH(16)
 StaticAssertDecl(WS_REGISTERS_MIN == 1 << 10 && WS_REGISTERS_MAX == 1 << 16,
 				 "there is a match for each geometry");
 
-/*
- * A HashCopyFunc.  All of this is cheap beside reading a page or extending a
- * relation.
- */
+/* A HashCopyFunc.  Cheap beside reading a page or extending a relation. */
 void *
 ws_lookup_insert(void *entry_key, const void *key, Size keysize)
 {

@@ -37,11 +37,9 @@ request(void)
 }
 
 /*
- * Run a step of the server's start, and return whether it raised no error.  The
- * message of an error becomes the reason why nothing is tracked.
- *
- * An uncaught error would end the postmaster.  With exit_on_error = on, which
- * is meant for sessions, each error is fatal, so that setting is off meanwhile.
+ * Run a step of the server's start; true if it succeeds.  An error would end
+ * the postmaster, so it becomes the reason why nothing is tracked.  The setting
+ * exit_on_error, meant for sessions, would make it fatal, so it is off here.
  */
 static bool
 succeeds(void (*step) (void))
@@ -88,7 +86,7 @@ startup(void)
 	}
 }
 
-/* Make the system calls that are due and that the buffer path must not make. */
+/* Make the system calls that are due, as the buffer path must not. */
 static void
 transaction_event(XactEvent event, void *arg)
 {

@@ -30,7 +30,7 @@
 #include "probe.h"
 #include "shared.h"
 
-/* Not meant for modules: the library must also load where they are missing. */
+/* The library must also load into a server that does not export these. */
 #pragma weak BufTableHashCode
 #pragma weak BufTableLookup
 #pragma weak BufTableInsert
@@ -77,10 +77,9 @@ look_up(BufferTag *tag, uint32 hash)
 }
 
 /*
- * Verify, with the server's own functions and table, that lookups are recorded.
- * A page that cannot exist is looked up, entered, found and removed, and the
- * sketch must show each step.  No other process is alive, and everything is
- * left as it was.
+ * Verify that lookups by the server's own functions are recorded.  A page that
+ * cannot exist is looked up, entered, found and removed, and the sketch must
+ * show each step.  No other process is alive; everything is left as it was.
  */
 static void
 try_out(void)
@@ -256,7 +255,7 @@ ws_probe_resident(const WsSample *pages, int n, bool *resident)
 	if (!probe.attached)
 		return 0;
 
-	/* not recorded; none of this can fail */
+	/* these lookups are not recorded; none of this can fail */
 	use_own_functions(false);
 	for (int i = 0; i < n; i++)
 	{

@@ -268,8 +268,7 @@ ws_events_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 	/*
 	 * A process that looks up the same page twice in a row still has it
 	 * pinned, as in an update of a row that it just found, so the usage count
-	 * stays.  A damped page is used all the time, so it is not part of a
-	 * scan.
+	 * stays.  A damped page is used all the time: no part of a scan.
 	 */
 	if (!again && !damped(hash, tick, kind))
 		report_hit(page, shift, tick, kind);

@@ -64,6 +64,7 @@ use_memory(char *memory)
 	ws_published = &parts->published;
 	return parts;
 }
+
 static void
 init(char *memory, LWLockPadded *locks, bool sample)
 {
@@ -84,6 +85,7 @@ init(char *memory, LWLockPadded *locks, bool sample)
 		ws_sketch_init(ws_shared->sketch[kind], ws_registers, WS_TICK_ORIGIN);
 	}
 	ws_shared->log2m = ws_shared->sketch[WS_CLIENT]->log2m;
+
 	if (sample)
 	{
 		ws_shared->stream = next_part(&memory, ws_stream_size(WS_STREAM_PLACES));
@@ -94,6 +96,7 @@ init(char *memory, LWLockPadded *locks, bool sample)
 		memset(ws_shared->damper, 0, damper_slots() * sizeof(uint64));
 		ws_shared->damper_shift = 32 - pg_leftmost_one_pos32(damper_slots());
 	}
+
 	ws_shared_damp(ws_sweep_damping(1));
 	ws_shared_sample(WS_SAMPLE_OFF);
 	ws_shared_worker_ticks(false);

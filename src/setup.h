@@ -26,7 +26,7 @@ extern void ws_setup_report_refusal(void);
  */
 extern bool ws_setup_stand_in(void);
 
-/* Forget all data, and maybe the history.  Returns when lookups count from. */
+/* Forget all data, the history only if asked to.  Returns the new "since". */
 extern TimestampTz ws_setup_reset(bool history);
 
 /*

@@ -14,8 +14,8 @@
 
 /*
  * At least one register in this many is sampled, so that some process reads
- * the clock where no worker ticks.  A long query over few pages may have none;
- * then other transactions advance the clock.
+ * the clock where no worker ticks; the mean hit costs one instruction more.  A
+ * long query over few pages may have none; then other transactions advance it.
  */
 #define SAMPLED_SHARE 64
 

@@ -33,8 +33,7 @@
 /* Whose lookups: one sketch each. */
 typedef enum WsKind
 {
-	WS_CLIENT,					/* clients, their parallel workers, other
-								 * background workers, redo */
+	WS_CLIENT,					/* clients, background workers, redo */
 	WS_MAINTENANCE				/* VACUUM and autovacuum */
 } WsKind;
 
@@ -78,8 +77,8 @@ typedef struct WsShared
 	uint32		file_state;		/* WS_FILE_* */
 
 	/* under file_lock */
-	int64		saved_since;	/* value of "since" that the state file is
-								 * about; 0: from before the start */
+	int64		saved_since;	/* that of the state file; 0: from before the
+								 * start */
 } WsShared;
 
 /*
@@ -97,10 +96,10 @@ extern char ws_refusal[256];
 /* Are lookups recorded? */
 extern bool ws_tracking(void);
 
-/* Milliseconds of the monotonic clock, which nobody can set. */
+/* Milliseconds of the monotonic clock. */
 extern int64 ws_shared_clock_ms(void);
 
-/* Time of the last reset, start or re-enabling: start of the counters. */
+/* Start of the counters: time of the last reset, start or re-enabling. */
 static inline TimestampTz
 ws_shared_since(void)
 {
@@ -117,7 +116,7 @@ ws_shared_worker_pid(void)
 /* Advance the tick to the clock, up to WS_TICK_LAST, and return it. */
 extern uint32 ws_shared_advance(void);
 
-/* Ticks before this one for which the clients' sketch has data. */
+/* Ticks before this one with data in the clients' sketch; 0: reset since. */
 static inline uint32
 ws_shared_known(uint32 tick)
 {
