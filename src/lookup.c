@@ -138,10 +138,7 @@ present_kind(void)
 	return *self.status_flags & MAINTENANCE_FLAGS ? WS_MAINTENANCE : WS_CLIENT;
 }
 
-/*
- * The process records its first lookup, or records again.  The shared counters
- * leave out these hits and reads of pgBufferUsage.
- */
+/* Begin to record, after these hits and reads of pgBufferUsage. */
 static void
 begin_process(int64 hits, int64 reads)
 {
@@ -244,7 +241,6 @@ match_removal(const void *page, uint32 hash)
 	return 0;
 }
 
-/* A match whose cell is not marked. */
 static pg_always_inline int
 match_unmarked(const void *page, uint32 hash, uint32 *marks, uint64 cell, uint32 log2m)
 {

@@ -2,12 +2,10 @@
  * lookup.h
  *		What happens at each lookup of a page in shared buffers: the hot path.
  *
- * The probe (probe.h) replaces the functions with which the buffer lookup table
- * compares and copies keys by two of this module.  The server calls them with
- * the lock of a partition held, and sometimes in a critical section.  So they
- * only read the state of that lock and the server's counters of buffer usage,
- * and use working_set's shared memory.  They call no function of the server and
- * make no system call.
+ * The server calls match() and ws_lookup_insert() with the lock of a partition
+ * held, and sometimes in a critical section.  So they only read the state of
+ * that lock and the server's counters of buffer usage, and use working_set's
+ * shared memory.  They call no function of the server and make no system call.
  */
 #ifndef WS_LOOKUP_H
 #define WS_LOOKUP_H

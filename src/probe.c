@@ -240,10 +240,8 @@ ws_probe_entries(void)
 uint32
 ws_probe_hash(const WsPageId *page)
 {
-	BufferTag	tag;
-
-	memcpy(&tag, page, sizeof(tag));
-	return BufTableHashCode(&tag);
+	/* laid out alike, as lookup.c asserts */
+	return BufTableHashCode((BufferTag *) page);
 }
 
 int
@@ -259,10 +257,7 @@ ws_probe_resident(const WsSample *pages, int n, bool *resident)
 	use_own_functions(false);
 	for (int i = 0; i < n; i++)
 	{
-		BufferTag	tag;
-
-		memcpy(&tag, &pages[i].page, sizeof(tag));
-		resident[i] = look_up(&tag, pages[i].hash) >= 0;
+		resident[i] = look_up((BufferTag *) &pages[i].page, pages[i].hash) >= 0;
 		found += resident[i];
 	}
 	use_own_functions(probe.recording);

@@ -131,7 +131,6 @@ follow(const WsPageId *page, uint32 shift)
 	return run;
 }
 
-/* Does the process seem to extend this relation, rather than read it? */
 static bool
 extending(const Run *run)
 {
@@ -165,7 +164,6 @@ within_ring(const Run *run, uint32 nreads)
 	return nreads <= (extending(run) ? self.ring_write : self.ring_read);
 }
 
-/* Is the process going through a ring in this relation? */
 static bool
 in_ring(const Run *run)
 {

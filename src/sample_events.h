@@ -38,10 +38,8 @@ ws_events_damped(const WsDamper *damper, uint32 hash)
 		((uint64) hash << 32 | damper->full);
 }
 
-/* A page of a sampled register, sampled or not, was found. */
+/* A page of a sampled register was found, or any page enters or leaves. */
 extern void ws_events_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind);
-
-/* A page enters shared buffers, or leaves them. */
 extern void ws_events_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind);
 extern void ws_events_remove(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind);
 

@@ -38,10 +38,13 @@ typedef enum WsKind
 } WsKind;
 
 #define WS_NKINDS 2
+
 /* The worker rests after this time without a lookup. */
 #define WS_IDLE_TICKS (10 * WS_TICKS_PER_SECOND)
+
 #define WS_STREAM_PLACES	32768	/* events that the stream holds */
 #define WS_SAMPLE_OFF		32	/* sample_shift when no page is sampled */
+
 /* What became of the state file: bits of WsShared.file_state. */
 #define WS_FILE_LOADED		1	/* a process has read it, or begun to */
 #define WS_FILE_NO_SET		2	/* a reset forgot the working set, or */
@@ -106,7 +109,6 @@ ws_shared_since(void)
 	return __atomic_load_n(&ws_shared->since, __ATOMIC_ACQUIRE);
 }
 
-/* PID of the worker; 0: none. */
 static inline int32
 ws_shared_worker_pid(void)
 {
