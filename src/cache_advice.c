@@ -2,11 +2,10 @@
  * cache_advice.c
  *		Reading the sample events and predicting from them; see cache_advice.h.
  *
- * Simulated pages.  The sweeps simulate the pages of the sampled strata, but
- * not of a stratum that was admitted lately: its pages join the sweeps when
- * they have been in the table for as long as the recent counts cover.  Strata
- * that do not last are not simulated either, because the table would forget
- * their pages while a large cache still holds them.
+ * Simulated pages.  The pages of a stratum that was admitted lately join the
+ * sweeps when they have been in the table for as long as the recent counts
+ * cover.  Strata that do not last are not simulated, because the table would
+ * forget their pages while a large cache still holds them.
  *
  * A reset empties the recent counts but not the sweeps, just as it leaves
  * shared buffers as they are.
@@ -34,7 +33,6 @@
 #include "scans.h"
 #include "sweep.h"
 
-/* The time that recent counts cover. */
 #define RECENT_TICKS	(WS_RECENT_BUCKETS * WS_RECENT_SECONDS * WS_TICKS_PER_SECOND)
 
 /* Events that are read at a time; the table is locked for as long. */
@@ -58,14 +56,13 @@ static struct
 	WsScans    *scans;
 	uint32		shift;			/* pages of strata from this are simulated */
 	double		rate;			/* simulated buffers for each real one */
-
 	WsRecent	recent;
 	int64		drained_at;
 	int64		cared_at;		/* when care_for_table() was last called */
 	int64		relax_at;		/* when the next stratum may last */
-	int			checked;		/* bucket of the last check of residency, */
+	int			checked;		/* bucket at care_for_table(), */
 	uint64		dropped;		/* and the number of lost events at that time */
-	int64		flood_dropped;	/* the same when a flood was last looked for */
+	int64		flood_dropped;	/* the same at stem_flood() */
 	WsSampleLoad load;
 	WsStreamWait wait;
 }			sim;
@@ -97,14 +94,11 @@ resize_sweeps(double follow)
 	if (entries * 2 >= NBuffers)
 		rate = (resident + PRIOR_PAGES) / (entries + PRIOR_PAGES / expected);
 	sim.rate += follow * (rate - sim.rate);
-
 	ws_sweep_resize(sim.sweep, sim.rate * NBuffers);
-
 	for (int ring = 0; ring < WS_NRINGS; ring++)
 	{
 		for (int i = 0; i < WS_SWEEP_SIZES; i++)
 			rings[i] = ring_pages[ring] (NBuffers * ws_sweep_factors[i]) * sim.rate;
-
 		ws_sweep_set_rings(sim.sweep, ring, rings);
 	}
 }
@@ -113,9 +107,8 @@ resize_sweeps(double follow)
 static void
 fill_sweeps(void)
 {
-	WsSampler  *sampler = ws_shared->sampler;
-	uint32	   *pages = palloc(sampler->capacity * sizeof(uint32));
-	uint32		all = ws_sampler_by_age(sampler, sim.shift, pages);
+	uint32	   *pages = palloc(ws_shared->sampler->capacity * sizeof(uint32));
+	uint32		all = ws_sampler_by_age(ws_shared->sampler, sim.shift, pages);
 	uint32		n = 0;
 
 	for (uint32 i = 0; i < all; i++)
@@ -131,7 +124,6 @@ static void
 simulate_from(uint32 shift)
 {
 	sim.shift = shift;
-
 	resize_sweeps(1);
 }
 
@@ -172,7 +164,7 @@ remove_brief(void)
 	simulate_from(sampler->lasting);
 }
 
-/* Called for each page that leaves the table. */
+/* A page leaves the table. */
 static void
 on_evict(uint32 page)
 {
@@ -195,10 +187,7 @@ change_shift(uint32 shift)
 	simulate_from(Max(sim.shift, shift));
 }
 
-/*
- * Evict pages if the table is full; if that frees too little, sample fewer
- * pages.
- */
+/* If the table is full, evict pages, and sample fewer if that is too little. */
 static void
 evict_if_full(void)
 {
@@ -230,7 +219,6 @@ expire(int64 now)
 								   ws_load(&ws_shared->sketch[WS_CLIENT]->floor), tick, on_evict);
 	if (now >= sim.relax_at && ws_sampler_widen(ws_shared->sampler, tick))
 		sim.relax_at = now + RELAX_MS;
-
 	LWLockRelease(ws_shared->sample_lock);
 }
 
@@ -256,7 +244,6 @@ care_for_table(int64 now)
 	bool		next_bucket = sim.checked != sim.recent.bucket;
 
 	sim.cared_at = now;
-
 	ws_scans_age(sim.scans, ws_next_oid());
 	if (next_bucket || sim.dropped != sim.recent.counted.dropped)
 		check_resident();
@@ -264,7 +251,6 @@ care_for_table(int64 now)
 		expire(now);
 	sim.checked = sim.recent.bucket;
 	sim.dropped = sim.recent.counted.dropped;
-
 	resize_sweeps(RATE_FOLLOWS);
 	simulate_mature();
 }
@@ -302,10 +288,9 @@ update_table(const WsEvent *event, uint32 hash, bool *known)
 }
 
 /*
- * Run an access through the sweeps, and count.
- *
- * A hit of a page that was not in the table does not count: nothing is known
- * of its last use, so other caches may have held the page or not.
+ * Run an access through the sweeps, and count.  A hit of a page that was not
+ * in the table does not count: nothing is known of its last use, so other
+ * caches may have held the page or not.
  */
 static void
 simulate(WsEvent *event, uint32 hash, uint32 page, bool known)
@@ -349,7 +334,7 @@ simulate(WsEvent *event, uint32 hash, uint32 page, bool known)
 	}
 }
 
-/* Returns how many. */
+/* Read a batch from the stream; returns how many events are sound. */
 static int
 read_events(WsEvent *events)
 {
@@ -373,11 +358,9 @@ read_events(WsEvent *events)
 
 /*
  * Read the stream until it is empty, but no more events than it has places: if
- * writers are faster than this, fewer pages have to be sampled first.
- *
- * Returns how many events were of pages that are still sampled.  Just after
- * the shift has risen most of the events that are left are of other pages, and
- * say nothing about the events to come.
+ * writers are faster than this, fewer pages have to be sampled first.  Returns
+ * how many events were of pages that are still sampled: after the shift has
+ * risen, the others show nothing about the events to come.
  */
 static int
 drain(void)
@@ -398,12 +381,10 @@ drain(void)
 			hashes[i] = ws_probe_hash(&events[i].page);
 			sum += ws_hash_stratum(hashes[i], log2m) >= ws_shared->sampler->shift;
 		}
-
 		LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
 		for (int i = 0; i < n; i++)
 			pages[i] = update_table(&events[i], hashes[i], &known[i]);
 		LWLockRelease(ws_shared->sample_lock);
-
 		for (int i = 0; i < n; i++)
 			if (pages[i] != WS_NO_SAMPLE && ws_hash_stratum(hashes[i], log2m) >= sim.shift)
 				simulate(&events[i], hashes[i], pages[i], known[i]);
@@ -437,7 +418,6 @@ begin_sample(bool empty)
 	memset(&sim.load, 0, sizeof(sim.load));
 	simulate_from(sampler->shift);
 	fill_sweeps();
-
 	/* events that a former worker left are not part of the load to come */
 	(void) drain();
 	ws_shared_sample(sampler->shift);
@@ -449,11 +429,9 @@ ws_cache_advice_begin(bool empty)
 	if (!ws_shared->attached)
 		return;
 	sim.running = true;
-
 	if (ws_shared->sampler)
 		begin_sample(empty);
 	sim.drained_at = ws_shared_clock_ms();
-
 	ws_recent_begin(&sim.recent, sim.drained_at);
 	sim.flood_dropped = sim.recent.counted.dropped;
 }
@@ -474,7 +452,6 @@ stem_flood(int events, double seconds)
 	uint32		steps = ws_sampler_flood_steps(events + Max(lost, 0), Max(seconds, 0), WS_STREAM_PLACES);
 
 	sim.flood_dropped += lost;
-
 	if (steps > 0)
 		change_shift(Min(ws_shared->sampler->shift + steps, WS_STRATA - 1));
 }
@@ -495,9 +472,8 @@ follow_load(double seconds, double busy, double events, double lookups)
 static bool
 is_due(double seconds)
 {
-	if (seconds >= 1 || seconds < 0 || ws_recent_outdated(&sim.recent) || ws_live_set_due())
-		return true;
-	return ws_shared->stream && ws_stream_filled(ws_shared->stream) >= WS_STREAM_PLACES / 4;
+	return seconds >= 1 || seconds < 0 || ws_recent_outdated(&sim.recent) || ws_live_set_due() ||
+		(ws_shared->stream && ws_stream_filled(ws_shared->stream) >= WS_STREAM_PLACES / 4);
 }
 
 void
@@ -512,7 +488,6 @@ ws_cache_advice_tick(void)
 		return;
 	start = clock();
 	sim.drained_at = now;
-
 	lookups = ws_recent_lookups(&sim.recent);
 	ws_recent_count(&sim.recent, now);
 	lookups = ws_recent_lookups(&sim.recent) - lookups;
@@ -534,10 +509,7 @@ ws_cache_advice_drain(void)
 		(void) drain();
 }
 
-/*
- * Count the simulated pages that were used, and compare them with the estimate
- * of all.
- */
+/* Compare the simulated pages that were used with the estimate of all. */
 static void
 count_pages(WsTally *sum)
 {
@@ -574,7 +546,6 @@ ws_cache_advice_make(double recommended, WsPublishedAdvice *a)
 	a->computed_at = GetCurrentTimestamp();
 	a->tick = ws_shared_advance();
 	a->since = sim.recent.since;
-
 	a->interval = ws_interval;
 	a->expected_hit_ratio = ws_advice_expect(&a->table, &sum, recommended);
 	if (ws_shared->sampler == NULL)

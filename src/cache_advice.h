@@ -1,9 +1,8 @@
 /*
  * cache_advice.h
  *		The worker's part that reads the sample events, keeps the sample table,
- *		runs the miniature sweeps and predicts hit ratios from them.
- *
- * Without a sample it counts lookups only.
+ *		runs the miniature sweeps and predicts hit ratios from them.  Without a
+ *		sample it counts lookups only.
  */
 #ifndef WS_CACHE_ADVICE_H
 #define WS_CACHE_ADVICE_H
@@ -13,16 +12,13 @@
 /* Start or start over, with the pages of the table or with an empty one. */
 extern void ws_cache_advice_begin(bool empty);
 
-/* Sample no more. */
 extern void ws_cache_advice_end(void);
 
 /*
- * Read the events if a read is due: once a second, when the stream fills, or
- * when a step of the life table is due.  To be called at every tick.
+ * Read the events: at every tick, if a read is due (once a second, when the
+ * stream fills, or for a step of the life table), or at once.
  */
 extern void ws_cache_advice_tick(void);
-
-/* Read the events now. */
 extern void ws_cache_advice_drain(void);
 
 /*

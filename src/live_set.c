@@ -27,7 +27,6 @@ static struct
 	bool		stepped;		/* was there a step? */
 	uint32		written;		/* events of the stream until the last step, */
 	uint64		dropped;		/* and those that were lost */
-
 	WsLive		now;
 	double		values[VALUES]; /* of the last steps, the youngest first */
 }			state;
@@ -44,7 +43,6 @@ begin(int64 since)
 	state.hold = Min(ws_hold, ws_break_even);
 	state.since = since;
 	state.stepped = false;
-
 	memset(&state.now, 0, sizeof(state.now));
 	memset(state.values, 0, sizeof(state.values));
 	ws_life_init(state.life, items, state.break_even, state.hold);
@@ -71,11 +69,9 @@ trusted(void)
 	few = lost * 100 <= written - state.written;
 	state.written = written;
 	state.dropped = c.dropped;
-
 	return few || !state.stepped;
 }
 
-/* Step over the sampled pages. */
 static void
 step_sample(uint32 now)
 {
@@ -119,12 +115,9 @@ ws_live_set_tick(void)
 	(void) ws_estimate(NULL, WS_OF(WS_CLIENT), &state.life->break_even, 1, &window);
 	state.now = ws_live_set(state.life, &window);
 
-	memmove(&state.values[1], &state.values[0], sizeof(state.values) - sizeof(state.values[0]));
+	for (int i = VALUES - 1; i > 0; i--)
+		state.values[i] = state.stepped ? state.values[i - 1] : state.now.pages;
 	state.values[0] = state.now.pages;
-
-	if (!state.stepped)
-		for (int i = 1; i < VALUES; i++)
-			state.values[i] = state.values[0];
 	state.stepped = true;
 }
 

@@ -13,18 +13,15 @@
  * the sample lacks pages that the sketch has.
  */
 extern void ws_live_set_tick(void);
-
-/* Is a step due? */
 extern bool ws_live_set_due(void);
 
 /* An entry of the sample table has lost its page. */
 extern void ws_live_set_forget(uint32 entry);
 
 /*
- * The answer of live_set at the last step, and the life table that it comes
- * from.  Its projection is for a minute from now (a fifteenth of
- * working_set.break_even).  In the first minute and without a sample .known is
- * false; without a sample the table is NULL.
+ * The answer of live_set at the last step, with a projection for a fifteenth
+ * of working_set.break_even from now, and its life table.  In the first minute
+ * and without a sample .known is false; without a sample the table is NULL.
  */
 extern WsLive ws_live_set_get(const WsLifeTable **table);
 

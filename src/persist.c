@@ -2,8 +2,6 @@
  * persist.c
  *		Saving and loading the state file; see persist.h.
  *
- * statefile.c decides what is in the file and whether it can be trusted.
- *
  * Files.  Another program may put anything under the names used here.  So only
  * regular files are opened, none of them blocks, and only files that are made
  * here are written.
@@ -54,8 +52,7 @@ StaticAssertDecl(WS_STATEFILE_FORKS == MAX_FORKNUM + 1 && WS_STATEFILE_NO_BLOCK 
 StaticAssertDecl((WS_STATEFILE_TIME_MAX_MS - EPOCH_MS) * 1000 < END_TIMESTAMP,
 				 "times of a file are timestamps");
 
-/* Did the last attempt to save fail? */
-static bool failing = false;
+static bool failing = false;	/* did the last attempt to save fail? */
 
 /* ms since 1970 */
 static int64
@@ -71,9 +68,9 @@ timestamp_of(int64 ms)
 }
 
 /*
- * The place is a number that a copy of the data directory does not share.
- * These files are made with the cluster and written in place or never again, so
- * they keep their inodes.  (A copy of the whole file system does share it.)
+ * The place is made of inodes, which a copy of the data directory does not
+ * share (one of the whole file system does).  These files are made with the
+ * cluster and written in place or never again.
  */
 static WsStateFileOwner
 owner(void)
@@ -127,8 +124,6 @@ put_aside(const char *why, int elevel)
 	return renamed;
 }
 
-/* ---------------------------------------------------------------- loading */
-
 /*
  * Read the file, up to a byte more than an image has.  Returns its length, or
  * -1 if there is no file; *why is the reason if it cannot be read.
@@ -142,8 +137,7 @@ read_file(char **image, const char **why)
 	int			fd;
 
 	*image = NULL;
-	*why = irregular(WS_SAVE_FILE);
-	if (*why)
+	if ((*why = irregular(WS_SAVE_FILE)) != NULL)
 		return 0;
 	/* O_NONBLOCK and others: the file may just be replaced by anything */
 	fd = OpenTransientFile(WS_SAVE_FILE, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | PG_BINARY);
@@ -207,7 +201,7 @@ load(void)
 	ssize_t		size;
 	const char *why;
 
-	/* mark it first: should it end this process, then no other one */
+	/* mark it first: a file that ends this process must not end the next */
 	if (__atomic_fetch_or(&ws_shared->file_state, WS_FILE_LOADED, __ATOMIC_RELAXED) &
 		(WS_FILE_LOADED | WS_FILE_NO_HISTORY))
 		return;
@@ -235,8 +229,6 @@ ws_persist_load(void)
 	LWLockRelease(ws_shared->file_lock);
 }
 
-/* ---------------------------------------------------------------- saving */
-
 /* The level of warnings under file_lock. */
 static int
 level(void)
@@ -259,33 +251,23 @@ failed_to(const char *what)
 }
 
 static bool
-write_all(int fd, const char *bytes, size_t size)
-{
-	while (size > 0)
-	{
-		ssize_t		n;
-
-		errno = ENOSPC;
-		n = write(fd, bytes, size);
-		if (n <= 0)
-			return false;
-		bytes += n;
-		size -= n;
-	}
-	return true;
-}
-
-static bool
-write_aside(const void *image, size_t size)
+write_aside(const char *image, size_t size)
 {
 	int			fd = -1;
+	ssize_t		n;
 
 	/* a new file, since whatever has this name must not be written to */
 	if (unlink(ASIDE) == 0 || errno == ENOENT)
 		fd = OpenTransientFile(ASIDE, O_CREAT | O_EXCL | O_WRONLY | PG_BINARY);
 	if (fd < 0)
 		return failed_to("create");
-	if (!write_all(fd, image, size))
+	errno = ENOSPC;				/* in case nothing is written */
+	while (size > 0 && (n = write(fd, image, size)) > 0)
+	{
+		image += n;
+		size -= n;
+	}
+	if (size > 0)
 	{
 		(void) failed_to("write");
 		CloseTransientFile(fd);
@@ -307,12 +289,10 @@ make_image(void *image, int64 now, int64 *since)
 	size_t		size;
 
 	LWLockAcquire(ws_shared->lock, LW_SHARED);
-	memcpy(parts.history, &ws_published->history, sizeof(WsHistory));
+	*parts.history = ws_published->history;
 	*since = ws_shared->since;
 	LWLockRelease(ws_shared->lock);
-	for (int kind = 0; kind < WS_NKINDS; kind++)
-		parts.sketches[kind] = ws_shared->sketch[kind];
-
+	memcpy(parts.sketches, ws_shared->sketch, sizeof(parts.sketches));
 	ws_shared_advance();
 	LWLockAcquire(ws_shared->sample_lock, LW_SHARED);
 	size = ws_statefile_make(&parts, &me, now, image);
@@ -321,7 +301,7 @@ make_image(void *image, int64 now, int64 *since)
 	return size;
 }
 
-/* The caller holds file_lock. */
+/* The caller holds file_lock.  False: it failed, which was reported. */
 static bool
 save(void)
 {
@@ -362,9 +342,8 @@ save(void)
 void
 ws_persist_save(void)
 {
-	/* nothing was counted */
 	if (!ws_shared->attached)
-		return;
+		return;					/* nothing was counted */
 	LWLockAcquire(ws_shared->file_lock, LW_EXCLUSIVE);
 	(void) save();
 	LWLockRelease(ws_shared->file_lock);
@@ -404,8 +383,7 @@ ws_persist_tick(void)
 
 	if (last == 0)
 		last = now;
-	if (ws_load(&ws_shared->save_now) ||
-		(ws_save > 0 && now - last >= ws_save * INT64CONST(1000)))
+	if (ws_load(&ws_shared->save_now) || (ws_save > 0 && now - last >= ws_save * INT64CONST(1000)))
 	{
 		ws_persist_save();
 		last = now;

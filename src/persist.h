@@ -6,11 +6,9 @@
  * The worker loads it once after each start of the server, before anything
  * else: the younger of file and memory counts.  It saves every
  * working_set.save, at shutdown, and soon after a reset.  The file is written
- * aside and renamed, so that there is always a whole one.  It stays where it is
- * when it was loaded.
- *
- * A process that resets saves as well.  So a reset is durable when it returns,
- * also without a worker.
+ * aside and renamed, so that there is always a whole one; it is kept when it
+ * was loaded.  A process that resets saves as well.  So a reset is durable when
+ * it returns, also without a worker.
  *
  * A file that cannot be trusted (statefile.h) is renamed, and the log has the
  * reason.  No fault of the file or the disk stops the server or the worker.

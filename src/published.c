@@ -14,7 +14,7 @@
 #include "published.h"
 #include "shared.h"
 
-/* After a start the worker may be missing for so many ticks. */
+/* Ticks for which the worker may be missing after a start. */
 #define WORKER_GRACE (10 * WS_TICKS_PER_SECOND)
 
 WsSharedPublished *ws_published = NULL;
@@ -38,16 +38,14 @@ static WsStatus
 get_status(const WsPublished *p, bool current)
 {
 	uint32		floor = ws_load(&ws_shared->sketch[WS_CLIENT]->floor);
-	uint32		start;
+
+	/* the data may be older than this server, the worker is not */
+	uint32		start = Max(floor, WS_TICK_ORIGIN);
 
 	if (!ws_tracking())
 		return WS_STATUS_NOT_TRACKING;
-
-	/* the data may be older than this server, the worker is not */
-	start = Max(floor, WS_TICK_ORIGIN);
 	if (ws_shared_worker_pid() == 0 && ws_shared_advance() > start + WORKER_GRACE)
 		return WS_STATUS_STALE;
-
 	/* the first recommendation after a reset takes a minute and an interval */
 	if (current ? is_late(p->tick, p->interval) :
 		is_late(Max(floor + WS_COLLECTING_SECONDS * WS_TICKS_PER_SECOND, start), ws_interval))
@@ -111,7 +109,7 @@ sizing_reason(const WsPublished *p)
 	ws_format_bytes((double) p->memory.limit, memory, sizeof(memory));
 	ws_format_window(Max(p->history_minutes, 1) * 60.0, history, sizeof(history));
 
-	words = psprintf("recommended_cache is for the present; suggested_shared_buffers and the verdict are for the busiest time of the %s seen, which needed %s at %s",
+	words = psprintf("recommended_cache is for the current load; suggested_shared_buffers and the verdict are for the busiest time in the %s of history, which needed %s at %s",
 					 history, peak, timestamptz_to_str(p->peak_at));
 	if (p->memory.limit == 0)
 		return psprintf("%s; the memory limit is not known: %s", words, p->memory.reason);

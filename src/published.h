@@ -3,9 +3,9 @@
  *		What the worker publishes, and how to read it: the recommendation, the
  *		cache advice, the history.
  *
- * Only the worker writes, but for a reset, which empties the history.  The
- * views, the chart and the advice read through ws_published_read(), so they
- * agree on the status and the verdict.
+ * Only the worker writes, but for a reset, which empties the history.  All
+ * readers of the recommendation call ws_published_read(), so that they agree on
+ * the status and the verdict.
  */
 #ifndef WS_PUBLISHED_H
 #define WS_PUBLISHED_H
@@ -35,8 +35,7 @@ typedef struct WsPublished
 	double		live;			/* pages; NaN: not known */
 	double		recommended;	/* pages: projected, with headroom */
 	double		needed;			/* pages: the heuristic's, with headroom */
-	double		peak;			/* pages: most that was needed, in the history
-								 * and now */
+	double		peak;			/* pages: most needed, in history or now */
 	TimestampTz peak_at;
 	int			history_minutes;	/* of data in the history */
 	WsMemory	memory;
@@ -51,8 +50,7 @@ typedef struct WsPublishedAdvice
 	int64		since;			/* value of WsShared.since it is about */
 	int			interval;		/* seconds until the next one, at most */
 	WsAdviceTable table;
-	double		expected_hit_ratio; /* with the recommended cache; NaN: not
-									 * known */
+	double		expected_hit_ratio; /* of the recommendation; or NaN */
 	char		reason[256];	/* added to that of the recommendation */
 } WsPublishedAdvice;
 
@@ -61,8 +59,7 @@ typedef struct WsSharedPublished
 {
 	WsPublished recommendation;
 	WsPublishedAdvice advice;
-	uint64		memory_limit;	/* bytes, also before there is a
-								 * recommendation; 0: not known */
+	uint64		memory_limit;	/* bytes; 0: not known */
 	TimestampTz last_saved;		/* 0: never */
 	WsHistory	history;		/* the worker may read it without the lock */
 } WsSharedPublished;
@@ -94,7 +91,6 @@ extern void ws_published_read(WsReport *report);
 /* Why this size is recommended, or why none is, in palloc'd memory. */
 extern char *ws_report_reason(const WsReport *report);
 
-/* "ok", "collecting", "stale" or "not tracking". */
 extern const char *ws_status_name(WsStatus status);
 
 /* Whether lookups are recorded, and if not, why. */

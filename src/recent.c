@@ -35,7 +35,6 @@ ws_recent_count(WsRecent *recent, int64 now)
 		ws_recent_begin(recent, now);
 		return;
 	}
-
 	for (int i = 0; now >= recent->bucket_end && i < WS_RECENT_BUCKETS; i++)
 	{
 		recent->bucket = (recent->bucket + 1) % WS_RECENT_BUCKETS;
@@ -44,7 +43,6 @@ ws_recent_count(WsRecent *recent, int64 now)
 	}
 	if (now >= recent->bucket_end)
 		recent->bucket_end = now + BUCKET_MS;
-
 	tally = ws_recent_present(recent);
 	tally->seconds += Max(now - recent->until, 0) / 1000.0;
 	tally->hits += (double) c.hits[WS_CLIENT] - recent->counted.hits[WS_CLIENT];

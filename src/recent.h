@@ -22,19 +22,15 @@ typedef struct WsRecent
 	WsCounters	counted;		/* and the counters */
 } WsRecent;
 
-/* Start with empty buckets. */
+/* Start with empty buckets; count what happened since the last call. */
 extern void ws_recent_begin(WsRecent *recent, int64 now);
-
-/* Count what happened since the last call. */
 extern void ws_recent_count(WsRecent *recent, int64 now);
 
 /* Was there a reset since the last call of ws_recent_count()? */
 extern bool ws_recent_outdated(const WsRecent *recent);
 
-/* The sum of all buckets. */
 extern void ws_recent_sum(const WsRecent *recent, WsTally *sum);
 
-/* The present bucket. */
 static inline WsTally *
 ws_recent_present(WsRecent *recent)
 {

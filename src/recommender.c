@@ -2,15 +2,12 @@
  * recommender.c
  *		The worker's recommendation; see recommender.h.
  *
- * Sizes.  recommended_cache_bytes is for the present: it is for those who can
+ * Sizes.  recommended_cache_bytes is for the current load: for those who can
  * resize a cache at any time.  A change of shared_buffers takes a restart, so
  * its suggested value and the verdict are for the busiest time of the history.
  *
  * Time.  Durations are measured in ticks, by a clock that nobody sets.  The
- * wall clock is for people and for the history, which is moved when that clock
- * is set back.
- *
- * heuristic.h says how to add a heuristic.
+ * wall clock is for people and for the history.
  */
 #include "postgres.h"
 
@@ -18,7 +15,6 @@
 
 #include "miscadmin.h"
 #include "postmaster/autovacuum.h"
-#include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 #include "cache_advice.h"
@@ -32,11 +28,9 @@
 #include "shared.h"
 #include "sizing.h"
 
-/* A wall clock that is off by more, in seconds, was set back. */
-#define CLOCK_SLACK		60
-
-/* Shrinking is advised after so many break-even times. */
-#define LONG_ENOUGH		4
+#define CLOCK_SLACK		60		/* a clock that is off by more s was set back */
+#define LONG_ENOUGH		4		/* break-even times of data to advise
+								 * shrinking */
 
 /*
  * Run all heuristics, and publish the answer of the chosen one.  If it has
@@ -111,8 +105,8 @@ remember(const WsHistoryRow *row, int64 now, WsPublished *p)
 	int64		period = ws_history_period * (int64) 60;
 	WsHistoryEntry peak;
 
-	/* not a row from before a reset */
 	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
+	/* not a row from before a reset */
 	if (p->since == ws_shared_since())
 		ws_history_add(&ws_published->history, now, row);
 	LWLockRelease(ws_shared->lock);
@@ -129,37 +123,23 @@ remember(const WsHistoryRow *row, int64 now, WsPublished *p)
 	p->history_minutes = ws_history_known(&ws_published->history, now, period);
 }
 
-/* Lookups since the last call. */
-static void
-count_lookups(WsHistoryRow *row)
-{
-	static WsHistoryCount last;
-	WsHistoryCount now;
-	WsCounters	c;
-
-	now.since = ws_counters_read(&c, 0, NULL);
-	now.hits = c.hits[WS_CLIENT];
-	now.lookups = now.hits + c.reads[WS_CLIENT];
-	ws_history_count(row, &last, &now);
-}
-
 /* Suggest settings, and give the verdict. */
 static void
 give_verdict(const WsPublishedAdvice *a, double data_seconds, WsPublished *p)
 {
 	static WsSteady steady;
 	static int64 steady_since;
-	WsSizingFacts facts = {0};
 	int			autovacuum_kb = autovacuum_work_mem >= 0 ? autovacuum_work_mem : maintenance_work_mem;
+	WsSizingFacts facts = {
+		.needed = p->peak * BLCKSZ,
+		.shared_buffers = (double) NBuffers * BLCKSZ,
+		.memory = (double) p->memory.limit,
+		.connections = MaxConnections,
+		.work_mem = work_mem * 1024.0,
+		.maintenance = autovacuum_max_workers * (double) autovacuum_kb * 1024,
+		.long_enough = Max(data_seconds, p->history_minutes * 60.0) >= LONG_ENOUGH * (double) ws_break_even
+	};
 
-	facts.needed = p->peak * BLCKSZ;
-	facts.shared_buffers = (double) NBuffers * BLCKSZ;
-	facts.memory = (double) p->memory.limit;
-	facts.connections = MaxConnections;
-	facts.work_mem = work_mem * 1024.0;
-	facts.maintenance = autovacuum_max_workers * (double) autovacuum_kb * 1024;
-	facts.long_enough = Max(data_seconds, p->history_minutes * 60.0) >=
-		LONG_ENOUGH * (double) ws_break_even;
 	StaticAssertStmt(WS_SWEEP_SIZES <= WS_SIZING_SIZES, "more sizes are simulated than fit");
 	for (int i = 0; i < WS_SWEEP_SIZES && a->table.sure; i++)
 	{
@@ -180,6 +160,9 @@ give_verdict(const WsPublishedAdvice *a, double data_seconds, WsPublished *p)
 void
 ws_recommender_publish(void)
 {
+	static WsHistoryCount last;
+	WsHistoryCount count;
+	WsCounters	c;
 	WsPublished p = {0};
 	WsPublishedAdvice a;
 	WsHistoryRow row = {0};
@@ -193,7 +176,10 @@ ws_recommender_publish(void)
 	p.interval = ws_interval;
 	p.recommended = NAN;
 	now = wall_clock(p.computed_at);
-	count_lookups(&row);
+	count.since = ws_counters_read(&c, 0, NULL);
+	count.hits = c.hits[WS_CLIENT];
+	count.lookups = count.hits + c.reads[WS_CLIENT];
+	ws_history_count(&row, &last, &count);
 	data_seconds = ws_shared_known(p.tick) / (double) WS_TICKS_PER_SECOND;
 	recommends = data_seconds >= WS_COLLECTING_SECONDS;
 	if (recommends)

@@ -27,8 +27,7 @@ take_curve(MemoryContext statement, WsChart *chart)
 	WsEstimate	estimates[WS_CHART_WINDOWS];
 	int			n = ws_chart_windows(known, ages);
 
-	StaticAssertStmt(WS_CURVE_WINDOWS == WS_CURVE_WINDOWS && WS_CURVE_STEP == 60,
-					 "the chart has to find the same end of the plateau as the recommendation");
+	StaticAssertStmt(WS_CURVE_STEP == 60, "the chart has windows of whole minutes");
 	(void) ws_estimate(statement, WS_OF(WS_CLIENT), ages, n, estimates);
 	ws_chart_take(chart, known, estimates, BLCKSZ, Max(ws_min_wait, ws_window_size),
 				  ws_window_size, ws_max_increase);

@@ -27,9 +27,11 @@
 #include "sqlfuncs.h"
 
 #define MAX_PERIODS 65536
+#define ALL_TICKS UINT32_MAX	/* the window since the last reset or start */
 
-/* the window since the last reset, or since the start */
-#define ALL_TICKS UINT32_MAX
+/* Raise the error for the value of an argument. */
+#define REJECT(...) \
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg(__VA_ARGS__)))
 
 WS_FUNCTION(ws_approximate_working_set_size_seconds);
 WS_FUNCTION(ws_approximate_working_set_size);
@@ -61,12 +63,12 @@ ws_pages_to_bytes(double pages)
 void
 ws_row_begin(WsRow *row, FunctionCallInfo fcinfo)
 {
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+
 	row->set = NULL;
 	row->n = 0;
 	if (fcinfo->flinfo->fn_retset)
 	{
-		ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-
 		InitMaterializedSRF(fcinfo, 0);
 		row->set = rsinfo->setResult;
 		row->desc = rsinfo->setDesc;
@@ -121,9 +123,7 @@ seconds_to_ticks(double seconds, const char *name)
 	double		ticks = ceil(seconds * WS_TICKS_PER_SECOND);
 
 	if (seconds < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must not be negative", name)));
+		REJECT("%s must not be negative", name);
 	return ticks < (double) ALL_TICKS ? (uint32) ticks : ALL_TICKS;
 }
 
@@ -204,7 +204,6 @@ ws_approximate_working_set_size(PG_FUNCTION_ARGS)
 				 errdetail("Only roles with EXECUTE privilege on function working_set_reset() may reset it.")));
 	if (!ws_tracking())
 		PG_RETURN_NULL();
-
 	pages = client_pages(fcinfo->flinfo, ALL_TICKS);
 	if (reset)
 		ws_persist_reset(false);
@@ -233,9 +232,7 @@ check_array(ArrayType *array, const char *argument)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument \"%s\" must not contain nulls", argument)));
 	if (n == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"%s\" must not be empty", argument)));
+		REJECT("argument \"%s\" must not be empty", argument);
 	return n;
 }
 
@@ -245,21 +242,17 @@ get_periods(ArrayType *array, int *n)
 {
 	int32	   *seconds;
 
-	if (array == NULL)
-	{
-		*n = WS_CURVE_WINDOWS;
-		seconds = palloc(*n * sizeof(int32));
-		for (int i = 0; i < *n; i++)
-			seconds[i] = (i + 1) * WS_CURVE_STEP;
-		return seconds;
-	}
-
-	*n = check_array(array, "periods");
+	*n = array ? check_array(array, "periods") : WS_CURVE_WINDOWS;
 	if (*n > MAX_PERIODS)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("number of periods (%d) exceeds the limit (%d)", *n, MAX_PERIODS)));
-	return (int32 *) ARR_DATA_PTR(array);
+	if (array)
+		return (int32 *) ARR_DATA_PTR(array);
+	seconds = palloc(*n * sizeof(int32));
+	for (int i = 0; i < *n; i++)
+		seconds[i] = (i + 1) * WS_CURVE_STEP;
+	return seconds;
 }
 
 /* The sketches that a kind names. */
@@ -295,7 +288,6 @@ ws_working_set_curve(PG_FUNCTION_ARGS)
 	for (int i = 0; i < n; i++)
 		ages[i] = seconds_to_ticks(seconds[i], "period");
 	kinds = get_kinds(PG_ARGISNULL(1) ? "client" : text_to_cstring(PG_GETARG_TEXT_PP(1)));
-
 	ws_row_begin(&row, fcinfo);
 	if (!ws_tracking())
 		return (Datum) 0;
@@ -332,26 +324,16 @@ ws_working_set_plateau_end(PG_FUNCTION_ARGS)
 
 	for (int i = 0; i < n; i++)
 		if (!isfinite(series[i]))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("element %d of argument \"series\" is not a finite number", i + 1)));
+			REJECT("element %d of argument \"series\" is not a finite number", i + 1);
 	if (window_size < 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"window_size\" must be at least 2")));
+		REJECT("argument \"window_size\" must be at least 2");
 	if (n < window_size)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"series\" must have at least \"window_size\" (%d) elements", window_size)));
+		REJECT("argument \"series\" must have at least \"window_size\" (%d) elements", window_size);
 	if (min_offset < window_size || min_offset > n)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"min_offset\" must be between \"window_size\" (%d) and the length of \"series\" (%d)",
-						window_size, n)));
+		REJECT("argument \"min_offset\" must be between \"window_size\" (%d) and the length of \"series\" (%d)",
+			   window_size, n);
 	if (!isfinite(max_increase) || max_increase < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"max_increase\" must be finite and not negative")));
+		REJECT("argument \"max_increase\" must be finite and not negative");
 
 	index = ws_plateau_end(series, n, min_offset, window_size, max_increase);
 	ws_row_begin(&row, fcinfo);

@@ -2,9 +2,7 @@
  * sqlfuncs.h
  *		What the functions that SQL can call have in common.
  *
- * A column is NULL, or there are no rows, where there is no answer (yet).  If
- * the library is not preloaded, every function that needs the server's data
- * raises object_not_in_prerequisite_state.
+ * A column is NULL, or there are no rows, where there is no answer (yet).
  */
 #ifndef WS_SQLFUNCS_H
 #define WS_SQLFUNCS_H
@@ -19,10 +17,7 @@
 	PGDLLEXPORT Datum name(PG_FUNCTION_ARGS); \
 	PG_FUNCTION_INFO_V1(name)
 
-/*
- * Raise the error for a library that is not preloaded.  To be called before
- * anything else.
- */
+/* Raise an error if the library is not preloaded; to be called first. */
 extern void ws_require_preloaded(void);
 
 /*
@@ -31,16 +26,12 @@ extern void ws_require_preloaded(void);
  */
 extern uint32 ws_period_to_ticks(const Interval *period);
 
-/*
- * Pages in bytes.  NaN and negative numbers are 0, and a size that does not
- * fit is the largest that does.
- */
+/* Pages in bytes: at most all that fit; 0 for NaN and negative numbers. */
 extern int64 ws_pages_to_bytes(double pages);
 
 /*
- * A row of an answer: the one row of a function that returns a record, or each
- * row of a set.  Begin once; then for each row add all columns in their order,
- * and end it.
+ * The row of a function that returns a record, or each row of a set.  Begin
+ * once; then for each row add all columns in their order, and end it.
  */
 #define WS_MAX_COLUMNS 32
 
@@ -55,16 +46,13 @@ typedef struct WsRow
 
 extern void ws_row_begin(WsRow *row, FunctionCallInfo fcinfo);
 
-/* Add a column: the value, or NULL if it is not known. */
+/*
+ * Add a column: any value, a float8, pages as bytes or a text.  It is NULL if
+ * the value is not known, NaN, a size of infinity or a null pointer.
+ */
 extern void ws_row_add(WsRow *row, bool known, Datum value);
-
-/* Add a float8, or NULL for NaN. */
 extern void ws_row_add_number(WsRow *row, bool known, double number);
-
-/* Add pages as bytes, or NULL for NaN and infinity. */
 extern void ws_row_add_pages(WsRow *row, bool known, double pages);
-
-/* Add a text, or NULL for a null pointer. */
 extern void ws_row_add_text(WsRow *row, const char *words);
 
 /* End the row; returns the result of a function that returns a single row. */

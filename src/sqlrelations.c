@@ -5,7 +5,6 @@
  *
  * The sample gives each relation's share of the working set, and the sketch
  * gives the size of the whole, which it knows better than the sample does.
- *
  * One sampled page of a small relation may stand for more pages than the
  * relation has.  So the size of its file is the limit.
  */
@@ -75,9 +74,7 @@ by_relation(const void *a, const void *b)
 		order = compare(x->tablespace, y->tablespace);
 	if (order == 0)
 		order = compare(x->relation, y->relation);
-	if (order == 0)
-		order = compare(x->fork, y->fork);
-	return order;
+	return order != 0 ? order : compare(x->fork, y->fork);
 }
 
 /* Largest first, and in a fixed order among equals. */
@@ -149,8 +146,6 @@ divide(const FmgrInfo *function, uint32 ticks, Order order, Parts *parts)
 		else
 			part[parts->n++] = part[i];
 	}
-	pfree(samples);
-	pfree(resident);
 }
 
 /*
@@ -176,18 +171,6 @@ static int64
 to_pages(const Parts *parts, const Part *part, int pages)
 {
 	return Min((int64) rint(parts->set.pages * pages / parts->pages), part->limit);
-}
-
-/*
- * Relations that all databases share have no database's name, and neither has
- * a relation of a database that was dropped.
- */
-static void
-add_database(WsRow *row, const Part *part)
-{
-	Oid			database = part->whose.database;
-
-	ws_row_add_text(row, OidIsValid(database) ? get_database_name(database) : NULL);
 }
 
 static void
@@ -243,11 +226,13 @@ answer(FunctionCallInfo fcinfo, Order order)
 	for (int i = 0; i < parts.n; i++)
 	{
 		const Part *part = &parts.part[i];
+		Oid			database = part->whose.database;
 
 		/* all used pages of the relation have been cut off, or it had few */
 		if (relations && part->size == 0)
 			break;
-		add_database(&row, part);
+		/* NULL: the database was dropped, or all databases share the relation */
+		ws_row_add_text(&row, OidIsValid(database) ? get_database_name(database) : NULL);
 		if (relations)
 			add_relation(&row, part);
 		add_sizes(&row, &parts, part);

@@ -84,22 +84,22 @@ ws_working_set_recommendation(PG_FUNCTION_ARGS)
 }
 
 /* Why the rows, or some of them, are not reliable; NULL if they are. */
-static char *
+static const char *
 doubt(const WsPublishedAdvice *a, bool known)
 {
-	char		words[256];
+	static char words[256];
 
 	if (!known)
-		return pstrdup("there is too little data yet");
+		return "there is too little data yet";
 	if (ws_advice_is_late(a))
 		return psprintf("the background worker has not reported since %s",
 						timestamptz_to_str(a->computed_at));
 	if (isnan(a->table.hit_ratio))
-		return pstrdup("no page was looked up in the last minutes");
+		return "no page was looked up in the last minutes";
 	if (isnan(a->table.difference))
-		return pstrdup("too few pages are sampled");
+		return "too few pages are sampled";
 	ws_advice_doubt(&a->table, words, sizeof(words));
-	return words[0] == '\0' ? NULL : pstrdup(words);
+	return words[0] == '\0' ? NULL : words;
 }
 
 Datum
@@ -108,7 +108,7 @@ ws_working_set_cache_advice(PG_FUNCTION_ARGS)
 	WsReport	report;
 	const WsPublishedAdvice *a = &report.advice;
 	bool		known;
-	char	   *note;
+	const char *note;
 	WsRow		row;
 
 	ws_require_preloaded();
@@ -120,7 +120,6 @@ ws_working_set_cache_advice(PG_FUNCTION_ARGS)
 	known = a->computed_at != 0 && a->since == ws_shared_since() &&
 		a->table.seconds >= FIRST_SECONDS;
 	note = doubt(a, known);
-
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 	{
 		const WsAdvice *advice = &a->table.rows[i];
@@ -151,7 +150,6 @@ ws_working_set_history(PG_FUNCTION_ARGS)
 
 	ws_require_preloaded();
 	ws_row_begin(&row, fcinfo);
-
 	history = palloc(sizeof(WsHistory));
 	LWLockAcquire(ws_shared->lock, LW_SHARED);
 	*history = ws_published->history;
@@ -176,34 +174,13 @@ ws_working_set_history(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* The share of pages that are sampled. */
-static double
-sample_rate(void)
-{
-	uint32		shift = ws_load(&ws_shared->sample_shift);
-
-	return shift == WS_SAMPLE_OFF ? 0 : ldexp(1, -(int) shift);
-}
-
-/* How many pages the sample table holds. */
-static int64
-sampled_pages(void)
-{
-	uint32		n;
-
-	if (ws_shared->sampler == NULL)
-		return 0;
-	LWLockAcquire(ws_shared->sample_lock, LW_SHARED);
-	n = ws_shared->sampler->count;
-	LWLockRelease(ws_shared->sample_lock);
-	return n;
-}
-
 Datum
 ws_working_set_info(PG_FUNCTION_ARGS)
 {
 	WsCounters	counters;
 	int64		evictions;
+	int64		sampled = 0;
+	uint32		shift;
 	bool		attached;
 	TimestampTz saved;
 	TimestampTz began;
@@ -211,10 +188,16 @@ ws_working_set_info(PG_FUNCTION_ARGS)
 
 	ws_require_preloaded();
 	attached = ws_shared->attached;
+	shift = ws_load(&ws_shared->sample_shift);
 	LWLockAcquire(ws_shared->lock, LW_SHARED);
 	saved = ws_published->last_saved;
 	LWLockRelease(ws_shared->lock);
-
+	if (ws_shared->sampler)
+	{
+		LWLockAcquire(ws_shared->sample_lock, LW_SHARED);
+		sampled = ws_shared->sampler->count;
+		LWLockRelease(ws_shared->sample_lock);
+	}
 	ws_probe_flush_counters();
 	began = ws_counters_read(&counters, ws_probe_entries(), &evictions);
 
@@ -223,8 +206,8 @@ ws_working_set_info(PG_FUNCTION_ARGS)
 	ws_row_add_text(&row, ws_tracking_reason());
 	ws_row_add(&row, ws_tracking(), TimestampTzGetDatum(began));
 	ws_row_add(&row, true, Int32GetDatum(ws_sketch_m(ws_shared->sketch[WS_CLIENT])));
-	ws_row_add_number(&row, true, sample_rate());
-	ws_row_add(&row, true, Int64GetDatum(sampled_pages()));
+	ws_row_add_number(&row, true, shift == WS_SAMPLE_OFF ? 0 : ldexp(1, -(int) shift));
+	ws_row_add(&row, true, Int64GetDatum(sampled));
 	ws_row_add(&row, attached, Int64GetDatum(counters.hits[WS_CLIENT] + counters.reads[WS_CLIENT]));
 	ws_row_add(&row, attached, Int64GetDatum(counters.hits[WS_CLIENT]));
 	ws_row_add(&row, attached, Int64GetDatum(evictions));

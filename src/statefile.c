@@ -6,9 +6,7 @@
 
 #include <string.h>
 
-/* The age of what never happened. */
-#define NEVER			UINT32_MAX
-
+#define NEVER			UINT32_MAX	/* the age of what never happened */
 #define TICK_MIN		1
 
 typedef struct Header
@@ -24,7 +22,6 @@ typedef struct Header
 	uint32_t	registers;
 	uint32_t	floor;			/* age of the data */
 	uint32_t	pages;			/* of the sample */
-
 	/* the sample: see WsSampler; times are ages */
 	uint32_t	sampled;		/* 0: there is none; 1 */
 	uint32_t	shift;
@@ -110,8 +107,6 @@ checksum_of(const char *bytes, size_t size)
 	}
 	return sum;
 }
-
-/* ---------------------------------------------------------------- making */
 
 /* Ticks that are younger than the image have its age, 0. */
 static uint32_t
@@ -199,12 +194,7 @@ ws_statefile_make(const WsStateFileParts *parts, const WsStateFileOwner *owner, 
 	return h->size;
 }
 
-/* ---------------------------------------------------------------- checking */
-
-/*
- * Are those numbers in range that the length depends on, and those that are
- * compared with nothing else?
- */
+/* Are the numbers in range that the length depends on, and saved_at? */
 static bool
 header_possible(const Header *h)
 {
@@ -295,8 +285,6 @@ ws_statefile_distrust_sketches(const void *image, uint32_t registers, int64_t no
 		return "it is from the future";
 	return NULL;
 }
-
-/* ---------------------------------------------------------------- loading */
 
 /*
  * The tick of an age, if the image was made at tick "made" of the present

@@ -8,21 +8,18 @@
  * have the machine's own byte order: a machine of another order does not
  * recognise the magic number.
  *
- * Time.  The clock of ticks starts over with each start of the server, so an
- * image has ages, in ticks before the time of day at which it was made.  The
- * time of day at which it is loaded tells how much older they are by then.
+ * Time.  The clock of ticks starts over with the server, so an image has ages,
+ * in ticks before the time of day at which it was made.
  *
  * Trust.  A right checksum proves nothing.  Lengths are computed and compared
  * before anything else is read, and each number is checked against its range.
  * Loading an image that passed cannot fail, and what it is loaded into is
  * sound.  The sketches and the sample also need the same number of registers,
- * and a clock that is not behind: the ages of what was made in the future are
- * not known.
+ * and a time of day that is not before the image's.
  *
- * Owner.  A copy of a data directory contains the file, but the copy has not
- * seen what the original has seen.  So the header names the cluster and the
- * place, a number that a copy does not share (persist.c).  A primary that
- * comes back as a standby keeps its state.
+ * Owner.  A copy of a data directory has not seen what the original has seen.
+ * So the header names the cluster and the place, a number that a copy does not
+ * share (persist.c).  A primary that comes back as a standby keeps its state.
  *
  * This module knows nothing of PostgreSQL.
  */
@@ -39,8 +36,7 @@
 #define WS_STATEFILE_MAGIC	UINT64_C(0x776f726b73657431)
 #define WS_STATEFILE_FORMAT 3
 
-/* Sketches of an image: of clients, and of maintenance. */
-#define WS_STATEFILE_SKETCHES 2
+#define WS_STATEFILE_SKETCHES 2 /* of clients, and of maintenance */
 
 /* An image may be this far ahead of the time of day. */
 #define WS_STATEFILE_FUTURE_MS INT64_C(86400000)
@@ -48,8 +44,7 @@
 /* The end of PostgreSQL's timestamps, in ms since 1970. */
 #define WS_STATEFILE_TIME_MAX_MS INT64_C(9224318015999999)
 
-/* Pages are of forks below this. */
-#define WS_STATEFILE_FORKS 4
+#define WS_STATEFILE_FORKS 4	/* all forks are below this */
 
 /* The tablespace of exactly those pages that belong to no database. */
 #define WS_STATEFILE_GLOBAL_TABLESPACE 1664
@@ -68,12 +63,10 @@ typedef struct WsStateFileOwner
 typedef struct WsStateFileParts
 {
 	WsHistory  *history;
-	WsSketch   *sketches[WS_STATEFILE_SKETCHES];	/* of one geometry and
-													 * clock */
+	WsSketch   *sketches[WS_STATEFILE_SKETCHES];	/* of one size and clock */
 	WsSampler  *sampler;		/* NULL: no sample */
 } WsStateFileParts;
 
-/* No image is larger. */
 extern size_t ws_statefile_size_max(void);
 
 /*
@@ -92,13 +85,9 @@ extern const char *ws_statefile_distrust(const void *image, size_t size, const W
 /* When the image was made, in ms since 1970. */
 extern int64_t ws_statefile_saved_at(const void *image);
 
-/*
- * NULL: sketches with so many registers can take these at this time of day;
- * else why not.
- */
+/* NULL: sketches of so many registers can take these now; else why not. */
 extern const char *ws_statefile_distrust_sketches(const void *image, uint32_t registers, int64_t now_ms);
 
-/* Merge the history of the image into another. */
 extern void ws_statefile_load_history(const void *image, WsHistory *history, int64_t now_ms);
 
 /*
@@ -106,9 +95,9 @@ extern void ws_statefile_load_history(const void *image, WsHistory *history, int
  * stays.  Returns the tick since which the image has all data, for the floors,
  * which stay as they are.
  *
- * The sampler, if not NULL, has no pages yet and gets those of the image.  If
- * it has too little room, it samples fewer pages.  It stays as it is if the
- * image has no sample.  No page is marked as resident.
+ * The sampler, if not NULL, has no pages yet and gets those of the image, if it
+ * has any.  If there is too little room, it samples fewer pages.  No page is
+ * marked as resident.
  */
 extern uint32_t ws_statefile_load_sketches(const void *image, WsSketch *const *sketches,
 										   WsSampler *sampler, int64_t now_ms);

@@ -2,10 +2,6 @@
  * worker.c
  *		The background worker: the loop and the clock.
  *
- * The steps of the loop are in modules of their own: the sample and what it
- * predicts (cache_advice.c, live_set.c), the recommendation every
- * working_set.interval (recommender.c), the state file (persist.c).
- *
  * The worker connects to no database, so it runs wherever the server has
  * reached a consistent state, on a standby too.
  *
@@ -14,19 +10,15 @@
  * seconds without a lookup it leaves the clock to the other processes and
  * rests until the next recommendation is due, until a transaction ends and
  * wakes it, or for ten seconds, because redo and long queries do not wake it.
- * So an idle server is hardly ever woken without need.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "utils/guc.h"
-#include "utils/memutils.h"
-#include "utils/timestamp.h"
 
 #include "cache_advice.h"
 #include "compat.h"
@@ -39,27 +31,24 @@
 #include "shared.h"
 #include "worker.h"
 
-/* The postmaster starts a worker that has ended after so many seconds. */
 #define RESTART_SECONDS 5
-
-/* A resting worker wakes up after so many ms. */
-#define REST_MS 10000
+#define REST_MS 10000			/* the longest rest */
 
 PGDLLEXPORT void ws_worker_main(Datum main_arg);
 
 void
 ws_worker_register(void)
 {
-	BackgroundWorker worker;
+	BackgroundWorker worker = {
+		.bgw_name = "working_set",
+		.bgw_type = "working_set",
+		.bgw_flags = BGWORKER_SHMEM_ACCESS,
+		.bgw_start_time = BgWorkerStart_ConsistentState,
+		.bgw_restart_time = RESTART_SECONDS,
+		.bgw_library_name = "working_set",
+		.bgw_function_name = "ws_worker_main"
+	};
 
-	memset(&worker, 0, sizeof(worker));
-	worker.bgw_flags = BGWORKER_SHMEM_ACCESS;
-	worker.bgw_start_time = BgWorkerStart_ConsistentState;
-	worker.bgw_restart_time = RESTART_SECONDS;
-	strlcpy(worker.bgw_library_name, "working_set", sizeof(worker.bgw_library_name));
-	strlcpy(worker.bgw_function_name, "ws_worker_main", sizeof(worker.bgw_function_name));
-	strlcpy(worker.bgw_name, "working_set", sizeof(worker.bgw_name));
-	strlcpy(worker.bgw_type, "working_set", sizeof(worker.bgw_type));
 	RegisterBackgroundWorker(&worker);
 
 	/* the server's own message does not name the worker that has no place */
@@ -138,14 +127,12 @@ turn(int64 *due)
 
 	if (ConfigReloadPending)
 		reload();
-
 	restart_clock();
 	delay = tick();
 	ws_cache_advice_tick();
 	if (ws_tracking())
 		ws_live_set_tick();
 	ws_persist_tick();
-
 	now = ws_shared_clock_ms();
 	if (now >= *due || *due > now + ws_interval * 1000)
 	{
@@ -184,17 +171,12 @@ ws_worker_main(Datum main_arg)
 	due = ws_shared_clock_ms();
 	while (!ShutdownRequestPending)
 	{
-		long		delay = turn(&due);
-
-		(void) WaitLatch(MyLatch,
-						 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 delay, wait_event);
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 turn(&due), wait_event);
 		ResetLatch(MyLatch);
 	}
-
 	ws_cache_advice_drain();
 	ws_persist_save();
-
 	/* with 1 the postmaster starts another worker, unless it shuts down */
 	proc_exit(1);
 }

@@ -242,7 +242,7 @@ is($node->safe_psql('postgres', q{
 	   AND name IN ('shared_buffers', 'effective_cache_size')}), 2, 'and goes straight into ALTER SYSTEM');
 becomes($node, q{
 	SELECT verdict, peak_cache_bytes >= live_bytes, peak_at <= clock_timestamp(),
-	       reason ~ 'shared_buffers and the verdict are for the busiest time of the .* seen, which needed'
+	       reason ~ 'shared_buffers and the verdict are for the busiest time in the .* of history, which needed'
 	  FROM working_set_recommendation}, 'grow|t|t|t', 'the verdict is for the peak, and the reason says so');
 }
 
