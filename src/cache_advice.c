@@ -7,8 +7,8 @@
  * cover.  Strata that do not last are not simulated, because the table would
  * forget their pages while a large cache still holds them.
  *
- * A reset empties the recent counts but not the sweeps, just as it leaves
- * shared buffers as they are.
+ * A reset empties the recent counts but not the sweeps, as it leaves shared
+ * buffers as they are.
  */
 #include "postgres.h"
 
@@ -34,18 +34,10 @@
 #include "sweep.h"
 
 #define RECENT_TICKS	(WS_RECENT_BUCKETS * WS_RECENT_SECONDS * WS_TICKS_PER_SECOND)
-
-/* Events that are read at a time; the table is locked for as long. */
-#define BATCH			256
-
-/* One more stratum may last after this time, if there is room. */
-#define RELAX_MS		60000
-
-/* How fast sweeps follow the share of resident pages, per second. */
-#define RATE_FOLLOWS	0.05
-
-/* Resident pages that are supposed to be sampled exactly as expected. */
-#define PRIOR_PAGES		16
+#define BATCH			256		/* events read under one lock of the table */
+#define RELAX_MS		60000	/* until one more stratum may last */
+#define RATE_FOLLOWS	0.05	/* of a change, by sweep sizes, per second */
+#define PRIOR_PAGES		16		/* residents that are taken as expected */
 
 /* Private to the worker.  Times are in ms of the monotonic clock. */
 static struct
@@ -140,8 +132,9 @@ simulate_mature(void)
 {
 	const WsSampler *sampler = ws_shared->sampler;
 	uint32		now = ws_shared_advance();
-	uint32		mature = Max(ws_sampler_mature_shift(sampler, now, RECENT_TICKS, 0), sampler->lasting);
+	uint32		mature = ws_sampler_mature_shift(sampler, now, RECENT_TICKS, 0);
 
+	mature = Max(mature, sampler->lasting);
 	if (mature < sim.shift && sampler->admitted[mature] + RECENT_TICKS <= now)
 	{
 		simulate_from(mature);
@@ -204,10 +197,7 @@ evict_if_full(void)
 		change_shift(sampler->shift + 1);
 }
 
-/*
- * Expire pages that were kept for long enough or that a reset made useless,
- * and let one more stratum last if there is room.
- */
+/* Expire pages that are too old or of no use after a reset, and widen. */
 static void
 expire(int64 now)
 {
@@ -472,7 +462,7 @@ follow_load(double seconds, double busy, double events, double lookups)
 static bool
 is_due(double seconds)
 {
-	return seconds >= 1 || seconds < 0 || ws_recent_outdated(&sim.recent) || ws_live_set_due() ||
+	return seconds >= 1 || seconds < 0 || sim.recent.since != ws_shared_since() || ws_live_set_due() ||
 		(ws_shared->stream && ws_stream_filled(ws_shared->stream) >= WS_STREAM_PLACES / 4);
 }
 
@@ -488,9 +478,7 @@ ws_cache_advice_tick(void)
 		return;
 	start = clock();
 	sim.drained_at = now;
-	lookups = ws_recent_lookups(&sim.recent);
-	ws_recent_count(&sim.recent, now);
-	lookups = ws_recent_lookups(&sim.recent) - lookups;
+	lookups = ws_recent_count(&sim.recent, now);
 	if (ws_shared->sampler)
 	{
 		int			events = drain();
@@ -498,7 +486,7 @@ ws_cache_advice_tick(void)
 		stem_flood(events, seconds);
 		if (now - sim.cared_at >= 1000)
 			care_for_table(now);
-		follow_load(Max(seconds, 0.1), (clock() - start) / (double) CLOCKS_PER_SEC, events, Max(lookups, 0));
+		follow_load(Max(seconds, 0.1), (clock() - start) / (double) CLOCKS_PER_SEC, events, lookups);
 	}
 }
 

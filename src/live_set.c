@@ -34,8 +34,7 @@ static struct
 static void
 begin(int64 since)
 {
-	WsSampler  *sampler = ws_shared->sampler;
-	uint32		items = sampler->capacity;
+	uint32		items = ws_shared->sampler->capacity;
 
 	if (state.life == NULL)
 		state.life = MemoryContextAllocHuge(TopMemoryContext, ws_life_size(items));
@@ -46,10 +45,9 @@ begin(int64 since)
 	memset(&state.now, 0, sizeof(state.now));
 	memset(state.values, 0, sizeof(state.values));
 	ws_life_init(state.life, items, state.break_even, state.hold);
-
 	/* the sample has to keep pages for a little longer than break_even */
 	LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
-	ws_sampler_set_brief(sampler, state.life->break_even + state.life->break_even / 15,
+	ws_sampler_set_brief(ws_shared->sampler, state.life->break_even + state.life->break_even / 15,
 						 ws_shared_advance());
 	LWLockRelease(ws_shared->sample_lock);
 }

@@ -42,8 +42,7 @@
 #define REFUSED			WS_SAVE_FILE ".bad"
 
 /* ms from 1970 to 2000 */
-#define EPOCH_MS \
-	((POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * (int64) SECS_PER_DAY * 1000)
+#define EPOCH_MS ((POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * (int64) SECS_PER_DAY * 1000)
 
 StaticAssertDecl(WS_NKINDS == WS_STATEFILE_SKETCHES, "all sketches are kept");
 StaticAssertDecl(WS_STATEFILE_FORKS == MAX_FORKNUM + 1 && WS_STATEFILE_NO_BLOCK == InvalidBlockNumber &&
@@ -125,36 +124,32 @@ put_aside(const char *why, int elevel)
 }
 
 /*
- * Read the file, up to a byte more than an image has.  Returns its length, or
- * -1 if there is no file; *why is the reason if it cannot be read.
+ * Read the file, up to a byte more than an image has.  Returns NULL, or why it
+ * cannot be read.  *image becomes NULL if there is no file.
  */
-static ssize_t
-read_file(char **image, const char **why)
+static const char *
+read_file(char **image, size_t *size)
 {
 	size_t		room = ws_statefile_size_max() + 1;
-	size_t		size = 0;
+	const char *why = irregular(WS_SAVE_FILE);
 	ssize_t		n = -1;
 	int			fd;
 
 	*image = NULL;
-	if ((*why = irregular(WS_SAVE_FILE)) != NULL)
-		return 0;
+	*size = 0;
+	if (why)
+		return why;
 	/* O_NONBLOCK and others: the file may just be replaced by anything */
 	fd = OpenTransientFile(WS_SAVE_FILE, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | PG_BINARY);
 	if (fd < 0)
-	{
-		if (errno == ENOENT)
-			return -1;
-		*why = psprintf("it cannot be opened: %m");
-		return 0;
-	}
+		return errno == ENOENT ? NULL : psprintf("it cannot be opened: %m");
 	*image = allocate_image();
-	while (*image && size < room && (n = read(fd, *image + size, room - size)) > 0)
-		size += n;
+	while (*image && *size < room && (n = read(fd, *image + *size, room - *size)) > 0)
+		*size += n;
 	if (n < 0)
-		*why = psprintf("it cannot be read: %m");
+		why = psprintf("it cannot be read: %m");
 	CloseTransientFile(fd);
-	return (ssize_t) size;
+	return why;
 }
 
 /* A reset at this moment raises the floors above everything that is loaded. */
@@ -171,7 +166,6 @@ load_image(const void *image)
 	if (ws_published->last_saved == 0)
 		ws_published->last_saved = timestamp_of(ws_statefile_saved_at(image));
 	LWLockRelease(ws_shared->lock);
-
 	if (ws_load(&ws_shared->file_state) & WS_FILE_NO_SET)
 		return;
 	why = ws_statefile_distrust_sketches(image, ws_sketch_m(ws_shared->sketch[WS_CLIENT]), now);
@@ -198,22 +192,19 @@ load(void)
 {
 	WsStateFileOwner me = owner();
 	char	   *image;
-	ssize_t		size;
+	size_t		size;
 	const char *why;
 
 	/* mark it first: a file that ends this process must not end the next */
 	if (__atomic_fetch_or(&ws_shared->file_state, WS_FILE_LOADED, __ATOMIC_RELAXED) &
 		(WS_FILE_LOADED | WS_FILE_NO_HISTORY))
 		return;
-
-	size = read_file(&image, &why);
-	if (size < 0)
-		return;
-	if (!why)
+	why = read_file(&image, &size);
+	if (image && !why)
 		why = ws_statefile_distrust(image, size, &me);
 	if (why)
 		(void) put_aside(why, LOG_SERVER_ONLY);
-	else
+	else if (image)
 		load_image(image);
 	if (image)
 		pfree(image);
@@ -233,9 +224,7 @@ ws_persist_load(void)
 static int
 level(void)
 {
-	if (failing)
-		return DEBUG1;
-	return whereToSendOutput == DestRemote ? LOG_SERVER_ONLY : WARNING;
+	return failing ? DEBUG1 : whereToSendOutput == DestRemote ? LOG_SERVER_ONLY : WARNING;
 }
 
 /* Report a failure, the first time in a row; returns false. */
@@ -255,6 +244,7 @@ write_aside(const char *image, size_t size)
 {
 	int			fd = -1;
 	ssize_t		n;
+	bool		written;
 
 	/* a new file, since whatever has this name must not be written to */
 	if (unlink(ASIDE) == 0 || errno == ENOENT)
@@ -267,17 +257,12 @@ write_aside(const char *image, size_t size)
 		image += n;
 		size -= n;
 	}
-	if (size > 0)
-	{
-		(void) failed_to("write");
-		CloseTransientFile(fd);
-	}
-	else if (CloseTransientFile(fd) == 0)
-		return true;
-	else
-		(void) failed_to("close");
-	unlink(ASIDE);
-	return false;
+	written = size == 0 || failed_to("write");
+	if (CloseTransientFile(fd) != 0 && written)
+		written = failed_to("close");
+	if (!written)
+		unlink(ASIDE);
+	return written;
 }
 
 /* Other processes write to the sketches meanwhile. */
@@ -308,13 +293,11 @@ save(void)
 	int64		now = wall_ms();
 	const char *why = irregular(WS_SAVE_FILE);
 	void	   *image;
-	size_t		size = 0;
 	int64		since = 0;
 	bool		saved;
 
 	/* before the image is made: a reset after this moment sets it again */
 	ws_store(&ws_shared->save_now, 0);
-
 	/* the rename would fail for a directory, and remove anything else */
 	if (why && !put_aside(why, failing ? DEBUG1 : LOG_SERVER_ONLY))
 	{
@@ -322,16 +305,13 @@ save(void)
 		return false;
 	}
 	image = allocate_image();
-	if (image)
-		size = make_image(image, now, &since);
-	saved = image ? write_aside(image, size) && durable_rename(ASIDE, WS_SAVE_FILE, level()) == 0 :
-		failed_to("write");
+	saved = image ? write_aside(image, make_image(image, now, &since)) &&
+		durable_rename(ASIDE, WS_SAVE_FILE, level()) == 0 : failed_to("write");
 	failing = !saved;
 	if (image)
 		pfree(image);
 	if (!saved)
 		return false;
-
 	ws_shared->saved_since = since;
 	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
 	ws_published->last_saved = timestamp_of(now);
@@ -364,14 +344,14 @@ ws_persist_reset(bool history)
 	}
 	LWLockRelease(ws_shared->file_lock);
 
-	if (durable)
-		return since;
-	/* the worker tries next */
-	ws_store(&ws_shared->save_now, 1);
-	ereport(WARNING,
-			(errmsg("working_set: could not correct file \"%s\"", WS_SAVE_FILE),
-			 errdetail("What was forgotten comes back if the server is restarted before it is saved again."),
-			 errhint("See the server log.")));
+	if (!durable)
+	{
+		ws_store(&ws_shared->save_now, 1);	/* the worker tries next */
+		ereport(WARNING,
+				(errmsg("working_set: could not correct file \"%s\"", WS_SAVE_FILE),
+				 errdetail("What was forgotten comes back if the server is restarted before it is saved again."),
+				 errhint("See the server log.")));
+	}
 	return since;
 }
 

@@ -64,8 +64,7 @@ typedef struct WsSharedPublished
 	WsHistory	history;		/* the worker may read it without the lock */
 } WsSharedPublished;
 
-/* NULL when ws_shared is. */
-extern WsSharedPublished *ws_published;
+extern WsSharedPublished *ws_published; /* NULL when ws_shared is */
 
 typedef enum WsStatus
 {
@@ -75,7 +74,7 @@ typedef enum WsStatus
 	WS_STATUS_NOT_TRACKING
 } WsStatus;
 
-/* What was published, and what it is worth now. */
+/* What was published, and whether it still counts. */
 typedef struct WsReport
 {
 	WsStatus	status;

@@ -17,23 +17,21 @@ ws_recent_begin(WsRecent *recent, int64 now)
 	recent->since = ws_counters_read(&recent->counted, 0, NULL);
 }
 
-bool
-ws_recent_outdated(const WsRecent *recent)
-{
-	return recent->since != ws_shared_since();
-}
-
-void
+double
 ws_recent_count(WsRecent *recent, int64 now)
 {
 	WsTally    *tally;
 	WsCounters	c;
 
 	/* a reset may come at any time: read the counters and its time together */
-	if (ws_counters_read(&c, 0, NULL) != recent->since)
+	int64		since = ws_counters_read(&c, 0, NULL);
+	double		hits = (double) c.hits[WS_CLIENT] - recent->counted.hits[WS_CLIENT];
+	double		reads = (double) c.reads[WS_CLIENT] - recent->counted.reads[WS_CLIENT];
+
+	if (since != recent->since)
 	{
 		ws_recent_begin(recent, now);
-		return;
+		return Max(hits + reads, 0);
 	}
 	for (int i = 0; now >= recent->bucket_end && i < WS_RECENT_BUCKETS; i++)
 	{
@@ -45,12 +43,13 @@ ws_recent_count(WsRecent *recent, int64 now)
 		recent->bucket_end = now + BUCKET_MS;
 	tally = ws_recent_present(recent);
 	tally->seconds += Max(now - recent->until, 0) / 1000.0;
-	tally->hits += (double) c.hits[WS_CLIENT] - recent->counted.hits[WS_CLIENT];
-	tally->reads += (double) c.reads[WS_CLIENT] - recent->counted.reads[WS_CLIENT];
+	tally->hits += hits;
+	tally->reads += reads;
 	tally->scan_hits += (double) c.scan_hits - recent->counted.scan_hits;
 	tally->scan_reads += (double) c.scan_reads - recent->counted.scan_reads;
 	recent->counted = c;
 	recent->until = now;
+	return Max(hits + reads, 0);
 }
 
 void

@@ -22,12 +22,11 @@ typedef struct WsRecent
 	WsCounters	counted;		/* and the counters */
 } WsRecent;
 
-/* Start with empty buckets; count what happened since the last call. */
+/* Start with empty buckets. */
 extern void ws_recent_begin(WsRecent *recent, int64 now);
-extern void ws_recent_count(WsRecent *recent, int64 now);
 
-/* Was there a reset since the last call of ws_recent_count()? */
-extern bool ws_recent_outdated(const WsRecent *recent);
+/* Count what happened since the last call; returns the clients' lookups. */
+extern double ws_recent_count(WsRecent *recent, int64 now);
 
 extern void ws_recent_sum(const WsRecent *recent, WsTally *sum);
 
@@ -35,13 +34,6 @@ static inline WsTally *
 ws_recent_present(WsRecent *recent)
 {
 	return &recent->buckets[recent->bucket];
-}
-
-/* The clients' lookups that were counted since reset. */
-static inline double
-ws_recent_lookups(const WsRecent *recent)
-{
-	return (double) recent->counted.hits[WS_CLIENT] + recent->counted.reads[WS_CLIENT];
 }
 
 #endif							/* WS_RECENT_H */

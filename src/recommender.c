@@ -28,9 +28,8 @@
 #include "shared.h"
 #include "sizing.h"
 
-#define CLOCK_SLACK		60		/* a clock that is off by more s was set back */
-#define LONG_ENOUGH		4		/* break-even times of data to advise
-								 * shrinking */
+#define CLOCK_SLACK		60		/* s; a clock that is off by more was set back */
+#define LONG_ENOUGH		4		/* break-even times until shrink is advised */
 
 /*
  * Run all heuristics, and publish the answer of the chosen one.  If it has
@@ -56,12 +55,10 @@ run_heuristics(double data_seconds, WsPublished *p)
 		ages[i] = (i + 1) * WS_CURVE_STEP * WS_TICKS_PER_SECOND;
 	(void) ws_estimate(NULL, WS_OF(WS_CLIENT), ages, WS_CURVE_WINDOWS, w.curve);
 	w.live = ws_live_set_get(&w.table);
-
 	for (int i = 0; i < WS_METHODS; i++)
 		r[i] = ws_recommend(&ws_heuristics[i], &w);
 	p->live = r[WS_METHOD_LIVE_SET].pages;
 	p->plateau_end = r[WS_METHOD_PLATEAU_END].pages;
-
 	p->method = isnan(r[ws_method].pages) ? WS_METHOD_PLATEAU_END : ws_method;
 	chosen = &r[p->method];
 	p->window_seconds = Min(chosen->window_seconds, (int) data_seconds);
@@ -184,20 +181,17 @@ ws_recommender_publish(void)
 	recommends = data_seconds >= WS_COLLECTING_SECONDS;
 	if (recommends)
 		run_heuristics(data_seconds, &p);
-
 	ws_cache_advice_make(p.recommended, &a);
 	ws_memory_read("", &p.memory);
 	if (recommends)
 	{
 		row.working_set = p.pages;
-		/* without the projection, which has come true by then, or has not */
-		row.recommended = p.needed;
+		row.recommended = p.needed; /* without the projection */
 		row.plateau_end = p.plateau_end;
 		row.live = p.live;
 		remember(&row, now, &p);
 		give_verdict(&a, data_seconds, &p);
 	}
-
 	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
 	if (recommends)
 		ws_published->recommendation = p;

@@ -1,10 +1,9 @@
 /*
  * relsize.c
- *		The size of a relation's file; see relsize.h.
+ *		The size of a relation's file, by stat(); see relsize.h.
  *
  * The server's own functions need a database connection, raise errors and keep
- * files open.  The names of the files are public, so the sizes come from
- * stat().
+ * files open.
  */
 #include "postgres.h"
 

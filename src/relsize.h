@@ -8,9 +8,8 @@
 #include "stream.h"
 
 /*
- * Blocks of the fork of the relation that a page belongs to; 0 if the file does
- * not exist or cannot be read.  Makes a few system calls: not for the buffer
- * path.
+ * Blocks of the fork that a page belongs to; 0 if its file cannot be read.
+ * Makes a few system calls: not for the buffer path.
  */
 extern uint32_t ws_relation_blocks(const WsPageId *page);
 

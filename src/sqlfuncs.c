@@ -172,10 +172,7 @@ ws_working_set_size(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(ws_pages_to_bytes(client_pages(fcinfo->flinfo, ticks)));
 }
 
-/*
- * May the current user execute working_set_reset() of this function's
- * extension?  A function of that name that somebody else made does not count.
- */
+/* May the user execute this extension's own working_set_reset()? */
 static bool
 may_reset(Oid this_function)
 {
@@ -263,13 +260,12 @@ get_kinds(const char *kind)
 		return WS_OF(WS_CLIENT);
 	if (strcmp(kind, "maintenance") == 0)
 		return WS_OF(WS_MAINTENANCE);
-	if (strcmp(kind, "all") == 0)
-		return WS_OF_ALL;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unrecognized kind of lookups: \"%s\"", kind),
-			 errhint("Valid kinds are \"client\", \"maintenance\", and \"all\".")));
-	return 0;					/* keep compiler quiet */
+	if (strcmp(kind, "all") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unrecognized kind of lookups: \"%s\"", kind),
+				 errhint("Valid kinds are \"client\", \"maintenance\", and \"all\".")));
+	return WS_OF_ALL;
 }
 
 Datum

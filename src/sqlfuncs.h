@@ -21,8 +21,8 @@
 extern void ws_require_preloaded(void);
 
 /*
- * A period as ticks, rounded up; an error if it is negative.  A month counts
- * as 30 days, and a period beyond the range of ticks is UINT32_MAX.
+ * A period as ticks, rounded up, UINT32_MAX at most; an error if it is
+ * negative.  A month counts as 30 days.
  */
 extern uint32 ws_period_to_ticks(const Interval *period);
 
@@ -55,7 +55,7 @@ extern void ws_row_add_number(WsRow *row, bool known, double number);
 extern void ws_row_add_pages(WsRow *row, bool known, double pages);
 extern void ws_row_add_text(WsRow *row, const char *words);
 
-/* End the row; returns the result of a function that returns a single row. */
+/* Returns the result of a function that returns a single row. */
 extern Datum ws_row_end(WsRow *row);
 
 #endif							/* WS_SQLFUNCS_H */

@@ -104,7 +104,7 @@ get_period(FunctionCallInfo fcinfo)
 	return ticks;
 }
 
-/* Divide the sampled pages that clients used in a period. */
+/* Divide the sampled pages that clients used in a period into parts. */
 static void
 divide(const FmgrInfo *function, uint32 ticks, Order order, Parts *parts)
 {
@@ -122,7 +122,6 @@ divide(const FmgrInfo *function, uint32 ticks, Order order, Parts *parts)
 
 	resident = palloc(Max(parts->pages, 1) * sizeof(bool));
 	(void) ws_probe_resident(samples, parts->pages, resident);
-
 	/* first each page is a part, then neighbours of equal order are joined */
 	part = parts->part = palloc0(Max(parts->pages, 1) * sizeof(Part));
 	for (int i = 0; i < parts->pages; i++)
@@ -134,7 +133,6 @@ divide(const FmgrInfo *function, uint32 ticks, Order order, Parts *parts)
 		part[i].limit = PG_INT64_MAX;
 	}
 	qsort(part, parts->pages, sizeof(Part), order);
-	parts->n = 0;
 	for (int i = 0; i < parts->pages; i++)
 	{
 		if (parts->n > 0 && order(&part[parts->n - 1], &part[i]) == 0)
@@ -174,30 +172,30 @@ to_pages(const Parts *parts, const Part *part, int pages)
 }
 
 static void
-add_relation(WsRow *row, const Part *part)
+add_row(WsRow *row, const Parts *parts, const Part *part, bool relations)
 {
+	const WsPageId *whose = &part->whose;
 	char		kind = OidIsValid(part->relation) ? get_rel_relkind(part->relation) : '\0';
-	int			fork = part->whose.fork;
-
-	ws_row_add(row, kind != '\0', ObjectIdGetDatum(part->relation));
-	ws_row_add(row, kind != '\0', CharGetDatum(kind));
-	ws_row_add(row, true, ObjectIdGetDatum(part->whose.relation));
-	ws_row_add_text(row, fork >= 0 && fork <= MAX_FORKNUM ? forkNames[fork] : NULL);
-}
-
-static void
-add_sizes(WsRow *row, const Parts *parts, const Part *part)
-{
 	double		share = part->pages / (double) parts->pages;
 	double		error = ws_sample_error(parts->set.pages * share, parts->set.pages,
 										parts->set.variance, parts->shift);
 
+	/* NULL: the database was dropped, or all databases share the relation */
+	ws_row_add_text(row, OidIsValid(whose->database) ? get_database_name(whose->database) : NULL);
+	if (relations)
+	{
+		ws_row_add(row, kind != '\0', ObjectIdGetDatum(part->relation));
+		ws_row_add(row, kind != '\0', CharGetDatum(kind));
+		ws_row_add(row, true, ObjectIdGetDatum(whose->relation));
+		ws_row_add_text(row, whose->fork >= 0 && whose->fork <= MAX_FORKNUM ? forkNames[whose->fork] : NULL);
+	}
 	ws_row_add(row, true, Int64GetDatum(part->size));
 	ws_row_add_pages(row, true, part->size);
 	ws_row_add_number(row, true, share);
 	ws_row_add(row, true, Int64GetDatum((int64) rint(Min(error, (double) part->limit) * BLCKSZ)));
 	ws_row_add_pages(row, true, to_pages(parts, part, part->resident));
 	ws_row_add_pages(row, true, to_pages(parts, part, part->reused));
+	ws_row_end(row);
 }
 
 static Datum
@@ -225,18 +223,10 @@ answer(FunctionCallInfo fcinfo, Order order)
 
 	for (int i = 0; i < parts.n; i++)
 	{
-		const Part *part = &parts.part[i];
-		Oid			database = part->whose.database;
-
 		/* all used pages of the relation have been cut off, or it had few */
-		if (relations && part->size == 0)
+		if (relations && parts.part[i].size == 0)
 			break;
-		/* NULL: the database was dropped, or all databases share the relation */
-		ws_row_add_text(&row, OidIsValid(database) ? get_database_name(database) : NULL);
-		if (relations)
-			add_relation(&row, part);
-		add_sizes(&row, &parts, part);
-		ws_row_end(&row);
+		add_row(&row, &parts, &parts.part[i], relations);
 	}
 	return (Datum) 0;
 }

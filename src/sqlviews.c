@@ -57,7 +57,6 @@ ws_working_set_recommendation(PG_FUNCTION_ARGS)
 	ws_require_preloaded();
 	ws_published_read(&report);
 	known = report.known;
-
 	ws_row_begin(&row, fcinfo);
 	ws_row_add_text(&row, ws_status_name(report.status));
 	ws_row_add_text(&row, known ? ws_verdict_name(p->sizing.verdict) : NULL);
@@ -115,7 +114,6 @@ ws_working_set_cache_advice(PG_FUNCTION_ARGS)
 	ws_row_begin(&row, fcinfo);
 	if (!ws_tracking() || ws_shared->sampler == NULL)
 		return (Datum) 0;
-
 	ws_published_read(&report);
 	known = a->computed_at != 0 && a->since == ws_shared_since() &&
 		a->table.seconds >= FIRST_SECONDS;
@@ -156,7 +154,6 @@ ws_working_set_history(PG_FUNCTION_ARGS)
 	LWLockRelease(ws_shared->lock);
 	entries = palloc(sizeof(WsHistoryEntry) * WS_HISTORY_ENTRIES);
 	n = ws_history_read(history, timestamptz_to_time_t(GetCurrentTimestamp()), entries);
-
 	for (int i = 0; i < n; i++)
 	{
 		const WsHistoryEntry *e = &entries[i];
@@ -200,7 +197,6 @@ ws_working_set_info(PG_FUNCTION_ARGS)
 	}
 	ws_probe_flush_counters();
 	began = ws_counters_read(&counters, ws_probe_entries(), &evictions);
-
 	ws_row_begin(&row, fcinfo);
 	ws_row_add(&row, true, BoolGetDatum(ws_tracking()));
 	ws_row_add_text(&row, ws_tracking_reason());

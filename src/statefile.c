@@ -58,7 +58,9 @@ typedef struct Layout
 static size_t
 cells_of(uint32_t registers)
 {
-	return (ws_marks_offset((uint32_t) __builtin_ctz(registers)) - offsetof(WsSketch, cells)) / sizeof(uint32_t);
+	uint32_t	log2m = (uint32_t) __builtin_ctz(registers);
+
+	return (ws_marks_offset(log2m) - offsetof(WsSketch, cells)) / sizeof(uint32_t);
 }
 
 /* Bytes of an image, whose numbers of registers and pages are possible. */
@@ -81,9 +83,8 @@ ws_statefile_size_max(void)
 static Layout
 layout_of(const void *image)
 {
-	Layout		l;
+	Layout		l = {.header = (Header *) image};
 
-	l.header = (Header *) image;
 	l.history = (WsHistory *) (l.header + 1);
 	l.cells = (uint32_t *) (l.history + 1);
 	l.ncells = cells_of(l.header->registers);
@@ -112,22 +113,7 @@ checksum_of(const char *bytes, size_t size)
 static uint32_t
 age_of(uint32_t tick, uint32_t now)
 {
-	if (tick == 0)
-		return NEVER;
-	return tick < now ? now - tick : 0;
-}
-
-static void
-put_cells(uint32_t *ages, const WsSketch *sketch, size_t n, uint32_t now)
-{
-	uint32_t	floor = ws_load(&sketch->floor);
-
-	for (size_t i = 0; i < n; i++)
-	{
-		uint32_t	cell = ws_load(&sketch->cells[i]);
-
-		ages[i] = age_of(cell < floor ? 0 : cell, now);
-	}
+	return tick == 0 ? NEVER : tick < now ? now - tick : 0;
 }
 
 static void
@@ -180,10 +166,17 @@ ws_statefile_make(const WsStateFileParts *parts, const WsStateFileOwner *owner, 
 	memcpy(l.history, parts->history, sizeof(WsHistory));
 	for (int i = 0; i < WS_STATEFILE_SKETCHES; i++)
 	{
-		uint32_t	floor = age_of(ws_load(&parts->sketches[i]->floor), now);
+		const WsSketch *sketch = parts->sketches[i];
+		uint32_t	floor = ws_load(&sketch->floor);
+		uint32_t	age = age_of(floor, now);
 
-		h->floor = floor < h->floor ? floor : h->floor;
-		put_cells(l.cells + i * l.ncells, parts->sketches[i], l.ncells, now);
+		h->floor = age < h->floor ? age : h->floor;
+		for (size_t c = 0; c < l.ncells; c++)
+		{
+			uint32_t	cell = ws_load(&sketch->cells[c]);
+
+			l.cells[i * l.ncells + c] = age_of(cell < floor ? 0 : cell, now);
+		}
 	}
 	if (parts->sampler)
 		put_sample(&l, parts->sampler, now);
@@ -333,11 +326,10 @@ load_sample(const Layout *l, WsSampler *sampler, uint32_t now, int64_t made)
 	}
 	for (const Page *p = l->pages; p < l->pages + h->pages; p++)
 	{
-		uint32_t	entry;
+		uint32_t	entry = WS_NO_SAMPLE;
 
-		if (ws_sampler_find(sampler, &p->page, p->hash) != WS_NO_SAMPLE)
-			continue;
-		entry = ws_sampler_enter(sampler, &p->page, p->hash, tick_of(p->touched, made));
+		if (ws_sampler_find(sampler, &p->page, p->hash) == WS_NO_SAMPLE)
+			entry = ws_sampler_enter(sampler, &p->page, p->hash, tick_of(p->touched, made));
 		if (entry == WS_NO_SAMPLE)
 			continue;
 		sampler->samples[entry].last = tick_of(p->last, made);

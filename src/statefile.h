@@ -41,15 +41,14 @@
 /* An image may be this far ahead of the time of day. */
 #define WS_STATEFILE_FUTURE_MS INT64_C(86400000)
 
-/* The end of PostgreSQL's timestamps, in ms since 1970. */
+/*
+ * PostgreSQL's: the end of timestamps, in ms since 1970; the number of forks;
+ * the tablespace of exactly those pages that belong to no database; the block
+ * number that no page has.
+ */
 #define WS_STATEFILE_TIME_MAX_MS INT64_C(9224318015999999)
-
-#define WS_STATEFILE_FORKS 4	/* all forks are below this */
-
-/* The tablespace of exactly those pages that belong to no database. */
+#define WS_STATEFILE_FORKS 4
 #define WS_STATEFILE_GLOBAL_TABLESPACE 1664
-
-/* The block number that no page has. */
 #define WS_STATEFILE_NO_BLOCK UINT32_C(0xFFFFFFFF)
 
 /* These must be the same when an image is made and when it is loaded. */
@@ -80,7 +79,7 @@ extern size_t ws_statefile_make(const WsStateFileParts *parts, const WsStateFile
 /* Can this image, aligned to 8 bytes, be trusted?  NULL, or why it cannot. */
 extern const char *ws_statefile_distrust(const void *image, size_t size, const WsStateFileOwner *owner);
 
-/* The following functions take images that can be trusted. */
+/* The functions below take images that can be trusted. */
 
 /* When the image was made, in ms since 1970. */
 extern int64_t ws_statefile_saved_at(const void *image);

@@ -50,7 +50,6 @@ ws_worker_register(void)
 	};
 
 	RegisterBackgroundWorker(&worker);
-
 	/* the server's own message does not name the worker that has no place */
 	if (!ws_worker_has_place(worker.bgw_name))
 		ereport(LOG,
@@ -76,7 +75,6 @@ reload(void)
 
 	ConfigReloadPending = false;
 	ProcessConfigFile(PGC_SIGHUP);
-
 	/* lookups were not recorded meanwhile: start over */
 	if (ws_enabled && !was_enabled)
 	{
@@ -86,9 +84,9 @@ reload(void)
 }
 
 /*
- * The 32-bit ticks come to their end after 13 years.  Ticks from before and
- * after cannot be compared, so the working set starts over.  A process that
- * advances the clock at that moment may bring it to its end once more.
+ * The 32-bit ticks end after 13 years.  Ticks from before and after cannot be
+ * compared, so the working set starts over.  A process that advances the clock
+ * at that moment may bring it to its end once more.
  */
 static void
 restart_clock(void)
@@ -107,10 +105,9 @@ static long
 tick(void)
 {
 	uint32		now = ws_shared_advance();
-
-	/* others may be a tick ahead */
 	bool		busy = (int32) (now - ws_load(&ws_shared->active_tick)) < WS_IDLE_TICKS;
 
+	/* the difference may be negative: others may be a tick ahead */
 	ws_shared_worker_ticks(busy);
 	return busy ? WS_TICK_MS : REST_MS;
 }
