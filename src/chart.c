@@ -28,8 +28,6 @@
 
 static const char *const unit[] = {"kB", "MB", "GB", "TB", "PB"};
 
-/* ---- windows ---- */
-
 /* windows that are drawn, in seconds, beside the longest */
 static const uint32_t base_seconds[] = {1, 5, 10, 30, 60, 120, 300, 600, 900, 1200, 1800, 2700};
 #define BELOW_A_MINUTE	4
@@ -42,9 +40,7 @@ longest(uint32_t known)
 
 	if (known >= WS_CURVE_WINDOWS * MINUTE)
 		return WS_CURVE_WINDOWS * MINUTE;
-	if (known == 0)
-		return step;
-	return (known + step - 1) / step * step;
+	return known == 0 ? step : (known + step - 1) / step * step;
 }
 
 int
@@ -108,18 +104,13 @@ ws_chart_take(WsChart *chart, uint32_t known, const WsEstimate *estimates,
 	}
 }
 
-/* ---- lines ---- */
-
 typedef struct Text
 {
 	char	   *end;			/* where the next line goes */
 	int			lines;
 } Text;
 
-/*
- * Add a line, without blanks at its end and cut to the width.  What is not
- * printable ASCII becomes a question mark.
- */
+/* Add a line, cut to the width, in ASCII and without blanks at its end. */
 static void
 __attribute__((format(printf, 2, 3)))
 put_line(Text *text, const char *format, ...)
@@ -133,7 +124,6 @@ put_line(Text *text, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-
 	for (n = strlen(line); n > 0 && line[n - 1] == ' '; n--)
 		;
 	if (text->lines++ > 0)
@@ -193,8 +183,6 @@ format_window(double seconds, char *buf, size_t size)
 		snprintf(buf, size, "%.*f min", fmod(seconds, 60) == 0 ? 0 : 1, seconds / 60);
 	return buf;
 }
-
-/* ---- the scale, and what is drawn to it ---- */
 
 /* The marks are columns: 0 is the axis, -1 off the chart or not known. */
 typedef struct Scale
@@ -331,8 +319,6 @@ draw_scale(Text *text, const Scale *s)
 	put_line(text, "%s", labels);
 }
 
-/* ---- words ---- */
-
 static void
 put_heads(Text *text, const WsChart *c, const Scale *s)
 {
@@ -379,7 +365,6 @@ put_verdict(Text *text, const WsChart *c)
 				 c->verdict);
 	if (c->status)
 		return;
-
 	if (c->suggested && !keep)
 		put_line(text, strcmp(c->verdict, "exceeds memory") == 0 ?
 				 "Not all that the busiest time needs fits; this is the best. r is for now." :

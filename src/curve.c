@@ -94,7 +94,6 @@ sort_ages(const uint32_t *ages, uint32_t n, uint32_t *begin, uint32_t *sorted)
 {
 	if (n == 0)
 		return;
-
 	/* two places further on: each step's own place advances while it fills */
 	for (uint32_t i = 0; i < n; i++)
 		begin[step_of(ages[i], FINE_BITS) + 2]++;
@@ -122,7 +121,6 @@ ws_curve_take(WsCurve *curve, const WsSketch *const *sketches, int nsketches,
 	curve->log2m = sk->log2m;
 	curve->levels = sk->levels;
 	memset(curve->begin, 0, sk->levels * sizeof(curve->begin[0]));
-
 	for (uint32_t k = 0; k < sk->levels; k++)
 	{
 		size_t		row = (size_t) k << sk->log2m;
@@ -178,7 +176,6 @@ solve_step(const uint32_t *s, const uint32_t *z, int K, double m)
 	lo = S / (A + 0.5 * B);
 	hi = S / A;
 	x = lo;
-
 	for (int round = 0; round < 50; round++)
 	{
 		double		y = x * q_min;

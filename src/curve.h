@@ -26,15 +26,13 @@
  * so that the estimate grows by D and its variance by D^2 / I - D.  One single
  * step is the maximum likelihood estimate of PCSA, 0.649/sqrt(m).
  *
- * The steps are a fixed grid, eight to an octave.  A window that ends between
- * two grid points adds a part step of its own.  For one state of the sketch
- * the estimates therefore rise with the window, in one call or in many.  This
- * combination is working_set's own; the unit tests check its error and bounds.
+ * The steps are a fixed grid, eight to an octave, and a part step to the end of
+ * the window, so the estimates of one state of the sketch rise with the window.
+ * This combination is working_set's own; the unit tests check its error.
  *
  * References: Flajolet and Martin 1985 (PCSA); Flajolet, Fusy, Gandouet and
- * Meunier 2007 (HyperLogLog); Chabchoub and Hebrail 2010 (sliding
- * HyperLogLog); Ting 2014 and Cohen 2015 (martingale estimators); Lang 2017
- * (information in PCSA); Pettie and Wang 2021 (their limits).
+ * Meunier 2007 (HyperLogLog); Ting 2014 and Cohen 2015 (martingale estimators);
+ * Lang 2017 (information in PCSA); Pettie and Wang 2021 (their limits).
  */
 #ifndef WS_CURVE_H
 #define WS_CURVE_H

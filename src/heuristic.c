@@ -29,8 +29,6 @@
 #define STEP_WORTH_NAMING	0.05	/* in the curve: another workload's */
 #define GROWTH_WORTH_NAMING	0.01
 
-/* ---- plateau_end ---- */
-
 static double
 rise(double from, double to)
 {
@@ -77,8 +75,6 @@ ws_plateau(const double *series, int n, int min_offset, int window_size,
 	p.projected = ws_project_next_highest(series, end, WS_PROJECTION_FACTOR);
 	return p;
 }
-
-/* ---- live_set ---- */
 
 /*
  * A class with few counts leans on the younger classes, which have more, and on
@@ -176,8 +172,6 @@ ws_project(double now, double ago, double before)
 	return now + growth * slower + growth * slower * slower;
 }
 
-/* ---- sentences ---- */
-
 void
 ws_format_bytes(double bytes, char *buf, size_t size)
 {
@@ -267,7 +261,6 @@ name_plateau(const WsWorkload *w, const WsPlateau *p, char *buf, size_t size)
 		snprintf(buf, size, "no page was used in the %s", period);
 		return;
 	}
-
 	if (all_seen && p->stepped)
 		what_else = growth_share(end, &w->curve[WS_CURVE_WINDOWS - 1], end) >= STEP_WORTH_NAMING ?
 			"; looking further back includes a workload that ended" :
@@ -277,7 +270,6 @@ name_plateau(const WsWorkload *w, const WsPlateau *p, char *buf, size_t size)
 			"; the workload may not have shown all its pages yet";
 	else if (all_seen)
 		what_else = ", and the same pages keep coming back";
-
 	ws_format_bytes(p->pages * w->page_bytes, bytes, sizeof(bytes));
 	/* "last hour" and "minute seen so far" have no number and are singular */
 	snprintf(buf, size, "the %s %s %s%s", period,
@@ -299,7 +291,6 @@ name_live_set(const WsWorkload *w, char *buf, size_t size)
 	ws_format_bytes(live_bytes, live, sizeof(live));
 	ws_format_window(w->hold, hold, sizeof(hold));
 	name_period(w, w->break_even, period, sizeof(period));
-
 	if (window_bytes <= 0)
 		n = snprintf(buf, size, "no page was used in the %s", period);
 	else if (live_bytes >= 0.995 * window_bytes)

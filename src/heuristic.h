@@ -47,13 +47,11 @@ typedef struct WsLive
 	WsEstimate	window;			/* all pages of the break-even time */
 } WsLive;
 
-/* What a heuristic sees. */
 typedef struct WsWorkload
 {
 	WsEstimate	curve[WS_CURVE_WINDOWS];	/* point i is i + 1 steps long */
 	double		known_seconds;	/* time since the start or the last reset */
 	double		page_bytes;
-
 	const WsLifeTable *table;	/* at its last step; NULL, and live unknown,
 								 * without a sample */
 	WsLive		live;
@@ -66,7 +64,6 @@ typedef struct WsWorkload
 	double		max_increase;
 } WsWorkload;
 
-/* What a heuristic answers. */
 typedef struct WsRecommendation
 {
 	double		pages;			/* to cache; NaN: no answer */
@@ -96,11 +93,10 @@ extern const WsHeuristic ws_heuristics[WS_METHODS];
 extern WsRecommendation ws_recommend(const WsHeuristic *heuristic, const WsWorkload *workload);
 
 /*
- * The end of the plateau of series[0 .. n-1].  With w = window_size - 1, and
- * points counted from 1: the first t from min_offset to n - w at which the rise
- * after t, over w points, is more than max_increase times the rise before it; a
- * fall counts as no rise.  n if there is none.  n >= 1, window_size >= 2,
- * min_offset >= window_size.
+ * The end of the plateau of n points, counted from 1.  With w = window_size -
+ * 1: the first t from min_offset to n - w at which the rise after t, over w
+ * points, is more than max_increase times the rise before it; n if there is
+ * none.  n >= 1, window_size >= 2, min_offset >= window_size.
  */
 extern int	ws_plateau_end(const double *series, int n, int min_offset,
 						   int window_size, double max_increase);
@@ -127,9 +123,8 @@ extern WsPlateau ws_plateau(const double *series, int n, int min_offset,
 /*
  * live_set.  Pages that were used more than once and are idle for less than the
  * hold are kept even if the table gives them up, so that a pause does not empty
- * the cache.  Where too few of the pages that were held came back, only a fifth
- * more than the table's answer is kept.  Sets life->mark for the next step.
- * The window may have 2^40 pages and more.
+ * the cache.  Where too few of these came back, only a fifth more than the
+ * table's answer is kept.  Sets life->mark for the next step.
  */
 extern WsLive ws_live_set(WsLife *life, const WsEstimate *window);
 
@@ -138,9 +133,8 @@ extern void ws_live_hazards(const WsLifeTable *table, int group, double *hazard)
 
 /*
  * Where a growing size will be two periods from now, from its values now, one
- * period ago and two periods ago.  Growth slows down from period to period by
- * the same factor as it did, or by half if it has just begun.  It does not
- * speed up.  The result is never below now.
+ * period ago and two periods ago.  Growth slows down by the same factor as it
+ * did, or by half if it has just begun.  Never below now.
  */
 extern double ws_project(double now, double ago, double before);
 

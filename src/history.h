@@ -12,18 +12,14 @@
  * highest recommendation, because a cache is sized for the peak.  Its lookups
  * and hits are sums.
  *
- * A wall clock that is set forward leaves a gap.  Set back, it leaves rows of a
- * time that has not come yet; ws_history_set_back() moves them back with it.
- * Readers ask for rows up to now, and see no others.
- *
- * Concurrency.  One process writes.  Readers copy under a lock of the
- * caller's.
+ * A wall clock that is set back leaves rows of a time that has not come yet;
+ * ws_history_set_back() moves them.  Readers ask for rows up to now, and see no
+ * others.  One process writes.  Readers copy under a lock of the caller's.
  */
 #ifndef WS_HISTORY_H
 #define WS_HISTORY_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define WS_HISTORY_MINUTES	1440	/* places for minutes: a day */
@@ -74,8 +70,7 @@ typedef struct WsHistoryCount
 /*
  * Put the lookups and hits since the last reading into the row, and make now
  * the last.  The first reading finds nothing, since earlier lookups may be of
- * another minute.  After a reset all are new.  A counter that fell without a
- * reset has counted nothing.
+ * another minute.  After a reset all are new.
  */
 extern void ws_history_count(WsHistoryRow *row, WsHistoryCount *last, const WsHistoryCount *now);
 
@@ -101,8 +96,8 @@ extern int	ws_history_set_back(WsHistory *history, int64_t now, int64_t seconds)
 
 /*
  * Add the rows of another history.  Of two rows for one place the younger
- * stays; of two rows for the same minute or quarter the one of more lookups.
- * Rows after now take only free places; they count once the clock is right.
+ * stays; of the same minute or quarter the one of more lookups.  Rows after now
+ * take only free places.
  */
 extern void ws_history_merge(WsHistory *history, const WsHistory *other, int64_t now);
 

@@ -7,19 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-/*
- * How long counts are remembered, in break-even times: longer in older classes,
- * where they are rarer.
- */
+/* How long counts are remembered, in break-even times. */
 #define MEMORY			(1.0 / 3)
-#define MEMORY_FOR_AGE	0.1
+#define MEMORY_FOR_AGE	0.1		/* more in older classes, which are rarer */
 #define MEMORY_OF_MARKED 4.0
 
-/* Uses within so many ticks of the first belong to it. */
-#define USE_TICKS		(5 * WS_TICKS_PER_SECOND)
-
-/* A step that takes more than so many times its length is not trusted. */
-#define LONG_STEP		3
+#define USE_TICKS		(5 * WS_TICKS_PER_SECOND)	/* count as one use */
+#define LONG_STEP		3		/* so many times its length: not trusted */
 
 size_t
 ws_life_size(uint32_t nitems)
@@ -83,16 +77,6 @@ count_risk(WsLife *life, const WsLifeItem *item, bool used)
 	life->returned[item->group][class] += used;
 }
 
-static void
-end_mark(WsLife *life, WsLifeItem *item, bool in_time)
-{
-	if (!item->given_up)
-		life->table.marked++;
-	life->table.came_back += in_time;
-	item->marked = 0;
-	item->given_up = 0;
-}
-
 /* A page is used, which may change its group. */
 static void
 use(WsLife *life, WsLifeItem *item, uint32_t last, uint32_t before)
@@ -100,7 +84,12 @@ use(WsLife *life, WsLifeItem *item, uint32_t last, uint32_t before)
 	bool		in_time = item->last != 0 && last - item->last <= life->break_even;
 
 	if (item->marked)
-		end_mark(life, item, in_time);
+	{
+		life->table.marked += !item->given_up;
+		life->table.came_back += in_time;
+		item->marked = 0;
+		item->given_up = 0;
+	}
 	if (in_time)
 	{
 		if (last - item->born >= USE_TICKS)
@@ -127,7 +116,6 @@ ws_life_item(WsLife *life, uint32_t i, uint32_t last, uint32_t before, uint32_t 
 	item->reported = (uint16_t) life->steps;
 	if (used)
 		use(life, item, last, item->last == 0 ? before : 0);
-
 	idle = idle_at(item, now);
 	if (item->marked && !item->given_up && idle >= life->hold)
 	{

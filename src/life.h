@@ -4,11 +4,10 @@
  *
  * The idea.  A page is worth its memory if it is used again within the
  * break-even time.  Of the pages that were idle for as long, and had a similar
- * past, the table has counted how many came back.  Actuaries call this a life
- * table; here idle time stands for age and the next use for the event.  At
- * each step, a 90th of the break-even time, every sampled page that was at
- * risk at the step before is counted in its class, and counted again if it was
- * used since.
+ * past, the table has counted how many came back: an actuary's life table, with
+ * idle time for age and the next use for the event.  At each step, a 90th of
+ * the break-even time, every sampled page that was at risk at the step before
+ * is counted in its class, and counted again if it was used since.
  *
  * A page's past, its group, is one of three: used once; used again, and known
  * for less than the break-even time; known for longer.  Uses within five

@@ -165,8 +165,7 @@ unescape(char *from)
 	for (; *from != '\0'; from++)
 	{
 		*to = *from;
-		if (from[0] == '\\' && from[1] >= '0' && from[1] <= '3' &&
-			from[2] >= '0' && from[2] <= '7' && from[3] >= '0' && from[3] <= '7')
+		if (from[0] == '\\' && from[1] <= '3' && strspn(from + 1, "01234567") >= 3)
 		{
 			*to = (char) ((from[1] - '0') * 64 + (from[2] - '0') * 8 + from[3] - '0');
 			from += 3;
@@ -370,8 +369,7 @@ ws_memory_read(const char *root, WsMemory *memory)
 		refuse(&look, "/proc/meminfo", "has no MemTotal", "");
 	if (!read_groups(&look))
 		return;
-	memory->by_cgroup = look.least != 0 &&
-		(memory->host == 0 || look.least < memory->host);
+	memory->by_cgroup = look.least != 0 && (memory->host == 0 || look.least < memory->host);
 	memory->limit = memory->by_cgroup ? look.least : memory->host;
 	if (memory->limit != 0)
 		memory->reason[0] = '\0';

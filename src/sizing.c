@@ -15,7 +15,7 @@
 #define SHARED_LEAST	(128 * MB)	/* the server's default */
 #define AS_GOOD			0.005	/* hit ratios so close are equally good */
 
-/* Suggested to present shared buffers; the last is needed to cacheable. */
+/* Dead bands of suggested / present shared buffers (of needed / cacheable). */
 #define GROW_ENTER		1.2
 #define GROW_STAY		1.05
 #define SHRINK_ENTER	0.5
@@ -32,7 +32,7 @@ largest_useful(const WsSizingFacts *f, double limit)
 	for (int i = 0; i < f->sizes && f->size[i] <= limit; i++)
 		if (!isnan(f->hit_ratio[i]))
 		{
-			best = isnan(best) ? f->hit_ratio[i] : fmax(best, f->hit_ratio[i]);
+			best = fmax(best, f->hit_ratio[i]);
 			known = i;
 		}
 	for (int i = 0; i < known; i++)

@@ -11,8 +11,7 @@
  *	   most half of the memory.  The rest is for the two caches.
  *	2. shared_buffers: what was needed at the busiest time, since a change
  *	   takes a restart.  At least 128 MB, the server's default, and at most
- *	   three quarters of the rest, so that the operating system can write, read
- *	   ahead and keep logs.
+ *	   three quarters of the rest: the operating system needs some.
  *	3. effective_cache_size: the rest, which is the two caches together.
  *	4. If more is needed than the rest, the largest possible cache may be a
  *	   waste.  Of the possible sizes that were simulated, take the smallest
@@ -39,8 +38,7 @@ typedef enum WsVerdict
 	WS_VERDICT_EXCEEDS_MEMORY
 } WsVerdict;
 
-/* The largest number of simulated sizes of shared buffers. */
-#define WS_SIZING_SIZES 24
+#define WS_SIZING_SIZES 24		/* simulated ones, at most */
 
 typedef struct WsSizingFacts
 {
@@ -80,9 +78,9 @@ typedef struct WsSteady
 } WsSteady;
 
 /*
- * Take the verdict of now, in seconds by a clock that nobody sets, and return
- * the one that counts.  Another verdict counts after it was given without a
- * break for "patience" seconds.  The first and WS_VERDICT_NONE count at once.
+ * Return the verdict that counts.  Another one counts after it was given for
+ * "patience" seconds, by a clock that nobody sets; the first and
+ * WS_VERDICT_NONE at once.
  */
 extern WsVerdict ws_sizing_steady(WsSteady *steady, WsVerdict verdict, int64_t now,
 								  int64_t patience);

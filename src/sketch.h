@@ -32,20 +32,16 @@
  *
  * One pair of words has an order.  A process that sets unattended raises the
  * tick afterwards, with release; one that sees this tick, with acquire, sees
- * the flag (ws_sketch_present()).  With a new tick and the old flag, it would
- * not look at the clock until another process does.
+ * the flag.  With the old flag, it would not look at the clock.
  */
 #ifndef WS_SKETCH_H
 #define WS_SKETCH_H
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "pagehash.h"
 
-/* Registers are a power of two between these. */
-#define WS_REGISTERS_MIN		1024
+#define WS_REGISTERS_MIN		1024	/* a power of two */
 #define WS_REGISTERS_DEFAULT	16384
 #define WS_REGISTERS_MAX		65536
 #define WS_LEVELS_MAX			23	/* with the fewest registers */
@@ -87,10 +83,8 @@ extern size_t ws_sketch_size(uint32_t m);
 /* Make it, aligned to 64.  Its present and its floor are the tick, above 0. */
 extern void ws_sketch_init(WsSketch *sk, uint32_t m, uint32_t tick);
 
-/* Raise the present, unless the tick is past.  Returns the present. */
+/* Raise the present, which is returned; forget everything older than a tick. */
 extern uint32_t ws_sketch_advance(WsSketch *sk, uint32_t tick);
-
-/* Forget everything older than the tick. */
 extern void ws_sketch_raise_floor(WsSketch *sk, uint32_t tick);
 
 /* From a state file: an old use; since when all old uses are known. */
