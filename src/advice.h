@@ -77,9 +77,6 @@ typedef struct WsAdvice
 /* How far off a sure prediction for the present size may be. */
 #define WS_ADVICE_TOLERANCE 0.03
 
-/* Why there is no advice at all with working_set.sample_pages = 0. */
-#define WS_ADVICE_NO_SAMPLE "no cache advice: working_set.sample_pages is 0"
-
 typedef struct WsAdviceTable
 {
 	double		seconds;		/* period of the counts */

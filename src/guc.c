@@ -70,8 +70,8 @@ static const IntSetting int_settings[] = {
 	PGC_POSTMASTER, 0, check_registers},
 
 	/* Errors shrink with the square root; the worker's time is proportional. */
-	{"working_set.sample_pages", "Sets the number of pages that are sampled for cache advice and relations.",
-		"0 takes no sample.", &ws_sample_pages, WS_SAMPLE_PAGES_DEFAULT, 0, WS_SAMPLE_PAGES_MAX,
+	{"working_set.sample_pages", "Sets the number of pages that are sampled.",
+		"live_set, cache advice and relations need them. 0 takes no sample.", &ws_sample_pages, WS_SAMPLE_PAGES_DEFAULT, 0, WS_SAMPLE_PAGES_MAX,
 	PGC_POSTMASTER, 0, check_sample_pages},
 
 	{"working_set.interval", "Sets the time between two recommendations.", NULL,
@@ -88,7 +88,7 @@ static const IntSetting int_settings[] = {
 
 	/* Since the last use of pages used more than once; at most break_even. */
 	{"working_set.hold", "Sets the time for which live_set keeps pages of a workload that pauses.",
-		"A new verdict counts when it has lasted as long.",
+		"A new verdict is shown when it has lasted as long.",
 	&ws_hold, WS_HOLD_DEFAULT, 0, WS_BREAK_EVEN_MAX, PGC_SIGHUP, GUC_UNIT_S},
 
 	/* The default is a week, since most workloads repeat weekly. */

@@ -19,7 +19,12 @@
  *
  * To add a heuristic, write its function beside live_set() in heuristic.c,
  * give it a WsMethod below, and a name in ws_heuristics[].  The function sets
- * r->pages; all other fields have defaults.
+ * r->pages, and r->window and r->window_seconds if pages is not about the
+ * longest window; all other fields have defaults:
+ *
+ *		r->window = w->curve[9];
+ *		r->window_seconds = 10 * WS_CURVE_STEP;
+ *		r->pages = r->window.pages;
  */
 #ifndef WS_HEURISTIC_H
 #define WS_HEURISTIC_H

@@ -341,6 +341,13 @@ ws_persist_reset(bool history)
 		/* the worker may never have run: the history that is kept */
 		load();
 		durable = save();
+
+		/* a full disk: nothing of the file is to be kept */
+		if (!durable && history && durable_unlink(WS_SAVE_FILE, level()) == 0)
+		{
+			ws_shared->saved_since = since;
+			durable = true;
+		}
 	}
 	LWLockRelease(ws_shared->file_lock);
 

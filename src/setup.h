@@ -7,7 +7,7 @@
 
 #include "datatype/timestamp.h"
 
-/* Note that the hooks for the two functions below are in place. */
+/* Store the refusal that holds unless the server calls the startup hook. */
 extern void ws_setup_expect(void);
 
 /*

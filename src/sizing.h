@@ -19,8 +19,9 @@
  *	   largest of them, or none, take the largest possible size.
  *
  * The verdict compares shared_buffers with the suggestion, or with what is
- * needed if that is less and the suggestion is only the minimum.  It changes
- * when the two differ clearly, and back when they clearly do not.
+ * needed if that is less and the suggestion is only the minimum.  It becomes
+ * grow above 1.2 times shared_buffers until below 1.05 times, and shrink below
+ * 0.5 times until above 0.7 times.
  */
 #ifndef WS_SIZING_H
 #define WS_SIZING_H

@@ -404,4 +404,14 @@ SKIP:
 	ok(slurp_file($path) ne $content, 'and when it is possible again, it is done');
 	$node->stop;
 }
+
+# a full disk has no place for a new file: a directory in its way stands for that
+write_raw($path, $content);
+$node->append_conf('postgresql.conf', $no_worker);
+$node->start;
+mkdir "$path.tmp" or die $!;
+is(($node->psql('postgres', 'SELECT working_set_reset()'))[2], '', 'a reset that cannot write the file removes it');
+ok(!-e $path, 'so that nothing comes back');
+$node->stop;
+clear("$path.tmp");
 done_testing();

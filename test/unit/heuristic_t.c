@@ -582,31 +582,47 @@ test_recommend_live_set(void)
 }
 
 /*
- * The example of heuristic.h.
+ * The example of heuristic.h, and one that leaves all to the defaults.
  */
 static void
 ten_minutes(const WsWorkload *w, WsRecommendation *r)
 {
-	r->pages = w->curve[9].pages;
+	r->window = w->curve[9];
+	r->window_seconds = 10 * WS_CURVE_STEP;
+	r->pages = r->window.pages;
+}
+
+static void
+longest(const WsWorkload *w, WsRecommendation *r)
+{
+	(void) w;
+	r->pages = 5;
 }
 
 static void
 test_recommend_own(void)
 {
 	const WsHeuristic own = {"ten_minutes", ten_minutes};
+	const WsHeuristic other = {"longest", longest};
 	WsWorkload	w = workload(3600);
 	WsRecommendation r;
 
-	w.curve[9].pages = 5;
+	w.curve[9] = (WsEstimate)
+	{
+		5, 1, false
+	};
 	w.curve[WS_CURVE_WINDOWS - 1] = (WsEstimate)
 	{
 		9, 2, true
 	};
 	r = ws_recommend(&own, &w);
-	ok(r.pages == 5 && r.projected == 5, "a heuristic of one line: its pages, which stay as they are");
-	ok(r.window_seconds == 3600 && r.window.pages == 9 && r.window.variance == 2 && r.window.saturated,
-	   "its window is the longest");
+	ok(r.pages == 5 && r.projected == 5, "a heuristic of three lines: its pages, which stay as they are");
+	ok(r.window_seconds == 600 && r.window.pages == 5 && r.window.variance == 1 && !r.window.saturated,
+	   "its window");
 	is_string(r.reason, "this is the answer of ten_minutes", "its reason is its name");
+	r = ws_recommend(&other, &w);
+	ok(r.window_seconds == 3600 && r.window.pages == 9 && r.window.variance == 2 && r.window.saturated,
+	   "without a window of its own: the longest");
 }
 
 /*
@@ -1073,7 +1089,7 @@ test_project(void)
 int
 main(void)
 {
-	plan(203);
+	plan(204);
 	test_golden();
 	test_projection();
 	test_plateau();
