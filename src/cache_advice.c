@@ -36,8 +36,8 @@
 #define RECENT_TICKS	(WS_RECENT_BUCKETS * WS_RECENT_SECONDS * WS_TICKS_PER_SECOND)
 #define BATCH			256		/* events read under one lock of the table */
 #define RELAX_MS		60000	/* until one more stratum may last */
-#define RATE_FOLLOWS	0.05	/* of a change, by sweep sizes, per second */
-#define PRIOR_PAGES		16		/* residents that are taken as expected */
+#define RATE_FOLLOWS	0.05	/* share of a change followed each second */
+#define PRIOR_PAGES		16		/* added as if sampled exactly at the rate */
 
 /* Private to the worker.  Times are in ms of the monotonic clock. */
 static struct
@@ -197,7 +197,10 @@ evict_if_full(void)
 		change_shift(sampler->shift + 1);
 }
 
-/* Expire pages that are too old or of no use after a reset, and widen. */
+/*
+ * Expire pages that were kept for long enough or that a reset made useless,
+ * and let one more stratum last if there is room.
+ */
 static void
 expire(int64 now)
 {
@@ -462,7 +465,8 @@ follow_load(double seconds, double busy, double events, double lookups)
 static bool
 is_due(double seconds)
 {
-	return seconds >= 1 || seconds < 0 || sim.recent.since != ws_shared_since() || ws_live_set_due() ||
+	return seconds >= 1 || seconds < 0 || ws_live_set_due() ||
+		sim.recent.since != ws_shared_since() ||
 		(ws_shared->stream && ws_stream_filled(ws_shared->stream) >= WS_STREAM_PLACES / 4);
 }
 
@@ -486,7 +490,8 @@ ws_cache_advice_tick(void)
 		stem_flood(events, seconds);
 		if (now - sim.cared_at >= 1000)
 			care_for_table(now);
-		follow_load(Max(seconds, 0.1), (clock() - start) / (double) CLOCKS_PER_SEC, events, lookups);
+		follow_load(Max(seconds, 0.1), (clock() - start) / (double) CLOCKS_PER_SEC,
+					events, lookups);
 	}
 }
 

@@ -95,7 +95,7 @@ allocate_image(void)
 	return image;
 }
 
-/* NULL: it is a regular file, or nothing. */
+/* Why the file is not used; NULL: it is regular, or there is none. */
 static const char *
 irregular(const char *name)
 {

@@ -134,7 +134,8 @@ give_verdict(const WsPublishedAdvice *a, double data_seconds, WsPublished *p)
 		.connections = MaxConnections,
 		.work_mem = work_mem * 1024.0,
 		.maintenance = autovacuum_max_workers * (double) autovacuum_kb * 1024,
-		.long_enough = Max(data_seconds, p->history_minutes * 60.0) >= LONG_ENOUGH * (double) ws_break_even
+		.long_enough = Max(data_seconds, p->history_minutes * 60.0) >=
+		LONG_ENOUGH * (double) ws_break_even
 	};
 
 	StaticAssertStmt(WS_SWEEP_SIZES <= WS_SIZING_SIZES, "more sizes are simulated than fit");

@@ -12,7 +12,6 @@
 #include "fmgr.h"
 #include "utils/tuplestore.h"
 
-/* Declare a function that SQL can call. */
 #define WS_FUNCTION(name) \
 	PGDLLEXPORT Datum name(PG_FUNCTION_ARGS); \
 	PG_FUNCTION_INFO_V1(name)

@@ -175,6 +175,7 @@ static void
 add_row(WsRow *row, const Parts *parts, const Part *part, bool relations)
 {
 	const WsPageId *whose = &part->whose;
+	int			fork = whose->fork;
 	char		kind = OidIsValid(part->relation) ? get_rel_relkind(part->relation) : '\0';
 	double		share = part->pages / (double) parts->pages;
 	double		error = ws_sample_error(parts->set.pages * share, parts->set.pages,
@@ -187,7 +188,7 @@ add_row(WsRow *row, const Parts *parts, const Part *part, bool relations)
 		ws_row_add(row, kind != '\0', ObjectIdGetDatum(part->relation));
 		ws_row_add(row, kind != '\0', CharGetDatum(kind));
 		ws_row_add(row, true, ObjectIdGetDatum(whose->relation));
-		ws_row_add_text(row, whose->fork >= 0 && whose->fork <= MAX_FORKNUM ? forkNames[whose->fork] : NULL);
+		ws_row_add_text(row, fork >= 0 && fork <= MAX_FORKNUM ? forkNames[fork] : NULL);
 	}
 	ws_row_add(row, true, Int64GetDatum(part->size));
 	ws_row_add_pages(row, true, part->size);

@@ -174,6 +174,7 @@ ws_worker_main(Datum main_arg)
 	}
 	ws_cache_advice_drain();
 	ws_persist_save();
+
 	/* with 1 the postmaster starts another worker, unless it shuts down */
 	proc_exit(1);
 }
