@@ -124,9 +124,13 @@ ws_curve_take(WsCurve *curve, const WsSketch *const *sketches, int nsketches,
 	for (uint32_t k = 0; k < sk->levels; k++)
 	{
 		size_t		row = (size_t) k << sk->log2m;
-		const uint32_t *other = nsketches > 1 ? sketches[1]->cells + row : NULL;
-		uint32_t	n = pack_ages(sk->cells + row, other, m, now, first, packed);
+		uint32_t	n;
 
+		/* two calls, so that each gets a loop of its own */
+		if (nsketches > 1)
+			n = pack_ages(sk->cells + row, sketches[1]->cells + row, m, now, first, packed);
+		else
+			n = pack_ages(sk->cells + row, NULL, m, now, first, packed);
 		sort_ages(packed, n, curve->begin[k], curve->ages + row);
 	}
 }
