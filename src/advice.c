@@ -50,9 +50,8 @@ real_reads(const WsTally *t, int class)
 }
 
 /*
- * Reads of a class with a cache of this size, without the sampled pages of one
- * group.  Real over sampled reads scale the misses, as if a few more reads had
- * been sampled, just as many as the sampling rate lets expect.
+ * Reads of a class with a cache of this size, by all groups but one.  Misses
+ * are scaled as if a few more reads had been sampled, at the expected rate.
  */
 static double
 predict_reads(const WsTally *t, int size, int class, int but)
@@ -160,7 +159,6 @@ ws_advise(const WsTally *tally, double nbuffers, const uint32_t *resident, WsAdv
 
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 		predict_row(tally, i, nbuffers, resident[i] >= FEW_PAGES, &table->rows[i]);
-
 	table->seconds = tally->seconds;
 	table->hit_ratio = accesses > 0 ? tally->hits / accesses : NAN;
 	table->reads_per_second = tally->seconds > 0 ? tally->reads / tally->seconds : NAN;
@@ -244,7 +242,8 @@ ws_advice_reason(const WsAdviceTable *table, char *buf, size_t size)
 		snprintf(buf, size, "neither doubling shared_buffers nor doubling again "
 				 "would save a read a second");
 	else
-		snprintf(buf, size, "doubling shared_buffers would save %s reads a second; doubling again, %s",
+		snprintf(buf, size, "doubling shared_buffers would save %s reads a second; "
+				 "doubling again, %s",
 				 with_commas(saved, a, sizeof(a)), with_commas(saved_again, b, sizeof(b)));
 }
 

@@ -4,17 +4,15 @@
  *		sizes of the cache, and how sure that is.
  *
  * The miniature sweeps count which sampled accesses would miss at each size.
- * The sampling rate scales that to all pages, and real reads correct it: all
- * are counted, and so are those of sampled pages.  So misses are scaled, apart
- * for sequential scans and for the rest, by real reads over sampled reads.  If
- * few were sampled they are scaled by the sampling rate, corrected by the size
- * of the working set, which the sketch knows better than the sample.
+ * Real over sampled reads scale these misses to all pages, apart for
+ * sequential scans and for the rest.  If few reads were sampled, the sampling
+ * rate scales them, corrected by the size of the working set, which the sketch
+ * knows better than the sample.
  *
  * The prediction for the present size is not made to agree with the measured
  * hit ratio, and its difference is part of the error.  The other part is the
- * error of sampling.  Sampled pages are divided into groups by their hashes
- * (pagehash.h).  Leaving out one group at a time shows how much the answer
- * depends on which pages are in the sample (the jackknife; Tukey 1958).
+ * error of sampling: leaving out one group of sampled pages at a time shows
+ * how much the answer depends on the sample (the jackknife; Tukey 1958).
  *
  * This module knows nothing of PostgreSQL.
  */

@@ -9,9 +9,7 @@
 
 #define BINS_PER_OCTAVE 8
 #define EMPTY UINT16_MAX
-
-/* Places for each page, so that few accesses have to move them together. */
-#define PLACES 4
+#define PLACES 4				/* for each page: few accesses move them */
 
 struct WsReuse
 {
@@ -127,13 +125,12 @@ ws_reuse_bin(double distance)
 {
 	int			exponent;
 	double		mantissa;
-	int			bin;
 
 	if (!(distance >= BINS_PER_OCTAVE))
 		return (int) fmax(distance, 0);
 	mantissa = frexp(fmin(distance, 1e300), &exponent); /* in [0.5, 1) */
-	bin = (exponent - 3) * BINS_PER_OCTAVE + (int) ((mantissa - 0.5) * 2 * BINS_PER_OCTAVE);
-	return bin < WS_REUSE_BINS - 1 ? bin : WS_REUSE_BINS - 1;
+	return (int) fmin((exponent - 3) * BINS_PER_OCTAVE +
+					  floor((mantissa - 0.5) * 2 * BINS_PER_OCTAVE), WS_REUSE_BINS - 1);
 }
 
 double
@@ -144,9 +141,7 @@ ws_reuse_bin_end(int bin)
 
 	if (bin >= WS_REUSE_BINS - 1)
 		return INFINITY;
-	if (octave == 0)
-		return bin + 1;
-	return ldexp(BINS_PER_OCTAVE + step + 1, octave - 1);
+	return octave == 0 ? bin + 1 : ldexp(BINS_PER_OCTAVE + step + 1, octave - 1);
 }
 
 double

@@ -3,14 +3,12 @@
  *		Reuse distances: the hit ratio of a cache with LRU replacement.
  *
  * The reuse distance of an access is the number of distinct pages used since
- * the last access to the same page.  A cache with LRU replacement holds the
- * page if it is larger than that, so the distribution of distances is the
- * miss-ratio curve of LRU at all sizes at once (Mattson et al. 1970).  On a
- * sample of the pages distances shrink by the sampling rate (SHARDS;
- * Waldspurger et al. 2015).
- *
- * PostgreSQL does not replace by LRU, and scans go through rings, so this is a
- * cross-check for the miniature sweeps, and goes beyond the sizes of these.
+ * the last access to the same page.  A cache with LRU replacement hits if it
+ * is larger, so the distribution of distances is the miss-ratio curve of LRU
+ * at all sizes at once (Mattson et al. 1970).  On a sample of the pages they
+ * shrink by the sampling rate (SHARDS; Waldspurger et al. 2015).  PostgreSQL
+ * does not replace by LRU, and scans go through rings, so this is a
+ * cross-check for the miniature sweeps, and goes beyond their sizes.
  *
  * Each page has a place in the order of last accesses, and an access takes the
  * next new place.  A Fenwick tree counts the pages between two places.  When

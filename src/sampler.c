@@ -30,7 +30,7 @@ _Static_assert(sizeof(WsPageId) == 20, "pages are compared as bytes");
 #define FREE_SHIFT		4
 #define FREE_LOOKS		20000.0
 
-/* The shift falls if less of the table is used, and MARGIN times the load fits. */
+/* The shift falls if less of the table is used, and so much more load fits. */
 #define FILLED_LOW		0.4
 #define MARGIN			2
 
@@ -122,7 +122,6 @@ ws_sampler_enter(WsSampler *sampler, const WsPageId *page, uint32_t hash, uint32
 	if (sampler->count == sampler->capacity ||
 		ws_hash_stratum(hash, sampler->log2m) < sampler->shift)
 		return WS_NO_SAMPLE;
-
 	sample = &sampler->samples[entry];
 	sampler->free = sample->next;
 	sampler->count++;
@@ -228,11 +227,10 @@ brief_since(const WsSampler *sampler, uint32_t tick)
 	return tick > sampler->brief ? tick - sampler->brief : 0;
 }
 
-static void
-raise_to(uint32_t *value, uint32_t least)
+static uint32_t
+larger(uint32_t a, uint32_t b)
 {
-	if (*value < least)
-		*value = least;
+	return a > b ? a : b;
 }
 
 void
@@ -240,8 +238,8 @@ ws_sampler_set_brief(WsSampler *sampler, uint32_t ticks, uint32_t tick)
 {
 	/* a longer time comes too late for the pages that were evicted */
 	for (uint32_t i = 0; i < WS_STRATA && ticks > sampler->brief; i++)
-		raise_to(&sampler->admitted[i],
-				 i < sampler->lasting ? brief_since(sampler, tick) : sampler->kept[i]);
+		sampler->admitted[i] = larger(sampler->admitted[i], i < sampler->lasting ?
+									  brief_since(sampler, tick) : sampler->kept[i]);
 	sampler->brief = ticks < LONG_TICKS ? ticks : LONG_TICKS;
 }
 
@@ -257,7 +255,6 @@ ws_sampler_thin(WsSampler *sampler, uint32_t tick, WsEvicted evicted)
 		old += idle_for(sampler, i, tick, sampler->brief) && stratum_of(sampler, i) < most;
 	if (freed + old < goal)
 		return false;
-
 	for (; freed < goal; freed += ws_sampler_expire(sampler, tick, evicted))
 		sampler->lasting++;		/* to "most" at most */
 	return true;
@@ -269,8 +266,7 @@ lower_lasting(WsSampler *sampler, uint32_t tick)
 {
 	uint32_t	stratum = --sampler->lasting;
 
-	sampler->kept[stratum] = brief_since(sampler, tick);
-	raise_to(&sampler->kept[stratum], sampler->admitted[stratum]);
+	sampler->kept[stratum] = larger(brief_since(sampler, tick), sampler->admitted[stratum]);
 }
 
 bool
@@ -294,7 +290,7 @@ ws_sampler_set_shift(WsSampler *sampler, uint32_t shift, uint32_t tick, WsEvicte
 	if (shift < sampler->shift)
 		lower_lasting(sampler, tick);
 	sampler->shift = shift;
-	raise_to(&sampler->lasting, shift);
+	sampler->lasting = larger(sampler->lasting, shift);
 }
 
 uint32_t

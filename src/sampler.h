@@ -5,20 +5,17 @@
  * A page is sampled because of its hash, so that all its uses are seen or none
  * (spatial sampling; Waldspurger et al., SHARDS, 2015).  With a shift of s the
  * pages of strata s and up (pagehash.h) are sampled, one page in 2^s.  The
- * table holds a fixed number of pages, so the shift rises when they do not fit
- * (the sample of smallest hashes, "bottom-k"), and falls when many more would.
+ * shift rises when they do not fit into the table (the sample of smallest
+ * hashes, "bottom-k"), and falls again when many more would fit.
  *
- * A stratum that is newly admitted has no history.  The strata that were
- * admitted before a period began answer questions about it.
+ * A newly admitted stratum has no history: questions about a period go to the
+ * strata that were admitted before.  Pages are kept for an hour after their
+ * last touch.  If pages that are never touched again fill the table, only
+ * those of higher strata, the lasting ones, are kept for an hour, and the
+ * others for a brief time: recent pages are sampled densely, old ones sparsely.
  *
- * Pages are kept for an hour after their last touch.  If pages that are never
- * touched again fill the table, only those of the higher strata, the lasting
- * ones, are kept for an hour, and the others for a brief time.  So the lasting
- * strata answer questions about a long period, and recent pages are sampled
- * more densely.
- *
- * One process writes.  Other processes copy what they read, under a lock that
- * is the caller's business.  This module knows nothing of PostgreSQL.
+ * One process writes.  Others copy what they read, under the caller's lock.
+ * This module knows nothing of PostgreSQL.
  */
 #ifndef WS_SAMPLER_H
 #define WS_SAMPLER_H

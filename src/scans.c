@@ -10,7 +10,6 @@
 /* Relations and processes remembered at a time; powers of two. */
 #define RELATIONS 2048
 #define PROCESSES 256
-
 #define MEMORY_SECONDS	60		/* in which evidence halves */
 #define ENOUGH			6		/* sampled accesses of a run that are evidence */
 #define SIZE_SECONDS	10		/* for which a size that was looked up is good */
@@ -130,20 +129,15 @@ ws_scans_event_kind(WsScans *scans, const WsEvent *event)
 	return event->kind;
 }
 
-/*
- * Does the process, in a run through this relation, go through another one,
- * too?  An index scan in the table's order does, through its index.
- */
+/* Does the process, in a run through a relation, walk through another, too? */
 static bool
 walks_alongside(WsScans *scans, uint32_t process, uint32_t relation, uint32_t block)
 {
 	Walker	   *w = &scans->walkers[process % PROCESSES];
 
 	if (w->process != process)
-	{
 		memset(w, 0, sizeof(*w));
-		w->process = process;
-	}
+	w->process = process;
 	if (relation == w->here)
 		w->steps++;
 	else
@@ -170,11 +164,8 @@ is_scan(WsScans *scans, Relation *r, const WsEvent *event, const WsAccess *acces
 {
 	r->runs += 1;
 	r->alone += !walks_alongside(scans, event->process, access->relation, access->block);
-	if (event->kind == WS_EVENT_READ)
-	{
-		r->reads += 1;
-		r->ringed += event->ring;
-	}
+	r->reads += event->kind == WS_EVENT_READ;
+	r->ringed += event->kind == WS_EVENT_READ && event->ring;
 
 	/* a scan would go through a ring now, and events would show it */
 	if (blocks > scans->nbuffers * RING_SHARE)
@@ -193,7 +184,6 @@ ws_scans_classify(WsScans *scans, const WsEvent *event, uint32_t shift, WsAccess
 	access->process = event->process;
 	access->relation = relation_hash(&event->page);
 	access->block = event->page.block;
-
 	if (event->maintenance)
 		return WS_CLASS_MAINTENANCE;
 	if (event->page.fork != 0)

@@ -3,9 +3,8 @@
  *		Which accesses belong to a sequential scan, and at which sizes of the
  *		cache would it go through a ring?
  *
- * PostgreSQL reads a table through a ring if the table is larger than a
- * quarter of shared_buffers.  So the same scan fills the cache at one size and
- * leaves it alone at another.
+ * PostgreSQL reads a table larger than a quarter of shared_buffers through a
+ * ring.  So the same scan fills the cache at one size, and not at another.
  *
  * What the probe reports about an access is evidence, not proof.  A run of
  * blocks in ascending order looks like a sequential scan, but an index scan in
@@ -16,11 +15,10 @@
  * another relation alongside, as an index scan does through its index.
  *
  * The caller looks up sizes of relations.  Until then the highest sampled
- * block gives the size.  Sizes also distinguish a page that is read from one
- * by which its relation has grown, which the process that lets the page in
- * does not know.  A block at or beyond the end that its relation had a second
- * ago must be new, and so must all blocks of a relation that did not exist
- * then.  The server numbers relations in ascending order.
+ * block gives the size.  Sizes also show what the process that lets a page in
+ * does not know: the page is new if its block is at or beyond the end that its
+ * relation had a second ago, or if the relation did not exist then.  The
+ * server numbers relations in ascending order.
  *
  * One process uses it.  This module knows nothing of PostgreSQL.
  */

@@ -16,7 +16,7 @@ typedef uint32_t (*WsSegmentBlocks) (void *arg, uint32_t segment);
 
 /*
  * Blocks in all, if a full segment has "full" of them.  The search starts at
- * "guess", doubles its steps until it is beyond the end, and then halves them.
+ * "guess", doubles its steps until it is beyond the end, and then bisects.
  */
 static inline uint32_t
 ws_segments_blocks(WsSegmentBlocks blocks_of, void *arg, uint32_t full, uint32_t guess)

@@ -9,8 +9,7 @@
 _Static_assert(sizeof(WsEvent) == 32, "an event has no gaps");
 _Static_assert(offsetof(WsStream, events) == 192, "events begin a cache line");
 
-/* A writer gives up after so many lost races for a place, and goes on. */
-#define CLAIM_ATTEMPTS 16
+#define CLAIM_ATTEMPTS 16		/* then a writer gives up, and goes on */
 
 size_t
 ws_stream_size(uint32_t places)

@@ -2,20 +2,17 @@
  * stream.h
  *		A fixed, lock-free ring of events: what happened to the sampled pages.
  *
- * Any number of processes write, one reads.  A writer claims the next place by
- * moving the head on, fills it, and then stamps it with its position, so the
- * reader knows that it is whole.  Nobody waits.  When the ring is full the
- * event is not written, and the writer counts it as lost.
+ * Any number of processes write, one reads, nobody waits.  A writer claims the
+ * next place by moving the head on (compare-and-swap), fills it, and stamps it
+ * with its position (release), so that the reader (acquire) knows that it is
+ * whole.  When the ring is full the writer counts the event as lost.
  *
- * The system may stop a writer between claim and stamp for any time.  The
- * reader waits for such a pending place for some turns, and then gives it up.
- * If the writer then wakes up, it writes into a place that is another's by
- * now.  The check byte, which covers content and position, shows it.  The
- * reader drops damaged events, and counts them.
+ * The system may stop a writer between claim and stamp.  The reader waits some
+ * turns for such a pending place, and then gives it up.  If the writer wakes
+ * up, its place is another's by now: the check byte, over content and
+ * position, shows it, and the reader drops and counts the damaged event.
  *
- * Writers move the head by compare-and-swap, only the reader moves the tail.
- * A stamp is stored with release and loaded with acquire, so that it guards
- * the event before it.  This module knows nothing of PostgreSQL.
+ * This module knows nothing of PostgreSQL.
  */
 #ifndef WS_STREAM_H
 #define WS_STREAM_H

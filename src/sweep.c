@@ -14,9 +14,8 @@
 #define USAGE_MAX	5
 
 /*
- * Uses of a page to report for each further turn of the hand in a tick.  Twice
- * the five that would do if they came evenly: the first ones are reported, and
- * then none for the rest of the tick, in which the hand goes on.
+ * Uses of a page to report for each further turn of the hand in a tick: twice
+ * the five that would do if they came evenly, and not all early in the tick.
  */
 #define FURTHER_USES	10
 
@@ -83,8 +82,7 @@ ws_sweep_init(WsSweep *sweep, uint32_t pages)
 	sweep->scratch = (uint16_t *) &sweep->pages[pages];
 	for (uint32_t i = 0; i < WS_SWEEP_SIZES; i++)
 		sweep->caches[i].page = sweep->scratch + (i + 1) * pages;
-	for (uint32_t page = 0; page < pages; page++)
-		memset(sweep->pages[page].at, 0xFF, sizeof(sweep->pages[page].at));
+	memset(sweep->pages, 0xFF, pages * sizeof(Page));
 	ws_sweep_resize(sweep, 1);
 }
 
@@ -118,57 +116,54 @@ victim(WsSweep *sweep, int size)
  * that it must miss.
  */
 static void
-close_gaps(WsSweep *sweep, int size)
+close_gaps(WsSweep *sweep)
 {
-	Cache	   *cache = &sweep->caches[size];
-	uint32_t	n = 0;
-
-	if (cache->gaps == 0)
-		return;
-	for (uint32_t i = 0; i < cache->filled; i++)
+	for (int size = 0; size < WS_SWEEP_SIZES && sweep->gaps; size++)
 	{
-		uint32_t	b = cache->hand + i;
-		uint32_t	buffer = b < cache->filled ? b : b - cache->filled;
-		uint16_t	page = cache->page[buffer];
+		Cache	   *cache = &sweep->caches[size];
+		uint32_t	n = 0;
 
-		if (sweep->pages[page].at[size] == buffer)
-			sweep->scratch[n++] = page;
+		if (cache->gaps == 0)
+			continue;
+		for (uint32_t i = 0; i < cache->filled; i++)
+		{
+			uint32_t	b = cache->hand + i;
+			uint32_t	buffer = b < cache->filled ? b : b - cache->filled;
+			uint16_t	page = cache->page[buffer];
+
+			if (sweep->pages[page].at[size] == buffer)
+				sweep->scratch[n++] = page;
+		}
+		memcpy(cache->page, sweep->scratch, n * sizeof(*cache->page));
+		for (uint32_t i = 0; i < n; i++)
+			sweep->pages[cache->page[i]].at[size] = (uint16_t) i;
+		cache->filled = n;
+		cache->hand = cache->gaps = 0;
 	}
-	memcpy(cache->page, sweep->scratch, n * sizeof(*cache->page));
-	for (uint32_t i = 0; i < n; i++)
-		sweep->pages[cache->page[i]].at[size] = (uint16_t) i;
-	cache->filled = n;
-	cache->hand = cache->gaps = 0;
-}
-
-static void
-close_all_gaps(WsSweep *sweep)
-{
-	for (int i = 0; i < WS_SWEEP_SIZES && sweep->gaps; i++)
-		close_gaps(sweep, i);
 	sweep->gaps = false;
 }
 
 void
 ws_sweep_resize(WsSweep *sweep, double buffers)
 {
-	close_all_gaps(sweep);
+	close_gaps(sweep);
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 	{
 		Cache	   *cache = &sweep->caches[i];
 
-		cache->buffers = (uint32_t) fmin(fmax(rint(buffers * ws_sweep_factors[i]), 1), sweep->npages);
-		while (cache->filled - cache->gaps > cache->buffers)
+		cache->buffers = (uint32_t) fmin(fmax(rint(buffers * ws_sweep_factors[i]), 1),
+										 sweep->npages);
+		for (; cache->filled - cache->gaps > cache->buffers; cache->gaps++)
 		{
 			Page	   *page = &sweep->pages[cache->page[victim(sweep, i)]];
 
 			/* gone; the hand passes by its count until the gap closes */
 			page->at[i] = NOWHERE;
 			page->usage[i] = UINT8_MAX;
-			cache->gaps++;
+			sweep->gaps = true;
 		}
-		close_gaps(sweep, i);
 	}
+	close_gaps(sweep);
 }
 
 void
@@ -228,7 +223,6 @@ find_scan(WsSweep *sweep, const WsAccess *access)
 			scan = oldest;
 		sweep->last_scan = (uint32_t) (scan - sweep->scans);
 	}
-
 	if (!same_scan(scan, access) || scan->last.block > access->block)
 	{
 		memset(scan->next, 0, sizeof(scan->next));
@@ -268,7 +262,8 @@ ws_sweep_access(WsSweep *sweep, const WsAccess *access)
 	Scan	   *scan = access->ringed ? find_scan(sweep, access) : NULL;
 	uint32_t	missed = 0;
 
-	close_all_gaps(sweep);
+	if (sweep->gaps)
+		close_gaps(sweep);
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 	{
 		uint8_t		most = access->ringed & WS_SWEEP_BIT(i) ? 1 : USAGE_MAX;
@@ -276,7 +271,6 @@ ws_sweep_access(WsSweep *sweep, const WsAccess *access)
 		page->usage[i] += page->usage[i] < most;
 		missed |= (uint32_t) (page->at[i] == NOWHERE) << i;
 	}
-
 	for (uint32_t rest = missed; rest != 0; rest &= rest - 1)
 	{
 		int			i = __builtin_ctz(rest);
@@ -312,7 +306,7 @@ ws_sweep_holds(const WsSweep *sweep, uint32_t page)
 void
 ws_sweep_seed(WsSweep *sweep, const uint32_t *pages, uint32_t n)
 {
-	close_all_gaps(sweep);
+	close_gaps(sweep);
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 	{
 		Cache	   *cache = &sweep->caches[i];

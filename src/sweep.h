@@ -4,16 +4,16 @@
  *
  * A cache of N buffers that sees all pages behaves like one of N/2^s buffers
  * that sees one page in 2^s (miniature simulation; Waldspurger et al. 2017).
- * So the sampled pages run through twenty small caches, each with PostgreSQL's
- * own replacement.  A hand goes round and takes one from the usage count of
- * each page that it passes, until it finds one with none.  A page comes in
- * with a count of one, and each use adds one, up to five.
+ * So the sampled pages run through small caches with PostgreSQL's replacement.
+ * A page comes in with a usage count of one, and each use adds one, up to
+ * five.  A hand goes round, takes one from the count of each page that it
+ * passes, and evicts the first with none.
  *
- * A sequential scan of a table larger than a quarter of the cache, VACUUM, and
- * bulk writes go round in a ring of a few buffers and leave the others alone;
- * their pages' counts do not rise above one.  Whether an access goes through a
- * ring differs from size to size: the caller decides.  A ring of n buffers has
- * max(1, n/2^s) here, and at most an eighth of the cache, as in freelist.c.
+ * Scans of tables larger than a quarter of the cache, VACUUM, and bulk writes
+ * go round in a ring of a few buffers and leave the others alone; their pages'
+ * counts do not rise above one.  At which sizes an access uses a ring is the
+ * caller's decision.  A ring of n buffers has max(1, n/2^s) here, and at most
+ * an eighth of the cache, as in freelist.c.
  *
  * Pages are numbers, those of their entries in the sample table.  One process
  * uses the sweeps.  This module knows nothing of PostgreSQL.
