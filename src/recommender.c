@@ -28,7 +28,7 @@
 #include "shared.h"
 #include "sizing.h"
 
-#define CLOCK_SLACK		60		/* s; a clock that is off by more was set back */
+#define CLOCK_SLACK		60		/* s; a larger difference: it was set back */
 #define LONG_ENOUGH		4		/* break-even times until shrink is advised */
 
 /*

@@ -11,8 +11,8 @@
 #define RELATIONS 2048
 #define PROCESSES 256
 #define MEMORY_SECONDS	60		/* in which evidence halves */
-#define ENOUGH			6		/* sampled accesses of a run that are evidence */
-#define SIZE_SECONDS	10		/* for which a size that was looked up is good */
+#define ENOUGH			6		/* sampled accesses of a run to believe it */
+#define SIZE_SECONDS	10		/* for which a size is used again */
 #define RING_SHARE		0.25	/* of shared_buffers: larger tables go through
 								 * a ring */
 

@@ -65,7 +65,7 @@ struct WsSweep
 	Scan		scans[RINGS];
 	bool		gaps;			/* any cache has some */
 	uint16_t   *scratch;
-	Page		pages[] __attribute__((aligned(64)));	/* then arrays by buffer */
+	Page		pages[] __attribute__((aligned(64)));	/* then arrays */
 };
 
 size_t

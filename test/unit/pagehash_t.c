@@ -249,7 +249,6 @@ dependence(uint32_t count[WS_ERROR_GROUPS][COLUMNS])
 {
 	double		row[WS_ERROR_GROUPS] = {0};
 	double		column[COLUMNS] = {0};
-	double		n = 0;
 	double		chi2 = 0;
 	double		df = 0;
 
@@ -258,7 +257,6 @@ dependence(uint32_t count[WS_ERROR_GROUPS][COLUMNS])
 		{
 			row[g] += count[g][c];
 			column[c] += count[g][c];
-			n += count[g][c];
 		}
 	for (int c = 0; c < COLUMNS; c++)
 	{
