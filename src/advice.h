@@ -71,9 +71,8 @@ typedef struct WsAdvice
 
 /* Error of a simulation with all pages sampled, as bench/advice finds it. */
 #define WS_ADVICE_MODEL_ERROR 0.001
-
-/* How far off a sure prediction for the present size may be. */
-#define WS_ADVICE_TOLERANCE 0.03
+#define WS_ADVICE_TOLERANCE 0.03	/* of a sure prediction at the present
+									 * size */
 
 typedef struct WsAdviceTable
 {

@@ -149,6 +149,7 @@ ws_reuse_misses(const double *bins, double buffers)
 {
 	double		misses = bins[WS_REUSE_BINS - 1];
 
+	/* within a bin distances are taken as evenly spread */
 	for (int bin = WS_REUSE_BINS - 2; bin >= 0 && ws_reuse_bin_end(bin) > buffers; bin--)
 	{
 		double		end = ws_reuse_bin_end(bin);

@@ -44,10 +44,7 @@ extern void ws_reuse_forget(WsReuse *reuse, uint32_t page);
 extern int	ws_reuse_bin(double distance);
 extern double ws_reuse_bin_end(int bin);
 
-/*
- * Accesses, of those counted in bins, that a cache with so many buffers and
- * LRU replacement misses.  Within a bin distances are taken as evenly spread.
- */
+/* Of accesses counted in bins: those that LRU with so many buffers misses. */
 extern double ws_reuse_misses(const double *bins, double buffers);
 
 #endif							/* WS_REUSE_H */

@@ -146,10 +146,7 @@ extern uint32_t ws_sampler_next_shift(const WsSampler *sampler, const WsSampleLo
  */
 extern uint32_t ws_sampler_flood_steps(double events, double seconds, uint32_t places);
 
-/*
- * Entries of all pages of strata shift and up, the last touched first, into an
- * array of the table's capacity; returns how many.
- */
+/* Entries of strata shift and up, up to all of them, the last touched first. */
 extern uint32_t ws_sampler_by_age(const WsSampler *sampler, uint32_t shift, uint32_t *entries);
 
 /* Pages of strata shift and up that are in shared buffers. */

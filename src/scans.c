@@ -13,8 +13,7 @@
 #define MEMORY_SECONDS	60		/* in which evidence halves */
 #define ENOUGH			6		/* sampled accesses of a run to believe it */
 #define SIZE_SECONDS	10		/* for which a size is used again */
-#define RING_SHARE		0.25	/* of shared_buffers: larger tables go through
-								 * a ring */
+#define RING_SHARE		0.25	/* of shared_buffers: above a ring is used */
 
 /*
  * A process walks through two relations once it has come back to either so
