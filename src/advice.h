@@ -13,8 +13,6 @@
  * hit ratio, and its difference is part of the error.  The other part is the
  * error of sampling: leaving out one group of sampled pages at a time shows
  * how much the answer depends on the sample (the jackknife; Tukey 1958).
- *
- * This module knows nothing of PostgreSQL.
  */
 #ifndef WS_ADVICE_H
 #define WS_ADVICE_H

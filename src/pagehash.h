@@ -33,8 +33,6 @@
  * Stratum and register depend on each other on purpose.  The sampled pages
  * fill whole registers, those of the smallest hashes, so the hot path
  * recognises all other pages by one comparison.
- *
- * This module knows nothing of PostgreSQL.
  */
 #ifndef WS_PAGEHASH_H
 #define WS_PAGEHASH_H

@@ -13,8 +13,6 @@
  * Each page has a place in the order of last accesses, and an access takes the
  * next new place.  A Fenwick tree counts the pages between two places.  When
  * the places are used up, the pages move together.
- *
- * This module knows nothing of PostgreSQL.
  */
 #ifndef WS_REUSE_H
 #define WS_REUSE_H

@@ -20,8 +20,6 @@
  * Owner.  A copy of a data directory has not seen what the original has seen.
  * So the header names the cluster and the place, a number that a copy does not
  * share (persist.c).  A primary that comes back as a standby keeps its state.
- *
- * This module knows nothing of PostgreSQL.
  */
 #ifndef WS_STATEFILE_H
 #define WS_STATEFILE_H

@@ -11,8 +11,6 @@
  * turns for such a pending place, and then gives it up.  If the writer wakes
  * up, its place is another's by now: the check byte, over content and
  * position, shows it, and the reader drops and counts the damaged event.
- *
- * This module knows nothing of PostgreSQL.
  */
 #ifndef WS_STREAM_H
 #define WS_STREAM_H
