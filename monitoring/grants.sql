@@ -4,7 +4,7 @@
 --   psql -d DATABASE -v role=NAME -v connections=20 -f grants.sql
 --
 -- Run it as a superuser, or as one who may create roles and grant pg_monitor, in the
--- database in which the extension was created: one is enough, what it tells is about the
+-- database in which the extension was created: one is enough, since its answers are about the
 -- whole server.  Run it again after ALTER EXTENSION working_set SET SCHEMA, or to change
 -- the number of connections.
 --

@@ -1,4 +1,4 @@
--- Who is in the set: relations, databases, names that are gone, bad periods
+-- What the working set consists of: relations, databases, names that are gone, bad periods
 
 \d working_set_relations
 \d working_set_databases

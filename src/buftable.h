@@ -2,7 +2,7 @@
  * buftable.h
  *		Finding the server's buffer lookup table, and replacing its functions.
  *
- * This part of the probe (probe.h) is the only module that knows dynahash.c.
+ * This part of the probe (probe.h) knows the private structs of dynahash.c.
  */
 #ifndef WS_BUFTABLE_H
 #define WS_BUFTABLE_H

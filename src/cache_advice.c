@@ -113,7 +113,7 @@ fill_sweeps(void)
 }
 
 static void
-simulate_from(uint32 shift)
+set_simulated_shift(uint32 shift)
 {
 	sim.shift = shift;
 	resize_sweeps(1);
@@ -137,7 +137,7 @@ simulate_mature(void)
 	mature = Max(mature, sampler->lasting);
 	if (mature < sim.shift && sampler->admitted[mature] + RECENT_TICKS <= now)
 	{
-		simulate_from(mature);
+		set_simulated_shift(mature);
 		fill_sweeps();
 	}
 }
@@ -154,7 +154,7 @@ remove_brief(void)
 		if (sampler->samples[i].touched != 0 &&
 			ws_hash_stratum(sampler->samples[i].hash, sampler->log2m) < sampler->lasting)
 			remove_from_sweeps(i);
-	simulate_from(sampler->lasting);
+	set_simulated_shift(sampler->lasting);
 }
 
 /* A page leaves the table. */
@@ -177,7 +177,7 @@ change_shift(uint32 shift)
 	LWLockRelease(ws_shared->sample_lock);
 	ws_shared_sample(shift);
 	memset(&sim.load, 0, sizeof(sim.load));
-	simulate_from(Max(sim.shift, shift));
+	set_simulated_shift(Max(sim.shift, shift));
 }
 
 /* If the table is full, evict pages, and sample fewer if that is too little. */
@@ -409,7 +409,7 @@ begin_sample(bool empty)
 	ws_reuse_init(sim.reuse, sampler->capacity);
 	ws_scans_init(sim.scans, NBuffers);
 	memset(&sim.load, 0, sizeof(sim.load));
-	simulate_from(sampler->shift);
+	set_simulated_shift(sampler->shift);
 	fill_sweeps();
 	/* events that a former worker left are not part of the load to come */
 	(void) drain();

@@ -5,7 +5,8 @@
  * The server calls match() and ws_lookup_insert() with the lock of a partition
  * held, and sometimes in a critical section.  So they only read the state of
  * that lock and the server's counters of buffer usage, and use working_set's
- * shared memory.  They call no function of the server and make no system call.
+ * shared memory.  They make no system call, and call no function of the server
+ * (one where the lock's state is not understood, see ws_buftable_locks()).
  */
 #ifndef WS_LOOKUP_H
 #define WS_LOOKUP_H

@@ -4,10 +4,10 @@
  *		history over a restart.
  *
  * The worker loads it once after each start of the server, before anything
- * else: the younger of file and memory counts.  It saves every
+ * else; where memory has newer data, these stay.  It saves every
  * working_set.save, at shutdown, and soon after a reset.  The file is written
- * aside and renamed, so that there is always a whole one; it is kept when it
- * was loaded.  A process that resets saves as well.  So a reset is durable when
+ * aside and renamed, so that there is always a whole one; loading does not
+ * remove it.  A process that resets saves as well.  So a reset is durable when
  * it returns, also without a worker.
  *
  * A file that cannot be trusted (statefile.h) is renamed, and the log has the

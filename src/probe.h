@@ -2,10 +2,9 @@
  * probe.h
  *		Seeing every lookup of a page in shared buffers.
  *
- * The probe, with lookup.c and buftable.c, is the only module that knows how
- * the buffer manager finds a page.  It records lookups in the sketches of
- * shared.h and counts them, or refuses to attach to a server that differs from
- * what it expects.
+ * The probe attaches lookup.c to the server's buffer lookup table, or refuses a
+ * server that differs from what it expects.  It, lookup.c, sample_events.c and
+ * buftable.c alone know how the buffer manager finds a page.
  */
 #ifndef WS_PROBE_H
 #define WS_PROBE_H

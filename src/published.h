@@ -3,8 +3,8 @@
  *		What the worker publishes, and how to read it: the recommendation, the
  *		cache advice, the history.
  *
- * Only the worker writes, but for a reset, which empties the history.  All
- * readers of the recommendation call ws_published_read(), so that they agree on
+ * The worker writes; a reset empties the history.  All readers of the
+ * recommendation call ws_published_read(), so that they agree on
  * the status and the verdict.
  */
 #ifndef WS_PUBLISHED_H

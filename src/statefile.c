@@ -35,7 +35,7 @@ typedef struct Page
 {
 	WsPageId	page;
 	uint32_t	hash;
-	uint32_t	touched;		/* ages, of which none is below the former */
+	uint32_t	touched;		/* ages, none below the one before */
 	uint32_t	last;
 	uint32_t	use;
 	uint32_t	before;
