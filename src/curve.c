@@ -155,7 +155,7 @@ static WsEstimate
 solve_step(const uint32_t *s, const uint32_t *z, int K, double m)
 {
 	WsEstimate	inc = {0, 0, false};
-	double		q_min = level_share(K - 1, K);
+	double		q_min;
 	double		S = 0;
 	double		A = 0;
 	double		B = 0;
@@ -173,8 +173,9 @@ solve_step(const uint32_t *s, const uint32_t *z, int K, double m)
 		B += s[k] * q;
 	}
 	inc.saturated = S > 0 && A == 0;
-	if (S == 0 || A == 0)
+	if (K < 1 || S == 0 || A == 0)
 		return inc;
+	q_min = level_share(K - 1, K);
 
 	/* phi(y) lies between 1 - y/2 and 1, which brackets the root */
 	lo = S / (A + 0.5 * B);
