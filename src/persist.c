@@ -224,7 +224,7 @@ ws_persist_load(void)
 static int
 level(void)
 {
-	return failing ? DEBUG1 : whereToSendOutput == DestRemote ? LOG_SERVER_ONLY : WARNING;
+	return whereToSendOutput == DestRemote ? LOG_SERVER_ONLY : failing ? DEBUG1 : WARNING;
 }
 
 /* Report a failure, the first time in a row; returns false. */
@@ -299,7 +299,7 @@ save(void)
 	/* before the image is made: a reset after this moment sets it again */
 	ws_store(&ws_shared->save_now, 0);
 	/* the rename would fail for a directory, and remove anything else */
-	if (why && !put_aside(why, failing ? DEBUG1 : LOG_SERVER_ONLY))
+	if (why && !put_aside(why, failing ? level() : LOG_SERVER_ONLY))
 	{
 		failing = true;
 		return false;
@@ -329,24 +329,44 @@ ws_persist_save(void)
 	LWLockRelease(ws_shared->file_lock);
 }
 
+/*
+ * What is not a regular file would not be loaded, and stays.  The caller holds
+ * file_lock.
+ */
+static bool
+remove_file(int64 since)
+{
+	struct stat st;
+
+	if (lstat(WS_SAVE_FILE, &st) == 0 ? S_ISREG(st.st_mode) : errno != ENOENT)
+	{
+		if (durable_unlink(WS_SAVE_FILE, level()) != 0)
+			return false;
+		LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
+		ws_published->last_saved = 0;
+		LWLockRelease(ws_shared->lock);
+	}
+	ws_shared->saved_since = since;
+	return true;
+}
+
 TimestampTz
 ws_persist_reset(bool history)
 {
 	TimestampTz since = ws_setup_reset(history);
 	bool		durable = true;
 
+	failing = false;			/* what fails in this reset is logged */
 	LWLockAcquire(ws_shared->file_lock, LW_EXCLUSIVE);
 	if (ws_shared->saved_since < since)
 	{
-		/* the worker may never have run: the history that is kept */
-		load();
-		durable = save();
-
-		/* a full disk: nothing of the file is to be kept */
-		if (!durable && history && durable_unlink(WS_SAVE_FILE, level()) == 0)
+		/* without a history to keep: no file, also where nothing is tracked */
+		if (history)
+			durable = remove_file(since);
+		else
 		{
-			ws_shared->saved_since = since;
-			durable = true;
+			load();				/* the worker may never have run */
+			durable = save();
 		}
 	}
 	LWLockRelease(ws_shared->file_lock);
