@@ -199,7 +199,7 @@ evict_if_full(void)
 
 /*
  * Expire pages that were kept for long enough or that a reset made useless,
- * and let one more stratum last if there is room.
+ * and let one more stratum last if the table has free entries.
  */
 static void
 expire(int64 now)

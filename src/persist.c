@@ -130,7 +130,7 @@ put_aside(const char *why, int elevel)
 static const char *
 read_file(char **image, size_t *size)
 {
-	size_t		room = ws_statefile_size_max() + 1;
+	size_t		most = ws_statefile_size_max() + 1;
 	const char *why = irregular(WS_SAVE_FILE);
 	ssize_t		n = -1;
 	int			fd;
@@ -144,7 +144,7 @@ read_file(char **image, size_t *size)
 	if (fd < 0)
 		return errno == ENOENT ? NULL : psprintf("it cannot be opened: %m");
 	*image = allocate_image();
-	while (*image && *size < room && (n = read(fd, *image + *size, room - *size)) > 0)
+	while (*image && *size < most && (n = read(fd, *image + *size, most - *size)) > 0)
 		*size += n;
 	if (n < 0)
 		why = psprintf("it cannot be read: %m");

@@ -291,7 +291,7 @@ tick_of(uint32_t age, int64_t made)
 	return made - age < TICK_MIN ? TICK_MIN : (uint32_t) (made - age);
 }
 
-/* The smallest shift whose pages leave an eighth of the room. */
+/* The smallest shift whose pages leave an eighth of the table free. */
 static uint32_t
 shift_that_fits(const Layout *l, uint32_t log2m, uint32_t capacity)
 {

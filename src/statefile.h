@@ -93,7 +93,7 @@ extern void ws_statefile_load_history(const void *image, WsHistory *history, int
  * which stay as they are.
  *
  * The sampler, if not NULL, has no pages yet and gets those of the image, if it
- * has any.  If there is too little room, it samples fewer pages.  No page is
+ * has any.  If they do not fit, it samples fewer pages.  No page is
  * marked as resident.
  */
 extern uint32_t ws_statefile_load_sketches(const void *image, WsSketch *const *sketches,

@@ -28,33 +28,6 @@ reg(uint32_t hash, uint32_t log2m)
 	return (uint32_t) ws_hash_register(hash, 32 - log2m);
 }
 
-/*
- * Strata by arithmetic: how often can the hash be doubled before it
- * overflows?  If its register is 0, the product with the golden ratio goes on.
- */
-static uint32_t
-naive_stratum(uint32_t hash, uint32_t log2m)
-{
-	uint32_t	stratum = 0;
-	uint64_t	top = UINT64_C(1) << 32;
-	uint64_t	rest = hash;
-
-	while (stratum < log2m && rest * 2 < top)
-	{
-		rest *= 2;
-		stratum++;
-	}
-	if (stratum < log2m)
-		return stratum;
-	rest = (uint64_t) hash * 2654435761u % top;
-	while (stratum < WS_STRATA - 1 && rest * 2 < top)
-	{
-		rest *= 2;
-		stratum++;
-	}
-	return stratum;
-}
-
 /* random, and in turn with up to 31 zeros at the beginning or at the end */
 static uint32_t
 any_hash(uint32_t i, uint64_t *seed)

@@ -37,34 +37,6 @@ hash_from(uint32_t stratum, uint64_t *seed)
 }
 
 /*
- * Strata in words of arithmetic: how often can it be doubled before it
- * overflows?  A hash of a register in which all the hashes are alike is
- * scrambled first.
- */
-static uint32_t
-naive_stratum(uint32_t hash, uint32_t log2m)
-{
-	uint32_t	stratum = 0;
-	uint64_t	top = UINT64_C(1) << 32;
-	uint64_t	rest = hash;
-
-	while (stratum < log2m && rest * 2 < top)
-	{
-		rest *= 2;
-		stratum++;
-	}
-	if (stratum < log2m)
-		return stratum;
-	rest = (uint64_t) hash * 2654435761u % top;
-	while (stratum < WS_STRATA - 1 && rest * 2 < top)
-	{
-		rest *= 2;
-		stratum++;
-	}
-	return stratum;
-}
-
-/*
  * ----------------------------------------------------------------
  * The table, against a list of pages
  * ----------------------------------------------------------------

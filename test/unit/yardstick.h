@@ -73,6 +73,33 @@ random_normal(uint64_t *state)
 }
 
 /*
+ * Strata by arithmetic: how often can the hash be doubled before it
+ * overflows?  If its register is 0, the product with the golden ratio goes on.
+ */
+static inline uint32_t
+naive_stratum(uint32_t hash, uint32_t log2m)
+{
+	uint32_t	stratum = 0;
+	uint64_t	top = UINT64_C(1) << 32;
+	uint64_t	rest = hash;
+
+	while (stratum < log2m && rest * 2 < top)
+	{
+		rest *= 2;
+		stratum++;
+	}
+	if (stratum < log2m)
+		return stratum;
+	rest = (uint64_t) hash * 2654435761u % top;
+	while (stratum < WS_STRATA - 1 && rest * 2 < top)
+	{
+		rest *= 2;
+		stratum++;
+	}
+	return stratum;
+}
+
+/*
  * A new sketch whose present is the tick.  The caller frees it.
  */
 static inline WsSketch *
