@@ -75,7 +75,7 @@ static const IntSetting int_settings[] = {
 	PGC_POSTMASTER, 0, check_sample_pages},
 
 	{"working_set.interval", "Sets the time between two recommendations.", NULL,
-	&ws_interval, 10, 1, 3600, PGC_SIGHUP, GUC_UNIT_S},
+	&ws_interval, 10, 1, 3600, PGC_SIGHUP, GUC_UNIT_S, NULL},
 
 	/*
 	 * To keep a page for this time costs as much as to read it again (Gray's
@@ -84,30 +84,30 @@ static const IntSetting int_settings[] = {
 	{"working_set.break_even", "Sets the time within which a page must be used again to be worth its memory.",
 		"For the heuristic live_set.",
 		&ws_break_even, WS_BREAK_EVEN_DEFAULT, WS_BREAK_EVEN_MIN, WS_BREAK_EVEN_MAX,
-	PGC_SIGHUP, GUC_UNIT_S},
+	PGC_SIGHUP, GUC_UNIT_S, NULL},
 
 	/* Since the last use of pages used more than once; at most break_even. */
 	{"working_set.hold", "Sets the time for which live_set keeps pages of a workload that pauses.",
 		"A new verdict is shown when it has lasted as long.",
-	&ws_hold, WS_HOLD_DEFAULT, 0, WS_BREAK_EVEN_MAX, PGC_SIGHUP, GUC_UNIT_S},
+	&ws_hold, WS_HOLD_DEFAULT, 0, WS_BREAK_EVEN_MAX, PGC_SIGHUP, GUC_UNIT_S, NULL},
 
 	/* The default is a week, since most workloads repeat weekly. */
 	{"working_set.history", "Sets how far back the busiest time is looked for.",
 		"shared_buffers is sized for the largest recommendation in this time.",
-	&ws_history_period, 7 * 24 * 60, 1, 30 * 24 * 60, PGC_SIGHUP, GUC_UNIT_MIN},
+	&ws_history_period, 7 * 24 * 60, 1, 30 * 24 * 60, PGC_SIGHUP, GUC_UNIT_MIN, NULL},
 
 	/* A crash loses at most this much of the history. */
 	{"working_set.save", "Sets the time between two saves of the history.",
-	"0 saves it at shutdown only.", &ws_save, 300, 0, 86400, PGC_SIGHUP, GUC_UNIT_S},
+	"0 saves it at shutdown only.", &ws_save, 300, 0, 86400, PGC_SIGHUP, GUC_UNIT_S, NULL},
 
 	/* A value below window_size counts as window_size. */
 	{"working_set.min_wait", "Sets the shortest window that plateau_end considers.",
 		"A workload that pauses for less keeps its cache.",
-	&ws_min_wait, WS_PLATEAU_MIN_WAIT, 2, 60, PGC_SIGHUP, GUC_UNIT_MIN},
+	&ws_min_wait, WS_PLATEAU_MIN_WAIT, 2, 60, PGC_SIGHUP, GUC_UNIT_MIN, NULL},
 
 	/* The rise over this many minutes, both ends counted, is compared. */
 	{"working_set.window_size", "Sets the number of one-minute windows over which plateau_end compares slopes.", NULL,
-	&ws_window_size, WS_PLATEAU_WINDOW_SIZE, 2, 30, PGC_SIGHUP, GUC_UNIT_MIN},
+	&ws_window_size, WS_PLATEAU_WINDOW_SIZE, 2, 30, PGC_SIGHUP, GUC_UNIT_MIN, NULL},
 };
 
 /* one for each of ws_heuristics[], and a last that is all zeros */
@@ -116,7 +116,7 @@ static struct config_enum_entry method_options[WS_METHODS + 1];
 void
 ws_guc_define(void (*assign_enabled) (bool newval, void *extra))
 {
-	for (int i = 0; i < lengthof(int_settings); i++)
+	for (int i = 0; i < (int) lengthof(int_settings); i++)
 	{
 		const IntSetting *s = &int_settings[i];
 
