@@ -3,9 +3,12 @@
 
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use crashing;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
@@ -89,12 +92,8 @@ my $session = $node->background_psql('postgres');
 my $pid = $session->query_safe('SELECT pg_backend_pid()');
 chomp $pid;
 kill 'KILL', $pid;
-$node->poll_query_until('postgres', 'SELECT true')
-  or die 'server did not come back';
+until_true($node, "worker_pid <> $worker FROM working_set_info", 'worker did not come back');
 eval { $session->quit };
-$node->poll_query_until('postgres',
-	"SELECT worker_pid <> $worker FROM working_set_info")
-  or die 'worker did not come back';
 pass('worker is back after a crash');
 is($node->safe_psql('postgres', "SELECT since > '$before' FROM working_set_info"),
 	't', 'all is known since the crash');
@@ -103,9 +102,7 @@ counts_a_scan('crash');
 # so does the worker itself
 $worker = worker_pid();
 kill 'KILL', $worker;
-$node->poll_query_until('postgres',
-	"SELECT worker_pid <> $worker FROM working_set_info")
-  or die 'worker did not come back';
+until_true($node, "worker_pid <> $worker FROM working_set_info", 'worker did not come back');
 pass('worker is back after it crashed');
 counts_a_scan('crash of the worker');
 

@@ -3,9 +3,12 @@
 
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use crashing;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
@@ -345,8 +348,7 @@ wait_until(q{predicted_hit_ratio BETWEEN 0.3 AND 0.99 FROM working_set_cache_adv
 
 $pid = info('worker_pid');
 kill 'KILL', $pid;
-$node->poll_query_until('postgres', "SELECT count(*) > 0 FROM working_set_info WHERE sample_rate > 0 AND worker_pid <> $pid")
-  or die 'server is not back';
+until_true($node, "count(*) > 0 FROM working_set_info WHERE sample_rate > 0 AND worker_pid <> $pid", 'server is not back');
 look_up(5000, 4000);
 wait_until('sampled_pages > 20 FROM working_set_info', 'killed in the act, it begins anew');
 

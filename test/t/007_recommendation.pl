@@ -184,12 +184,11 @@ like($seen, qr/\|of the .* used in the last 30 seconds, .* will probably be used
 my ($projected, $beyond) = (0, 0);
 for (my $blocks = 300; $projected < 2 && $blocks <= 12000; $blocks += 60)
 {
-	my ($now, $most, $needed) = split /\n/, $node->safe_psql('postgres', qq{
+	my ($now, $most, $needed) = split /\|/, $node->safe_psql('postgres', qq{
 		SELECT count(filler), pg_sleep(0.2) FROM cold WHERE ctid < '($blocks,1)' \\g /dev/null
-		SELECT recommended_cache_bytes AS now, peak_cache_bytes AS most FROM working_set_recommendation \\gset
-		\\echo :now
-		\\echo :most
-		SELECT max(recommended_cache_bytes) FROM working_set_history});
+		SELECT recommended_cache_bytes, peak_cache_bytes,
+		       (SELECT max(recommended_cache_bytes) FROM working_set_history)
+		  FROM working_set_recommendation});
 	next if $now <= $needed;
 	$projected++;
 	$beyond++ if $most > $needed;

@@ -10,6 +10,7 @@ use lib dirname(__FILE__);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use crashing;
 use state_file;
 
 my $file = 'pg_stat/working_set.saved';
@@ -124,12 +125,7 @@ $node->reload;
 started();
 my $worker = $node->safe_psql('postgres', 'SELECT worker_pid FROM working_set_info');
 kill 'KILL', $worker;
-my $tries = 0;
-until ((($node->psql('postgres', "SELECT 1 FROM working_set_info WHERE worker_pid <> $worker"))[1] // '') eq '1')
-{
-	die 'does not come back' if ++$tries > 10 * $PostgreSQL::Test::Utils::timeout_default;
-	select(undef, undef, undef, 0.1);
-}
+until_true($node, "worker_pid <> $worker FROM working_set_info", 'does not come back');
 cmp_ok(size(3600), '>=', $before - 92, 'after a crash of the worker, too');
 
 # ---- what was forgotten does not come back

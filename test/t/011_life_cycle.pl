@@ -4,9 +4,12 @@
 
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use crashing;
 
 my $error_of_one = 0.589 / sqrt(16384);    # standard error of an estimate
 my $tmp = PostgreSQL::Test::Utils::tempdir();
@@ -698,12 +701,12 @@ my $late = 6;
 # that after.  Nothing, if the server is not there.
 sub said
 {
-	my ($ret, $stdout) = $quiet->psql('postgres', q{
+	my $answer = ask_crashing($quiet, q{
 		SELECT status, extract(epoch FROM statement_timestamp() - computed_at),
 		       extract(epoch FROM clock_timestamp() - computed_at)
-		  FROM working_set_recommendation}, stderr => \my $stderr);
-	return unless defined $stdout && $stdout =~ /\|/;
-	my ($word, $least, $most) = split /\|/, $stdout, -1;
+		  FROM working_set_recommendation});
+	return unless defined $answer && $answer =~ /\|/;
+	my ($word, $least, $most) = split /\|/, $answer, -1;
 	return { status => $word, least => $least, most => $most };
 }
 
@@ -811,7 +814,7 @@ sub counts_a_scan
 sub is_back
 {
 	my ($name, $said, $before) = @_;
-	wait_for($quiet, "worker_pid <> $before->{worker} FROM working_set_info", "$name: no worker");
+	until_true($quiet, "worker_pid <> $before->{worker} FROM working_set_info", "$name: no worker");
 	truthful($name, @$said,
 		ask_until(sub { $_[0] && $_[0]{status} eq 'ok' && $_[0]{most} < time - $before->{time} }));
 	is(info($quiet, "tracking, since > '$before->{now}'"), 't|t', "$name: the worker is back, and all anew");
