@@ -226,53 +226,42 @@ ws_history_known(const WsHistory *history, int64_t now, int64_t seconds)
 				NULL, WS_MINUTES_PER_QUARTER);
 }
 
-/* The row of the highest recommendation, of equals the youngest, or NULL. */
-static const WsHistoryRow *
-highest(const WsHistoryRow *rows, int places, int64_t unit, int64_t now, int64_t seconds)
+/* Take each row that is higher than the peak, or as high and begins later. */
+static void
+find_peak(const WsHistoryRow *rows, int places, int minutes, int64_t now, int64_t seconds,
+		  WsHistoryEntry *peak)
 {
-	const WsHistoryRow *best = NULL;
-	int64_t		first = first_of(now, seconds, unit);
+	int64_t		first = first_of(now, seconds, minutes * MINUTE);
+	int64_t		last = now / (minutes * MINUTE);
 
-	for (int i = 0; i < places; i++)
-	{
-		const WsHistoryRow *row = &rows[i];
-
-		if (row->number >= first && row->number <= now / unit && !isnan(row->recommended) &&
-			(best == NULL || row->recommended > best->recommended ||
-			 (row->recommended == best->recommended && row->number > best->number)))
-			best = row;
-	}
-	return best;
+	for (const WsHistoryRow *row = rows; row < rows + places; row++)
+		if (row->number >= first && row->number <= last &&
+			(row->recommended > peak->row.recommended ||
+			 (row->recommended == peak->row.recommended &&
+			  row->number * minutes > peak->row.number * peak->minutes)))
+			*peak = entry_of(row, minutes);
 }
 
 bool
 ws_history_peak(const WsHistory *history, int64_t now, int64_t seconds,
 				WsHistoryEntry *peak)
 {
-	const WsHistoryRow *minute;
-	const WsHistoryRow *quarter;
+	WsHistoryEntry found = {.row.recommended = -INFINITY};
 
 	if (now < 0 || seconds <= 0)
 		return false;
-	minute = highest(history->minutes, WS_HISTORY_MINUTES, MINUTE, now, seconds);
-	quarter = highest(history->quarters, WS_HISTORY_QUARTERS, QUARTER, now, seconds);
-	if (minute == NULL && quarter == NULL)
-		return false;
-	if (quarter == NULL ||
-		(minute != NULL &&
-		 (minute->recommended > quarter->recommended ||
-		  (minute->recommended == quarter->recommended &&
-		   minute->number / WS_MINUTES_PER_QUARTER >= quarter->number))))
-		*peak = entry_of(minute, 1);
-	else
-		*peak = entry_of(quarter, WS_MINUTES_PER_QUARTER);
-	return true;
+	find_peak(history->minutes, WS_HISTORY_MINUTES, 1, now, seconds, &found);
+	find_peak(history->quarters, WS_HISTORY_QUARTERS, WS_MINUTES_PER_QUARTER, now, seconds, &found);
+	if (found.minutes > 0)
+		*peak = found;
+	return found.minutes > 0;
 }
 
+/* Is a size in its range, or NaN? */
 static bool
 possible(double pages)
 {
-	return isnan(pages) || (pages >= 0 && pages <= WS_HISTORY_PAGES_MAX);
+	return !(pages < 0 || pages > WS_HISTORY_PAGES_MAX);
 }
 
 static const char *
