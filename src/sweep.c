@@ -10,68 +10,23 @@
 #include <math.h>
 #include <string.h>
 
-#define NOWHERE		UINT16_MAX
-#define USAGE_MAX	5
-
 /*
  * Uses of a page to report for each further turn of the hand in a tick: twice
  * the five that would do if they came evenly, and not all early in the tick.
  */
 #define FURTHER_USES	10
 
-#define RINGS		32			/* scans at a time, at most */
-#define RING_MAX	320			/* buffers of a ring, at most */
-
 const double ws_sweep_factors[WS_SWEEP_SIZES] = {
 	0.1, 0.125, 0.175, 0.25, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9,
 	1, 1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4
 };
 
-typedef struct Page
-{
-	uint16_t	at[WS_SWEEP_SIZES]; /* its buffer, or NOWHERE */
-	uint8_t		usage[WS_SWEEP_SIZES];	/* undefined if it is nowhere */
-	uint32_t	reserved;		/* to the end of the cache line */
-} Page;
-
-_Static_assert(sizeof(Page) == 64, "a page is one cache line");
-
-typedef struct Cache
-{
-	uint16_t   *page;			/* by buffer; the first "filled" hold one */
-	uint32_t	buffers;
-	uint32_t	filled;
-	uint32_t	hand;
-	uint32_t	gaps;			/* filled buffers whose page is gone */
-	double		ring[WS_NRINGS];	/* buffers of a ring */
-} Cache;
-
-/* The rings of one scan: one for each size. */
-typedef struct Scan
-{
-	uint64_t	used;			/* when last, counted in accesses; 0: never */
-	WsAccess	last;
-	uint16_t	next[WS_SWEEP_SIZES];
-	uint16_t	page[WS_SWEEP_SIZES][RING_MAX];
-} Scan;
-
-struct WsSweep
-{
-	uint32_t	npages;
-	uint64_t	moved;			/* by the hand of the smallest cache */
-	uint64_t	scan_accesses;
-	uint32_t	last_scan;		/* the one last used */
-	Cache		caches[WS_SWEEP_SIZES];
-	Scan		scans[RINGS];
-	bool		gaps;			/* any cache has some */
-	uint16_t   *scratch;
-	Page		pages[] __attribute__((aligned(64)));	/* then arrays */
-};
+_Static_assert(sizeof(WsSweepPage) == 64, "a page is one cache line");
 
 size_t
 ws_sweep_size(uint32_t pages)
 {
-	return sizeof(WsSweep) + pages * (sizeof(Page) + (WS_SWEEP_SIZES + 1) * sizeof(uint16_t));
+	return sizeof(WsSweep) + pages * (sizeof(WsSweepPage) + (WS_SWEEP_SIZES + 1) * sizeof(uint16_t));
 }
 
 void
@@ -82,7 +37,7 @@ ws_sweep_init(WsSweep *sweep, uint32_t pages)
 	sweep->scratch = (uint16_t *) &sweep->pages[pages];
 	for (uint32_t i = 0; i < WS_SWEEP_SIZES; i++)
 		sweep->caches[i].page = sweep->scratch + (i + 1) * pages;
-	memset(sweep->pages, 0xFF, pages * sizeof(Page));
+	memset(sweep->pages, 0xFF, pages * sizeof(WsSweepPage));
 	ws_sweep_resize(sweep, 1);
 }
 
@@ -90,7 +45,7 @@ ws_sweep_init(WsSweep *sweep, uint32_t pages)
 static uint32_t
 victim(WsSweep *sweep, int size)
 {
-	Cache	   *cache = &sweep->caches[size];
+	WsSweepCache *cache = &sweep->caches[size];
 	uint32_t	moved = 0;
 
 	for (;;)
@@ -120,7 +75,7 @@ close_gaps(WsSweep *sweep)
 {
 	for (int size = 0; size < WS_SWEEP_SIZES && sweep->gaps; size++)
 	{
-		Cache	   *cache = &sweep->caches[size];
+		WsSweepCache *cache = &sweep->caches[size];
 		uint32_t	n = 0;
 
 		if (cache->gaps == 0)
@@ -149,16 +104,16 @@ ws_sweep_resize(WsSweep *sweep, double buffers)
 	close_gaps(sweep);
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 	{
-		Cache	   *cache = &sweep->caches[i];
+		WsSweepCache *cache = &sweep->caches[i];
 
 		cache->buffers = (uint32_t) fmin(fmax(rint(buffers * ws_sweep_factors[i]), 1),
 										 sweep->npages);
 		for (; cache->filled - cache->gaps > cache->buffers; cache->gaps++)
 		{
-			Page	   *page = &sweep->pages[cache->page[victim(sweep, i)]];
+			WsSweepPage *page = &sweep->pages[cache->page[victim(sweep, i)]];
 
 			/* gone; the hand passes by its count until the gap closes */
-			page->at[i] = NOWHERE;
+			page->at[i] = WS_NOWHERE;
 			page->usage[i] = UINT8_MAX;
 			sweep->gaps = true;
 		}
@@ -177,13 +132,13 @@ ws_sweep_set_rings(WsSweep *sweep, WsRing ring, const double *buffers)
 static uint32_t
 allocate(WsSweep *sweep, int size)
 {
-	Cache	   *cache = &sweep->caches[size];
+	WsSweepCache *cache = &sweep->caches[size];
 	uint32_t	buffer;
 
 	if (cache->filled < cache->buffers)
 		return cache->filled++;
 	buffer = victim(sweep, size);
-	sweep->pages[cache->page[buffer]].at[size] = NOWHERE;
+	sweep->pages[cache->page[buffer]].at[size] = WS_NOWHERE;
 	return buffer;
 }
 
@@ -196,7 +151,7 @@ bring_in(WsSweep *sweep, int size, uint32_t buffer, uint32_t page)
 }
 
 static bool
-same_scan(const Scan *scan, const WsAccess *access)
+same_scan(const WsSweepScan *scan, const WsAccess *access)
 {
 	return scan->used != 0 && scan->last.process == access->process &&
 		scan->last.ring == access->ring && scan->last.relation == access->relation;
@@ -206,15 +161,15 @@ same_scan(const Scan *scan, const WsAccess *access)
  * The rings of the scan that an access is part of: new ones if it starts over.
  * One scan too many takes those of the scan that rested longest.
  */
-static Scan *
+static WsSweepScan *
 find_scan(WsSweep *sweep, const WsAccess *access)
 {
-	Scan	   *scan = &sweep->scans[sweep->last_scan];
+	WsSweepScan *scan = &sweep->scans[sweep->last_scan];
 
 	if (!same_scan(scan, access))
 	{
-		Scan	   *oldest = sweep->scans;
-		Scan	   *end = sweep->scans + RINGS;
+		WsSweepScan *oldest = sweep->scans;
+		WsSweepScan *end = sweep->scans + WS_SWEEP_SCANS;
 
 		for (scan = sweep->scans; scan < end && !same_scan(scan, access); scan++)
 			if (scan->used < oldest->used)
@@ -238,38 +193,38 @@ find_scan(WsSweep *sweep, const WsAccess *access)
  * there unless others have used it; then the ring gets another buffer.
  */
 static uint32_t
-allocate_in_ring(WsSweep *sweep, int size, Scan *scan, uint32_t page)
+allocate_in_ring(WsSweep *sweep, int size, WsSweepScan *scan, uint32_t page)
 {
-	Cache	   *cache = &sweep->caches[size];
+	WsSweepCache *cache = &sweep->caches[size];
 	double		most = fmin(cache->ring[scan->last.ring], cache->buffers / 8.0);
-	uint32_t	n = most < 1 ? 1 : most > RING_MAX ? RING_MAX : (uint32_t) rint(most);
+	uint32_t	n = most < 1 ? 1 : most > WS_SWEEP_RING_MAX ? WS_SWEEP_RING_MAX : (uint32_t) rint(most);
 	uint32_t	i = scan->next[size] < n ? scan->next[size] : 0;
 	uint16_t	old = scan->page[size][i];
-	uint32_t	buffer = old == NOWHERE ? NOWHERE : sweep->pages[old].at[size];
+	uint32_t	buffer = old == WS_NOWHERE ? WS_NOWHERE : sweep->pages[old].at[size];
 
 	scan->next[size] = (uint16_t) (i + 1);
 	scan->page[size][i] = (uint16_t) page;
-	if (buffer == NOWHERE || sweep->pages[old].usage[size] > 1)
+	if (buffer == WS_NOWHERE || sweep->pages[old].usage[size] > 1)
 		return allocate(sweep, size);
-	sweep->pages[old].at[size] = NOWHERE;
+	sweep->pages[old].at[size] = WS_NOWHERE;
 	return buffer;
 }
 
 uint32_t
 ws_sweep_access(WsSweep *sweep, const WsAccess *access)
 {
-	Page	   *page = &sweep->pages[access->page];
-	Scan	   *scan = access->ringed ? find_scan(sweep, access) : NULL;
+	WsSweepPage *page = &sweep->pages[access->page];
+	WsSweepScan *scan = access->ringed ? find_scan(sweep, access) : NULL;
 	uint32_t	missed = 0;
 
 	if (sweep->gaps)
 		close_gaps(sweep);
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 	{
-		uint8_t		most = access->ringed & WS_SWEEP_BIT(i) ? 1 : USAGE_MAX;
+		uint8_t		most = access->ringed & WS_SWEEP_BIT(i) ? 1 : WS_USAGE_MAX;
 
 		page->usage[i] += page->usage[i] < most;
-		missed |= (uint32_t) (page->at[i] == NOWHERE) << i;
+		missed |= (uint32_t) (page->at[i] == WS_NOWHERE) << i;
 	}
 	for (uint32_t rest = missed; rest != 0; rest &= rest - 1)
 	{
@@ -286,9 +241,9 @@ void
 ws_sweep_forget(WsSweep *sweep, uint32_t page)
 {
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
-		if (sweep->pages[page].at[i] != NOWHERE)
+		if (sweep->pages[page].at[i] != WS_NOWHERE)
 		{
-			sweep->pages[page].at[i] = NOWHERE;
+			sweep->pages[page].at[i] = WS_NOWHERE;
 			sweep->caches[i].gaps++;
 			sweep->gaps = true;
 		}
@@ -298,7 +253,7 @@ bool
 ws_sweep_holds(const WsSweep *sweep, uint32_t page)
 {
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
-		if (sweep->pages[page].at[i] != NOWHERE)
+		if (sweep->pages[page].at[i] != WS_NOWHERE)
 			return true;
 	return false;
 }
@@ -309,16 +264,16 @@ ws_sweep_seed(WsSweep *sweep, const uint32_t *pages, uint32_t n)
 	close_gaps(sweep);
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 	{
-		Cache	   *cache = &sweep->caches[i];
+		WsSweepCache *cache = &sweep->caches[i];
 		uint32_t	empty = cache->buffers - cache->filled;
 		uint32_t	last = 0;	/* of the pages that fit, and one on */
 
 		for (uint32_t fit = 0; last < n && fit < empty; last++)
-			fit += sweep->pages[pages[last]].at[i] == NOWHERE;
+			fit += sweep->pages[pages[last]].at[i] == WS_NOWHERE;
 
 		/* the oldest first, because the hand starts there */
 		while (last-- > 0)
-			if (sweep->pages[pages[last]].at[i] == NOWHERE)
+			if (sweep->pages[pages[last]].at[i] == WS_NOWHERE)
 				bring_in(sweep, i, cache->filled++, pages[last]);
 	}
 }
@@ -327,12 +282,6 @@ uint32_t
 ws_sweep_buffers(const WsSweep *sweep, int size)
 {
 	return sweep->caches[size].buffers;
-}
-
-uint32_t
-ws_sweep_filled(const WsSweep *sweep, int size)
-{
-	return sweep->caches[size].filled - sweep->caches[size].gaps;
 }
 
 double
@@ -347,38 +296,12 @@ ws_sweep_turns(WsSweep *sweep)
 WsDamping
 ws_sweep_damping(double turns)
 {
-	WsDamping	damping = {0, USAGE_MAX};
+	WsDamping	damping = {0, WS_USAGE_MAX};
 
 	while (damping.shift < WS_DAMPING_SHIFT_MAX && ldexp(turns, (int) damping.shift + 1) <= 1)
 		damping.shift++;
 	if (turns > 1)
-		damping.uses = (uint32_t) fmin(USAGE_MAX + ceil(FURTHER_USES * (turns - 1)),
+		damping.uses = (uint32_t) fmin(WS_USAGE_MAX + ceil(FURTHER_USES * (turns - 1)),
 									   WS_DAMPING_USES_MAX);
 	return damping;
-}
-
-const char *
-ws_sweep_check(const WsSweep *sweep)
-{
-	for (int i = 0; i < WS_SWEEP_SIZES; i++)
-	{
-		const Cache *cache = &sweep->caches[i];
-		uint32_t	held = 0;
-		uint32_t	gaps = 0;
-
-		if (cache->filled > cache->buffers || cache->buffers > sweep->npages ||
-			cache->hand >= (cache->filled ? cache->filled : 1))
-			return "a cache or its hand is out of range";
-		for (uint32_t b = 0; b < cache->filled; b++)
-			gaps += sweep->pages[cache->page[b]].at[i] != b;
-		for (const Page *page = sweep->pages; page < sweep->pages + sweep->npages; page++)
-		{
-			held += page->at[i] != NOWHERE;
-			if (page->at[i] != NOWHERE && page->usage[i] > USAGE_MAX)
-				return "a usage count is out of range";
-		}
-		if (gaps != cache->gaps || held != cache->filled - gaps)
-			return "pages and filled buffers do not add up";
-	}
-	return NULL;
 }

@@ -54,7 +54,49 @@ typedef struct WsAccess
 	uint32_t	block;			/* and where in it */
 } WsAccess;
 
-typedef struct WsSweep WsSweep;
+#define WS_NOWHERE	UINT16_MAX
+#define WS_USAGE_MAX	5
+#define WS_SWEEP_SCANS		32	/* at a time, at most */
+#define WS_SWEEP_RING_MAX	320 /* buffers of a ring, at most */
+
+typedef struct WsSweepPage
+{
+	uint16_t	at[WS_SWEEP_SIZES]; /* its buffer, or WS_NOWHERE */
+	uint8_t		usage[WS_SWEEP_SIZES];	/* undefined if it is nowhere */
+	uint32_t	reserved;		/* to the end of the cache line */
+} WsSweepPage;
+
+typedef struct WsSweepCache
+{
+	uint16_t   *page;			/* by buffer; the first "filled" hold one */
+	uint32_t	buffers;
+	uint32_t	filled;
+	uint32_t	hand;
+	uint32_t	gaps;			/* filled buffers whose page is gone */
+	double		ring[WS_NRINGS];	/* buffers of a ring */
+} WsSweepCache;
+
+/* The rings of one scan: one for each size. */
+typedef struct WsSweepScan
+{
+	uint64_t	used;			/* when last, counted in accesses; 0: never */
+	WsAccess	last;
+	uint16_t	next[WS_SWEEP_SIZES];
+	uint16_t	page[WS_SWEEP_SIZES][WS_SWEEP_RING_MAX];
+} WsSweepScan;
+
+typedef struct WsSweep
+{
+	uint32_t	npages;
+	uint64_t	moved;			/* by the hand of the smallest cache */
+	uint64_t	scan_accesses;
+	uint32_t	last_scan;		/* the one last used */
+	WsSweepCache caches[WS_SWEEP_SIZES];
+	WsSweepScan scans[WS_SWEEP_SCANS];
+	bool		gaps;			/* any cache has some */
+	uint16_t   *scratch;
+	WsSweepPage pages[] __attribute__((aligned(64)));	/* then arrays */
+} WsSweep;
 
 /*
  * Bytes of sweeps over page numbers below this, at most 32768; make empty
@@ -81,9 +123,8 @@ extern bool ws_sweep_holds(const WsSweep *sweep, uint32_t page);
 /* Fill empty buffers with these pages, the last used first, while they fit. */
 extern void ws_sweep_seed(WsSweep *sweep, const uint32_t *pages, uint32_t n);
 
-/* Buffers of the cache of one size, and how many hold a page. */
+/* Buffers of the cache of one size. */
 extern uint32_t ws_sweep_buffers(const WsSweep *sweep, int size);
-extern uint32_t ws_sweep_filled(const WsSweep *sweep, int size);
 
 /* Turns of the hand of the smallest cache since the last call. */
 extern double ws_sweep_turns(WsSweep *sweep);
@@ -104,8 +145,5 @@ typedef struct WsDamping
 
 /* For a hand that makes so many turns in a tick. */
 extern WsDamping ws_sweep_damping(double turns);
-
-/* NULL when all invariants hold, else what is wrong. */
-extern const char *ws_sweep_check(const WsSweep *sweep);
 
 #endif							/* WS_SWEEP_H */

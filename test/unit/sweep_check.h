@@ -1,0 +1,48 @@
+/*
+ * sweep_check.h
+ *		Are all invariants of the sweeps true, and how many buffers are filled?
+ */
+#ifndef SWEEP_CHECK_H
+#define SWEEP_CHECK_H
+
+#include "sweep.h"
+
+/*
+ * Buffers of the cache of one size that hold a page.
+ */
+static inline uint32_t
+sweep_filled(const WsSweep *sweep, int size)
+{
+	return sweep->caches[size].filled - sweep->caches[size].gaps;
+}
+
+/*
+ * NULL, or what is wrong.
+ */
+static inline const char *
+sweep_check(const WsSweep *sweep)
+{
+	for (int i = 0; i < WS_SWEEP_SIZES; i++)
+	{
+		const WsSweepCache *cache = &sweep->caches[i];
+		uint32_t	held = 0;
+		uint32_t	gaps = 0;
+
+		if (cache->filled > cache->buffers || cache->buffers > sweep->npages ||
+			cache->hand >= (cache->filled ? cache->filled : 1))
+			return "a cache or its hand is out of range";
+		for (uint32_t b = 0; b < cache->filled; b++)
+			gaps += sweep->pages[cache->page[b]].at[i] != b;
+		for (const WsSweepPage *page = sweep->pages; page < sweep->pages + sweep->npages; page++)
+		{
+			held += page->at[i] != WS_NOWHERE;
+			if (page->at[i] != WS_NOWHERE && page->usage[i] > WS_USAGE_MAX)
+				return "a usage count is out of range";
+		}
+		if (gaps != cache->gaps || held != cache->filled - gaps)
+			return "pages and filled buffers do not add up";
+	}
+	return NULL;
+}
+
+#endif							/* SWEEP_CHECK_H */
