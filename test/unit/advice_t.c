@@ -9,6 +9,7 @@
 #include "tap.h"
 #include "advice.h"
 #include "sampler_check.h"
+#include "sweep_check.h"
 #include "traces.h"
 
 #define K_SIGMA		5
@@ -1108,7 +1109,7 @@ run(const Workload *w, bool others, uint64_t seed, Truth *truth, WsAdviceTable t
 		for (int i = 0; i < SIZES; i++)
 			buffers[i] = ws_sweep_buffers(advisor[k]->sweep, i);
 		ws_advise(t, w->buffers, buffers, &table[k]);
-		if (ws_sweep_check(advisor[k]->sweep) != NULL || sampler_check(advisor[k]->sampler) != NULL)
+		if (sweep_check(advisor[k]->sweep) != NULL || sampler_check(advisor[k]->sampler) != NULL)
 			abort();
 		advisor_free(advisor[k]);
 	}

@@ -10,6 +10,7 @@
  */
 #include "tap.h"
 #include "sweep.h"
+#include "sweep_check.h"
 #include "traces.h"
 
 #define K_SIGMA 5
@@ -79,8 +80,8 @@ test_sizes(void)
 
 	for (int i = 0; i < ALL; i++)
 		fine &= fabs(ws_sweep_buffers(sweep, i) - 100 * ws_sweep_factors[i]) <= 0.5 &&
-			ws_sweep_filled(sweep, i) == 0;
-	ok(fine && ws_sweep_check(sweep) == NULL && !ws_sweep_holds(sweep, 0),
+			sweep_filled(sweep, i) == 0;
+	ok(fine && sweep_check(sweep) == NULL && !ws_sweep_holds(sweep, 0),
 	   "caches are of these sizes, and empty");
 	ws_sweep_resize(sweep, 0.001);
 	for (int i = 0; i < ALL; i++)
@@ -89,7 +90,7 @@ test_sizes(void)
 	ws_sweep_resize(sweep, 1e12);
 	for (int i = 0; i < ALL; i++)
 		fine &= ws_sweep_buffers(sweep, i) == 1000;
-	ok(fine && ws_sweep_check(sweep) == NULL, "and one for each page at most");
+	ok(fine && sweep_check(sweep) == NULL, "and one for each page at most");
 	free(sweep);
 }
 
@@ -194,7 +195,7 @@ test_identity(void)
 		}
 		for (int i = 0; i < ALL; i++)
 		{
-			wrong += clocks[i]->filled != ws_sweep_filled(sweep, i);
+			wrong += clocks[i]->filled != sweep_filled(sweep, i);
 			for (uint32_t page = 0; page < table[t].pages && i == ALL - 1; page++)
 				wrong += clocks[i]->where[page] != NO_PAGE && !ws_sweep_holds(sweep, page);
 		}
@@ -205,7 +206,7 @@ test_identity(void)
 		ok(fabs(turns * ws_sweep_buffers(sweep, 0) - moved) < 1e-6 * moved + 1e-6 && moved > 0 &&
 		   ws_sweep_turns(sweep) == 0, "%s: and so are the turns of the hand, counted once",
 		   table[t].name);
-		ok(ws_sweep_check(sweep) == NULL, "%s: all is sound", table[t].name);
+		ok(sweep_check(sweep) == NULL, "%s: all is sound", table[t].name);
 		for (int i = 0; i < ALL; i++)
 			clock_free(clocks[i]);
 		zipf_free(trace.zipf);
@@ -303,7 +304,7 @@ test_rings_identity(void)
 		}
 		ok(wrong == 0, "rings of %g of %g: every hit and miss at all sizes is that of a naive cache",
 		   table[t].ring, table[t].buffers);
-		ok(ws_sweep_check(sweep) == NULL && hits[0][1] > 0, "rings of %g of %g: all is sound",
+		ok(sweep_check(sweep) == NULL && hits[0][1] > 0, "rings of %g of %g: all is sound",
 		   table[t].ring, table[t].buffers);
 		for (int i = 0; i < ALL; i++)
 			clock_free(clocks[i]);
@@ -474,7 +475,7 @@ driven_out(double ring, uint32_t ringed, uint32_t length, uint32_t process, int 
 	}
 	for (uint32_t n = 0; n < length; n++)
 		scan(sweep, OLD + n, ringed, process, n);
-	if (ws_sweep_filled(sweep, size) != filled || ws_sweep_check(sweep) != NULL)
+	if (sweep_filled(sweep, size) != filled || sweep_check(sweep) != NULL)
 		abort();
 	make_room(sweep);
 	for (uint32_t page = OLD - filled; page < OLD; page++)
@@ -512,7 +513,7 @@ test_rings(void)
 	set_ring(sweep, WS_RING_WRITE, 24);
 	for (uint32_t n = 0; n < 1000; n++)
 		scan(sweep, n, WS_SWEEP_ALL, 1, n);
-	is_int(ws_sweep_filled(sweep, WS_SWEEP_PRESENT), 16, "rings leave empty buffers empty");
+	is_int(sweep_filled(sweep, WS_SWEEP_PRESENT), 16, "rings leave empty buffers empty");
 
 	/* kinds have sizes of their own, and the same process may have one of each */
 	for (uint32_t n = 0; n < 1000; n++)
@@ -524,21 +525,21 @@ test_rings(void)
 		a.ring = WS_RING_WRITE;
 		ws_sweep_access(sweep, &a);
 	}
-	is_int(ws_sweep_filled(sweep, WS_SWEEP_PRESENT), 16 + 20 + 24,
+	is_int(sweep_filled(sweep, WS_SWEEP_PRESENT), 16 + 20 + 24,
 		   "kinds of rings have their own sizes, and do not get in each other's way");
 
 	/* a scan that begins again has a new ring, and one that goes on has its old one */
 	for (uint32_t n = 1000; n < 1100; n++)
 		scan(sweep, n - 1000 + 1000 * (n & 1), WS_SWEEP_ALL, 1, n);
-	ok(ws_sweep_filled(sweep, WS_SWEEP_PRESENT) <= 16 + 20 + 24,
+	ok(sweep_filled(sweep, WS_SWEEP_PRESENT) <= 16 + 20 + 24,
 	   "a scan that goes on keeps its ring");
 	for (uint32_t n = 0; n < 100; n++)
 		scan(sweep, n, WS_SWEEP_ALL, 1, n);
-	is_int(ws_sweep_filled(sweep, WS_SWEEP_PRESENT), 2 * 16 + 20 + 24,
+	is_int(sweep_filled(sweep, WS_SWEEP_PRESENT), 2 * 16 + 20 + 24,
 		   "one that begins again has a new one");
 	for (uint32_t n = 0; n < 100; n++)
 		scan(sweep, 200 + n, WS_SWEEP_ALL, 2, n);
-	is_int(ws_sweep_filled(sweep, WS_SWEEP_PRESENT), 3 * 16 + 20 + 24,
+	is_int(sweep_filled(sweep, WS_SWEEP_PRESENT), 3 * 16 + 20 + 24,
 		   "and so has another process");
 	free(sweep);
 
@@ -551,7 +552,7 @@ test_rings(void)
 		scan(sweep, n, WS_SWEEP_ALL, 1, n);
 		use(sweep, n);
 	}
-	is_int(ws_sweep_filled(sweep, WS_SWEEP_PRESENT), 100, "a page that others use leaves its ring");
+	is_int(sweep_filled(sweep, WS_SWEEP_PRESENT), 100, "a page that others use leaves its ring");
 	for (uint32_t n = 0; n < 100; n++)
 		wrong += use(sweep, n) >> WS_SWEEP_PRESENT & 1;
 	is_int(wrong, 0, "and stays where it is");
@@ -563,9 +564,9 @@ test_rings(void)
 		missed = scan(sweep, n, WS_SWEEP_ALL, 1, n);
 		wrong += missed != 0;
 	}
-	ok(wrong == 0 && ws_sweep_filled(sweep, WS_SWEEP_PRESENT) == 110,
+	ok(wrong == 0 && sweep_filled(sweep, WS_SWEEP_PRESENT) == 110,
 	   "what the scan itself looks at again does not");
-	ok(ws_sweep_check(sweep) == NULL, "all is sound");
+	ok(sweep_check(sweep) == NULL, "all is sound");
 	free(sweep);
 }
 
@@ -601,7 +602,7 @@ test_many_scans(void)
 		for (uint32_t n = 0; n < LENGTH; n++)
 			for (uint32_t p = 0; p < table[t].processes; p++)
 				scan(sweep, p * LENGTH + n, WS_SWEEP_ALL, 7 + p * table[t].step, n);
-		ok(ws_sweep_filled(sweep, WS_SWEEP_PRESENT) == 4 * table[t].processes,
+		ok(sweep_filled(sweep, WS_SWEEP_PRESENT) == 4 * table[t].processes,
 		   "scans at once, each in its ring: %s", table[t].name);
 		free(sweep);
 	}
@@ -615,7 +616,7 @@ test_many_scans(void)
 			a.page = 300 * a.relation + a.block;
 			ws_sweep_access(sweep, &a);
 		}
-	is_int(ws_sweep_filled(sweep, WS_SWEEP_PRESENT), 8, "a process has a ring for each of its scans");
+	is_int(sweep_filled(sweep, WS_SWEEP_PRESENT), 8, "a process has a ring for each of its scans");
 	free(sweep);
 
 	/* a hundred short scans while a long one goes on */
@@ -626,7 +627,7 @@ test_many_scans(void)
 		scan(sweep, n, WS_SWEEP_ALL, 999, n);
 		scan(sweep, 1000 + n, WS_SWEEP_ALL, n / 10, n % 10);
 	}
-	is_int(ws_sweep_filled(sweep, WS_SWEEP_PRESENT), 4 + 100 * 4,
+	is_int(sweep_filled(sweep, WS_SWEEP_PRESENT), 4 + 100 * 4,
 		   "a scan that goes on keeps its ring, however many others come and go");
 	free(sweep);
 
@@ -635,7 +636,7 @@ test_many_scans(void)
 	set_ring(sweep, WS_RING_READ, 4);
 	for (uint32_t n = 0; n < 1000; n++)
 		scan(sweep, n, WS_SWEEP_ALL, n / 10, n);
-	is_int(ws_sweep_filled(sweep, WS_SWEEP_PRESENT), 100 * 4,
+	is_int(sweep_filled(sweep, WS_SWEEP_PRESENT), 100 * 4,
 		   "a scan that takes the place of another has a ring of its own");
 	free(sweep);
 }
@@ -666,11 +667,11 @@ test_resize(void)
 			use(sweep, page);
 	/* to a size with room for these and as many more */
 	ws_sweep_resize(sweep, 200);
-	ok(ws_sweep_check(sweep) == NULL && ws_sweep_filled(sweep, ALL - 1) == 800 &&
+	ok(sweep_check(sweep) == NULL && sweep_filled(sweep, ALL - 1) == 800 &&
 	   ws_sweep_buffers(sweep, ALL - 1) == 800, "smaller caches are full, and sound");
 	/* larger again: what is there stays, and what is empty is filled first */
 	ws_sweep_resize(sweep, 1000);
-	ok(ws_sweep_check(sweep) == NULL && ws_sweep_filled(sweep, ALL - 1) == 800 &&
+	ok(sweep_check(sweep) == NULL && sweep_filled(sweep, ALL - 1) == 800 &&
 	   ws_sweep_buffers(sweep, ALL - 1) == 4000, "larger ones have room, and are sound");
 	for (uint32_t page = 0; page < PAGES; page++)
 	{
@@ -680,7 +681,7 @@ test_resize(void)
 		cold_kept += page % 10 != 0 && there;
 	}
 	ok(hot_lost == 0 && cold_kept == 400, "what was used often is not what had to go");
-	is_int(ws_sweep_filled(sweep, ALL - 1), PAGES, "nothing goes as long as there is room");
+	is_int(sweep_filled(sweep, ALL - 1), PAGES, "nothing goes as long as there is room");
 
 	/* at random, through all sizes */
 	for (int n = 0; n < 400; n++)
@@ -693,7 +694,7 @@ test_resize(void)
 			double		want = fmin(fmax(buffers * ws_sweep_factors[i], 1), PAGES);
 
 			wrong += fabs(ws_sweep_buffers(sweep, i) - want) > 0.5;
-			wrong += ws_sweep_filled(sweep, i) > ws_sweep_buffers(sweep, i);
+			wrong += sweep_filled(sweep, i) > ws_sweep_buffers(sweep, i);
 		}
 		for (int i = 0; i < 50; i++)
 		{
@@ -706,7 +707,7 @@ test_resize(void)
 				use(sweep, random_below(&seed, PAGES));
 		}
 		if (n % 4 == 0)
-			wrong += ws_sweep_check(sweep) != NULL;
+			wrong += sweep_check(sweep) != NULL;
 	}
 	is_int(wrong, 0, "sizes may change at any time");
 	free(sweep);
@@ -730,7 +731,7 @@ test_shrink_order(void)
 	for (uint32_t page = 0; page < 600; page++)
 		use(sweep, page);
 	ws_sweep_resize(sweep, 97.5);
-	is_int(ws_sweep_filled(sweep, ALL - 1), 390, "a cache shrinks by ten");
+	is_int(sweep_filled(sweep, ALL - 1), 390, "a cache shrinks by ten");
 	make_room(sweep);
 	/* a page that goes leaves its place to the last one, 399 at first */
 	for (uint32_t page = 200; page < 600; page++)
@@ -758,18 +759,18 @@ test_forget(void)
 
 	for (uint32_t page = 0; page < 50; page++)
 		use(sweep, page);
-	before = ws_sweep_filled(sweep, WS_SWEEP_PRESENT);
+	before = sweep_filled(sweep, WS_SWEEP_PRESENT);
 	ok(held(sweep, 0, 50), "pages are there");
 	ws_sweep_forget(sweep, 20);
 	ws_sweep_forget(sweep, 49);
 	ws_sweep_forget(sweep, 0);
 	ok(!ws_sweep_holds(sweep, 20) && !ws_sweep_holds(sweep, 49) && !ws_sweep_holds(sweep, 0) &&
 	   held(sweep, 1, 19) && held(sweep, 21, 28) &&
-	   ws_sweep_filled(sweep, WS_SWEEP_PRESENT) == before - 3 && ws_sweep_check(sweep) == NULL,
+	   sweep_filled(sweep, WS_SWEEP_PRESENT) == before - 3 && sweep_check(sweep) == NULL,
 	   "those forgotten are not, and no others are lost");
 	ws_sweep_forget(sweep, 20);
 	ws_sweep_forget(sweep, 400);
-	ok(ws_sweep_filled(sweep, WS_SWEEP_PRESENT) == before - 3 && ws_sweep_check(sweep) == NULL,
+	ok(sweep_filled(sweep, WS_SWEEP_PRESENT) == before - 3 && sweep_check(sweep) == NULL,
 	   "what is not there cannot be forgotten");
 	ok(use(sweep, 20) == WS_SWEEP_ALL, "a number that comes again is a new page");
 	for (int n = 0; n < 20000; n++)
@@ -787,14 +788,14 @@ test_forget(void)
 			wrong += use(sweep, page) != 0;
 		}
 		if (n % 100 == 0)
-			wrong += ws_sweep_check(sweep) != NULL;
+			wrong += sweep_check(sweep) != NULL;
 	}
 	is_int(wrong, 0, "and so at random");
 	for (uint32_t page = 0; page < PAGES; page++)
 		ws_sweep_forget(sweep, page);
 	for (int i = 0; i < ALL; i++)
-		wrong += ws_sweep_filled(sweep, i);
-	ok(wrong == 0 && ws_sweep_check(sweep) == NULL, "to the last page");
+		wrong += sweep_filled(sweep, i);
+	ok(wrong == 0 && sweep_check(sweep) == NULL, "to the last page");
 	free(sweep);
 }
 
@@ -810,10 +811,10 @@ test_seed(void)
 	for (uint32_t i = 0; i < 500; i++)
 		pages[i] = i;
 	ws_sweep_seed(sweep, pages, 500);
-	ok(ws_sweep_check(sweep) == NULL && held(sweep, 0, 400) && !ws_sweep_holds(sweep, 400),
+	ok(sweep_check(sweep) == NULL && held(sweep, 0, 400) && !ws_sweep_holds(sweep, 400),
 	   "seed: those used last are there, as far as they fit");
 	for (int i = 0; i < ALL; i++)
-		wrong += ws_sweep_filled(sweep, i) != ws_sweep_buffers(sweep, i);
+		wrong += sweep_filled(sweep, i) != ws_sweep_buffers(sweep, i);
 	is_int(wrong, 0, "seed: all caches are full");
 	for (uint32_t i = 0; i < 400; i++)
 	{
@@ -843,7 +844,7 @@ test_seed(void)
 		wrong += use(sweep, page) & 1;
 	for (uint32_t page = 1; page <= 5; page++)
 		wrong += use(sweep, page) & 1;
-	ok(wrong == 0 && ws_sweep_filled(sweep, 0) == 10 && ws_sweep_check(sweep) == NULL,
+	ok(wrong == 0 && sweep_filled(sweep, 0) == 10 && sweep_check(sweep) == NULL,
 	   "seed: what was there stays, and the rest is filled");
 	ok(use(sweep, 6) & 1, "seed: no further than there is room");
 	free(sweep);
@@ -852,12 +853,12 @@ test_seed(void)
 	sweep = new_sweep(1000, 100);
 	ws_sweep_seed(sweep, pages + 1, 7);
 	ws_sweep_seed(sweep, pages + 1, 0);
-	ok(ws_sweep_filled(sweep, 0) == 7 && ws_sweep_filled(sweep, ALL - 1) == 7 &&
-	   held(sweep, 1, 7) && ws_sweep_check(sweep) == NULL, "seed: few pages leave room");
+	ok(sweep_filled(sweep, 0) == 7 && sweep_filled(sweep, ALL - 1) == 7 &&
+	   held(sweep, 1, 7) && sweep_check(sweep) == NULL, "seed: few pages leave room");
 	for (uint32_t page = 100; page < 600; page++)
 		use(sweep, page);
 	ws_sweep_seed(sweep, pages + 1, 50);
-	ok(!ws_sweep_holds(sweep, 1) && ws_sweep_check(sweep) == NULL, "seed: a full cache is left as it is");
+	ok(!ws_sweep_holds(sweep, 1) && sweep_check(sweep) == NULL, "seed: a full cache is left as it is");
 	free(sweep);
 }
 
@@ -1026,7 +1027,7 @@ test_sampled(Rule rule, bool with_scan, const char *name)
 		ok(worst < K_SIGMA, "%s, 1/%d sampled: hit ratios of miniatures, worst is %.1f sigma (%.4f)",
 		   name, 1 << shifts[k], worst, largest);
 		/* binomial */
-		ok(ws_sweep_check(sweep[k]) == NULL && fabs(sampled[k] - npages * rate) <
+		ok(sweep_check(sweep[k]) == NULL && fabs(sampled[k] - npages * rate) <
 		   K_SIGMA * sqrt(npages * rate * (1 - rate)), "%s, 1/%d sampled: all is sound",
 		   name, 1 << shifts[k]);
 		free(sweep[k]);
