@@ -18,6 +18,7 @@ ws_tally_add(WsTally *sum, const WsTally *part)
 {
 	double		weight = part->weight > 0 ? part->weight : sum->weight;
 
+	/* all fields are doubles */
 	for (size_t i = 0; i < sizeof(WsTally) / sizeof(double); i++)
 		((double *) sum)[i] += ((const double *) part)[i];
 	sum->weight = weight;

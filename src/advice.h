@@ -22,10 +22,7 @@
 #include "scans.h"
 #include "sweep.h"
 
-/*
- * Counts of a period.  A sampled access counts as 2^shift, for the pages that
- * it stands for.  All fields are doubles: ws_tally_add() relies on it.
- */
+/* Counts of a period, all doubles.  A sampled access counts as 2^shift. */
 typedef struct WsTally
 {
 	double		seconds;
@@ -93,8 +90,7 @@ extern void ws_advise(const WsTally *tally, double nbuffers, const uint32_t *res
  * The hit ratio expected with so many buffers, or NaN: between the rows of the
  * tally's table by interpolation, beyond by the difference that LRU makes.
  */
-extern double ws_advice_expect(const WsAdviceTable *table, const WsTally *tally,
-							   double buffers);
+extern double ws_advice_expect(const WsAdviceTable *table, const WsTally *tally, double buffers);
 
 /* What a larger cache would save; empty if the table is not sure. */
 extern void ws_advice_reason(const WsAdviceTable *table, char *buf, size_t size);

@@ -218,9 +218,7 @@ solve_step(const uint32_t *s, const uint32_t *z, int K, double m)
 	{
 		double		y = x * level_share(k, K);
 
-		/* beyond this, y^2/exp(y) is nothing */
-		if (y < 500)
-			information += (s[k] + (double) z[k]) * y * y / expm1(y);
+		information += (s[k] + (double) z[k]) * y * y / expm1(y);
 	}
 
 	inc.pages = m * x;
@@ -263,11 +261,8 @@ ws_curve_window(WsCurve *curve, uint32_t age)
 {
 	uint32_t	step = step_of(age, GRID_BITS);
 
-	for (uint32_t g = curve->solved; g < step; g++)
-	{
+	for (uint32_t g = curve->solved; g < step; g = ++curve->solved)
 		curve->before[g + 1] = solve_up_to(curve, g, grid_begin(g + 1) - 1);
-		curve->solved = g + 1;
-	}
 	return solve_up_to(curve, step, age);
 }
 

@@ -36,8 +36,7 @@ rise(double from, double to)
 }
 
 int
-ws_plateau_end(const double *series, int n, int min_offset, int window_size,
-			   double max_increase)
+ws_plateau_end(const double *series, int n, int min_offset, int window_size, double max_increase)
 {
 	int			w = window_size - 1;
 
@@ -63,8 +62,7 @@ ws_project_next_highest(const double *series, int n, double factor)
 }
 
 WsPlateau
-ws_plateau(const double *series, int n, int min_offset, int window_size,
-		   double max_increase)
+ws_plateau(const double *series, int n, int min_offset, int window_size, double max_increase)
 {
 	int			index = ws_plateau_end(series, n, min_offset, window_size, max_increase);
 	WsPlateau	p = {.index = index, .stepped = index < n, .pages = series[index - 1]};
@@ -155,8 +153,7 @@ ws_live_set(WsLife *life, const WsEstimate *window)
 	if (n <= 0 || window->pages <= 0)
 		return result;
 
-	held = fmax(t->in_use + share_to_hold(t, n) * t->idle,
-				fmin(held, HELD_IN_ANY_CASE * live));
+	held = fmax(t->in_use + share_to_hold(t, n) * t->idle, fmin(held, HELD_IN_ANY_CASE * live));
 	result.holding = held > live;
 	result.pages = window->pages * fmin(fmax(live, held) / n, 1);
 	return result;

@@ -9,8 +9,7 @@
  * its own Postgres (neondatabase/autoscaling, pkg/agent/core/wss.go, 2025).
  * The curve of size against window levels off when the same pages are used
  * again.  A steep rise further back belongs to an earlier workload.  The rule
- * walks from short windows to long ones and stops before the curve climbs
- * again.
+ * walks from short windows to long ones, up to where the curve climbs again.
  *
  * live_set multiplies the size of the break-even time's window by the share of
  * its pages that will probably be used again in time.  The share comes from
@@ -20,11 +19,7 @@
  * To add a heuristic, write its function beside live_set() in heuristic.c,
  * give it a WsMethod below, and a name in ws_heuristics[].  The function sets
  * r->pages, and r->window and r->window_seconds if pages is not about the
- * longest window; all other fields have defaults:
- *
- *		r->window = w->curve[9];
- *		r->window_seconds = 10 * WS_CURVE_STEP;
- *		r->pages = r->window.pages;
+ * longest window; all other fields have defaults.
  */
 #ifndef WS_HEURISTIC_H
 #define WS_HEURISTIC_H

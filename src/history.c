@@ -25,13 +25,6 @@ later(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* NaN is below any other number. */
-static bool
-below(double a, double b)
-{
-	return isnan(a) ? !isnan(b) : a < b;
-}
-
 /* Add counts, at most to the maximum; a is not above it. */
 static uint64_t
 sum(uint64_t a, uint64_t b)
@@ -48,8 +41,7 @@ cut(double pages)
 
 /*
  * Store a row at its place, or join it with the row of the same number there.
- * A younger row there is replaced, or else stays.  Returns false if the row was
- * not stored.
+ * A younger row is replaced, or else stays.  False: the row was not stored.
  */
 static bool
 put(WsHistoryRow *rows, int places, int64_t number, const WsHistoryRow *row, bool replace)
@@ -64,7 +56,8 @@ put(WsHistoryRow *rows, int places, int64_t number, const WsHistoryRow *row, boo
 		return false;
 	if (place->number == number)
 	{
-		if (below(row->recommended, place->recommended))
+		if (place->recommended > row->recommended ||
+			(isnan(row->recommended) && !isnan(place->recommended)))
 			result = *place;
 		result.lookups = sum(place->lookups, row->lookups);
 		result.hits = sum(place->hits, row->hits);
@@ -106,10 +99,7 @@ ws_history_count(WsHistoryRow *row, WsHistoryCount *last, const WsHistoryCount *
 	*last = *now;
 }
 
-/*
- * Takes out all rows that move before it stores the first, since one may go
- * where another was.  They keep their distances, so no two go to one place.
- */
+/* All rows are taken out first: one may go to the place of another. */
 static int
 move_back(WsHistoryRow *rows, int places, int64_t unit, int64_t now, int64_t seconds)
 {
@@ -243,8 +233,7 @@ find_peak(const WsHistoryRow *rows, int places, int minutes, int64_t now, int64_
 }
 
 bool
-ws_history_peak(const WsHistory *history, int64_t now, int64_t seconds,
-				WsHistoryEntry *peak)
+ws_history_peak(const WsHistory *history, int64_t now, int64_t seconds, WsHistoryEntry *peak)
 {
 	WsHistoryEntry found = {.row.recommended = -INFINITY};
 

@@ -8,9 +8,8 @@
  * (30 days) before.  Nothing has to be moved, rows of different origin merge
  * place by place, and the numbers show the time that nobody recorded.
  *
- * The row of a quarter of an hour keeps the sizes of its minute with the
- * highest recommendation, because a cache is sized for the peak.  Its lookups
- * and hits are sums.
+ * The row of a quarter of an hour has the sizes of its minute with the highest
+ * recommendation, since a cache is sized for the peak.  Its counts are sums.
  *
  * A wall clock that is set back leaves rows of a time that has not come yet;
  * ws_history_set_back() moves them.  Readers ask for rows up to now, and see no
@@ -89,15 +88,13 @@ extern void ws_history_add(WsHistory *history, int64_t time, const WsHistoryRow 
  * The clock was set back by so many seconds (above 0) and now shows "now":
  * move rows after now back by as much, to the nearest minute or quarter.  A
  * row there is joined as in ws_history_add(); if a younger row is there, the
- * moved row is lost.  Rows that would fall before 1970 stay.  Returns how many
- * rows were moved.
+ * moved row is lost.  None moves to before 1970.  Returns how many moved.
  */
 extern int	ws_history_set_back(WsHistory *history, int64_t now, int64_t seconds);
 
 /*
- * Add the rows of another history.  Of two rows for one place the younger
- * stays; of the same minute or quarter the one of more lookups.  Rows after now
- * take only free places.
+ * Add the rows of another history.  In each place the younger stays, and
+ * of equals the one of more lookups.  Rows after now take only free places.
  */
 extern void ws_history_merge(WsHistory *history, const WsHistory *other, int64_t now);
 

@@ -50,8 +50,7 @@ ws_life_begin_step(WsLife *life)
 	memset(life->at_risk, 0, sizeof(life->at_risk));
 	memset(life->returned, 0, sizeof(life->returned));
 	memset(t->population, 0, sizeof(t->population));
-	t->in_use = 0;
-	t->idle = 0;
+	t->in_use = t->idle = 0;
 	life->steps++;
 }
 

@@ -6,8 +6,7 @@
  *	   2 has one hierarchy, version 1 has one with the memory controller.  A
  *	   machine may have both; then one of them has none of the files.
  *	2. /proc/self/mountinfo shows where they are mounted, and which part.
- *	3. A group is bound by its own limits and by those of all groups above it,
- *	   up to the mount point.
+ *	3. The groups from there up to the mount point have files with limits.
  */
 #include "memory.h"
 
@@ -175,10 +174,7 @@ unescape(char *from)
 	*to = '\0';
 }
 
-/*
- * The part of a path below a root, or NULL.  A group outside of the process's
- * namespace has a path like "/../..".
- */
+/* The part of a path below a root, or NULL if it is outside, as "/../.." is. */
 static const char *
 below(const char *path, const char *root)
 {
@@ -266,10 +262,7 @@ take_limit(Look *look, const char *name, char *line)
 	return true;
 }
 
-/*
- * Have a function take each line of a file, until it refuses.  A file that
- * does not exist has no lines: there are no control groups, or no limits.
- */
+/* Have a function take each line until it refuses.  A missing file has none. */
 static bool
 read_file(Look *look, const char *name, bool (*take) (Look *, const char *, char *))
 {
@@ -309,10 +302,7 @@ read_file(Look *look, const char *name, bool (*take) (Look *, const char *, char
 	return fine && (!empty || take != take_limit || holds(look, name, ""));
 }
 
-/*
- * Read the limits from the process's group up to the mount point.  Without a
- * mount, the limits of any group but the root are not known.
- */
+/* Read the limits from the process's group up to the mount point. */
 static bool
 read_limits(Look *look, Hierarchy *hierarchy)
 {

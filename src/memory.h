@@ -26,8 +26,7 @@ typedef struct WsMemory
 	uint64_t	limit;			/* bytes that may be used; 0: not known */
 	uint64_t	host;			/* bytes that the machine has; 0: not known */
 	bool		by_cgroup;		/* is the limit a control group's? */
-	char		reason[192];	/* "the memory limit is not known: ..."; or
-								 * empty */
+	char		reason[192];	/* why the limit is not known, or empty */
 } WsMemory;
 
 /* Read the limit.  root is put before each path: "", but for tests. */

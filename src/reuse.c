@@ -13,7 +13,6 @@
 
 struct WsReuse
 {
-	uint32_t	npages;
 	uint32_t	nplaces;
 	uint32_t	next;			/* the next new place, from 1 */
 	uint32_t	count;			/* pages that have one */
@@ -34,7 +33,6 @@ void
 ws_reuse_init(WsReuse *reuse, uint32_t pages)
 {
 	memset(reuse, 0, ws_reuse_size(pages));
-	reuse->npages = pages;
 	reuse->nplaces = pages * PLACES;
 	reuse->next = 1;
 	reuse->tree = (uint32_t *) (reuse + 1);

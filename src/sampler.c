@@ -63,14 +63,11 @@ bucket(const WsSampler *sampler, uint32_t hash)
 		ws_hash_bucket(hash, sampler->buckets);
 }
 
+/* The least power of two that is not below the capacity. */
 static uint32_t
 buckets_for(uint32_t capacity)
 {
-	uint32_t	n = 1;
-
-	while (n < capacity)
-		n *= 2;
-	return n;
+	return UINT32_C(1) << (31 - __builtin_clz(2 * capacity - 1));
 }
 
 size_t
@@ -294,8 +291,7 @@ ws_sampler_set_shift(WsSampler *sampler, uint32_t shift, uint32_t tick, WsEvicte
 }
 
 uint32_t
-ws_sampler_mature_shift(const WsSampler *sampler, uint32_t now, uint32_t ticks,
-						uint32_t floor)
+ws_sampler_mature_shift(const WsSampler *sampler, uint32_t now, uint32_t ticks, uint32_t floor)
 {
 	uint32_t	start = now > ticks && now - ticks > floor ? now - ticks : floor;
 	bool		brief = now < start || now - start <= sampler->brief;

@@ -15,7 +15,6 @@
  * others for a brief time: recent pages are sampled densely, old ones sparsely.
  *
  * One process writes.  Others copy what they read, under the caller's lock.
- * This module knows nothing of PostgreSQL.
  */
 #ifndef WS_SAMPLER_H
 #define WS_SAMPLER_H

@@ -18,9 +18,7 @@
  * block gives the size.  Sizes also show what the process that lets a page in
  * does not know: the page is new if its block is at or beyond the end that its
  * relation had a second ago, or if the relation did not exist then.  The
- * server numbers relations in ascending order.
- *
- * One process uses it.  This module knows nothing of PostgreSQL.
+ * server numbers relations in ascending order.  One process uses it.
  */
 #ifndef WS_SCANS_H
 #define WS_SCANS_H

@@ -3,8 +3,7 @@
  *		The length of what is stored in segments, as relations in 1 GB files.
  *
  * All segments but the last are full, and no segment after it has blocks.  So
- * the lengths of a few segments show which is the last.  This module knows
- * nothing of PostgreSQL.
+ * the lengths of a few segments show which is the last.
  */
 #ifndef WS_SEGMENTS_H
 #define WS_SEGMENTS_H

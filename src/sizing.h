@@ -19,9 +19,7 @@
  *	   largest of them, or none, take the largest possible size.
  *
  * The verdict compares shared_buffers with the suggestion, or with what is
- * needed if that is less and the suggestion is only the minimum.  It becomes
- * grow above 1.2 times shared_buffers until below 1.05 times, and shrink below
- * 0.5 times until above 0.7 times.
+ * needed if that is less and the suggestion is only the minimum.
  */
 #ifndef WS_SIZING_H
 #define WS_SIZING_H
@@ -79,9 +77,8 @@ typedef struct WsSteady
 } WsSteady;
 
 /*
- * Return the verdict that counts.  Another one counts after it was given for
- * "patience" seconds, by a clock that nobody sets; the first and
- * WS_VERDICT_NONE at once.
+ * Return the verdict that counts.  Another counts after "patience" seconds, by
+ * a clock that nobody sets; the first and WS_VERDICT_NONE count at once.
  */
 extern WsVerdict ws_sizing_steady(WsSteady *steady, WsVerdict verdict, int64_t now,
 								  int64_t patience);

@@ -21,10 +21,8 @@ log2_of(uint32_t m)
 size_t
 ws_sketch_size(uint32_t m)
 {
-	size_t		cells = (size_t) m * (33 - log2_of(m));
-
 	/* m is a multiple of 512, so this is one of the alignment too */
-	return offsetof(WsSketch, cells) + cells * sizeof(uint32_t) + cells / 8;
+	return ws_marks_offset(log2_of(m)) + (size_t) m * (33 - log2_of(m)) / 8;
 }
 
 void

@@ -279,10 +279,7 @@ ws_statefile_distrust_sketches(const void *image, uint32_t registers, int64_t no
 	return NULL;
 }
 
-/*
- * The tick of an age, if the image was made at tick "made" of the present
- * clock, which may be below 0.  The first tick stands for all before it.
- */
+/* The tick of an age at "made", which may be below 0; at least the first. */
 static uint32_t
 tick_of(uint32_t age, int64_t made)
 {

@@ -41,8 +41,7 @@
 
 /*
  * PostgreSQL's: the end of timestamps, in ms since 1970; the number of forks;
- * the tablespace of exactly those pages that belong to no database; the block
- * number that no page has.
+ * the tablespace of the pages of no database; the block number of no page.
  */
 #define WS_STATEFILE_TIME_MAX_MS INT64_C(9224318015999999)
 #define WS_STATEFILE_FORKS 4
@@ -75,7 +74,8 @@ extern size_t ws_statefile_make(const WsStateFileParts *parts, const WsStateFile
 								int64_t now_ms, void *image);
 
 /* Can this image, aligned to 8 bytes, be trusted?  NULL, or why it cannot. */
-extern const char *ws_statefile_distrust(const void *image, size_t size, const WsStateFileOwner *owner);
+extern const char *ws_statefile_distrust(const void *image, size_t size,
+										 const WsStateFileOwner *owner);
 
 /* The functions below take images that can be trusted. */
 
@@ -83,18 +83,17 @@ extern const char *ws_statefile_distrust(const void *image, size_t size, const W
 extern int64_t ws_statefile_saved_at(const void *image);
 
 /* NULL: sketches of so many registers can take these now; else why not. */
-extern const char *ws_statefile_distrust_sketches(const void *image, uint32_t registers, int64_t now_ms);
+extern const char *ws_statefile_distrust_sketches(const void *image, uint32_t registers,
+												  int64_t now_ms);
 
 extern void ws_statefile_load_history(const void *image, WsHistory *history, int64_t now_ms);
 
 /*
- * Merge the sketches of the image into others: of each two cells the younger
- * stays.  Returns the tick since which the image has all data, for the floors,
- * which stay as they are.
+ * Merge the sketches of the image into others: of two cells the younger stays.
+ * Returns the tick since which the image has all data; the floors stay.
  *
- * The sampler, if not NULL, has no pages yet and gets those of the image, if it
- * has any.  If they do not fit, it samples fewer pages.  No page is
- * marked as resident.
+ * The sampler, if not NULL, is empty and gets the pages of the image, none
+ * marked as resident.  If they do not fit, it samples fewer pages.
  */
 extern uint32_t ws_statefile_load_sketches(const void *image, WsSketch *const *sketches,
 										   WsSampler *sampler, int64_t now_ms);

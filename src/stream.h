@@ -59,12 +59,9 @@ typedef struct WsStream
 {
 	/* head and tail are atomic, and in cache lines of their own */
 	uint32_t	head;			/* the next place to claim */
-	uint32_t	pad1[15];
-	uint32_t	tail;			/* the next place to read */
-	uint32_t	pad2[15];
-	uint32_t	size;			/* places, a power of two; fixed */
-	uint32_t	pad3[15];
-	WsEvent		events[];
+	uint32_t	tail __attribute__((aligned(64)));	/* the next place to read */
+	uint32_t	size __attribute__((aligned(64)));	/* places, a power of two */
+	WsEvent		events[] __attribute__((aligned(64)));
 } WsStream;
 
 /* Bytes for so many places, a power of two; make it, empty, aligned to 64. */

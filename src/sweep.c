@@ -26,7 +26,8 @@ _Static_assert(sizeof(WsSweepPage) == 64, "a page is one cache line");
 size_t
 ws_sweep_size(uint32_t pages)
 {
-	return sizeof(WsSweep) + pages * (sizeof(WsSweepPage) + (WS_SWEEP_SIZES + 1) * sizeof(uint16_t));
+	return sizeof(WsSweep) +
+		pages * (sizeof(WsSweepPage) + (WS_SWEEP_SIZES + 1) * sizeof(uint16_t));
 }
 
 void
@@ -66,9 +67,8 @@ victim(WsSweep *sweep, int size)
 }
 
 /*
- * Close the gaps that forgotten and evicted pages left.  The pages keep the
- * order in which the hand comes by: in another order a loop would hit pages
- * that it must miss.
+ * Close the gaps of pages that are gone.  The others keep the order in which
+ * the hand comes by: in another one a loop would hit pages that it must miss.
  */
 static void
 close_gaps(WsSweep *sweep)
@@ -157,10 +157,7 @@ same_scan(const WsSweepScan *scan, const WsAccess *access)
 		scan->last.ring == access->ring && scan->last.relation == access->relation;
 }
 
-/*
- * The rings of the scan that an access is part of: new ones if it starts over.
- * One scan too many takes those of the scan that rested longest.
- */
+/* The rings of an access's scan: emptied if it starts over, oldest if new. */
 static WsSweepScan *
 find_scan(WsSweep *sweep, const WsAccess *access)
 {
@@ -188,16 +185,13 @@ find_scan(WsSweep *sweep, const WsAccess *access)
 	return scan;
 }
 
-/*
- * As GetBufferFromRing(): go on in the ring, and take the buffer of the page
- * there unless others have used it; then the ring gets another buffer.
- */
+/* As GetBufferFromRing(): the next of the ring, or another if others use it. */
 static uint32_t
 allocate_in_ring(WsSweep *sweep, int size, WsSweepScan *scan, uint32_t page)
 {
 	WsSweepCache *cache = &sweep->caches[size];
 	double		most = fmin(cache->ring[scan->last.ring], cache->buffers / 8.0);
-	uint32_t	n = most < 1 ? 1 : most > WS_SWEEP_RING_MAX ? WS_SWEEP_RING_MAX : (uint32_t) rint(most);
+	uint32_t	n = (uint32_t) rint(fmin(fmax(most, 1), WS_SWEEP_RING_MAX));
 	uint32_t	i = scan->next[size] < n ? scan->next[size] : 0;
 	uint16_t	old = scan->page[size][i];
 	uint32_t	buffer = old == WS_NOWHERE ? WS_NOWHERE : sweep->pages[old].at[size];

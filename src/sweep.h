@@ -15,8 +15,7 @@
  * caller's decision.  A ring of n buffers has max(1, n/2^s) here, and at most
  * an eighth of the cache, as in freelist.c.
  *
- * Pages are numbers, those of their entries in the sample table.  One process
- * uses the sweeps.  This module knows nothing of PostgreSQL.
+ * One process uses them.  Pages are numbers of entries in the sample table.
  */
 #ifndef WS_SWEEP_H
 #define WS_SWEEP_H
