@@ -66,8 +66,7 @@ typedef struct WsAdvice
 
 /* Error of a simulation with all pages sampled, as bench/advice finds it. */
 #define WS_ADVICE_MODEL_ERROR 0.001
-#define WS_ADVICE_TOLERANCE 0.03	/* of a sure prediction at the present
-									 * size */
+#define WS_ADVICE_TOLERANCE 0.03	/* of a sure one, at the present size */
 
 typedef struct WsAdviceTable
 {

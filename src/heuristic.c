@@ -8,10 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PRIOR_WEIGHT		0.1 /* of younger items' hazard, as a share of a
-								 * class's items */
-#define LOWER_WEIGHT		0.3 /* of the group below, as a share of its items
-								 * at risk */
+#define PRIOR_WEIGHT		0.1 /* of the younger's hazard, per item */
+#define LOWER_WEIGHT		0.3 /* of the group below, per item at risk */
 #define HAZARD_MAX			0.9999	/* no page comes back for sure */
 
 /* Held pages, as a multiple of the table's answer. */

@@ -52,8 +52,7 @@ typedef struct WsWorkload
 	WsEstimate	curve[WS_CURVE_WINDOWS];	/* point i is i + 1 steps long */
 	double		known_seconds;	/* time since the start or the last reset */
 	double		page_bytes;
-	const WsLifeTable *table;	/* at its last step; NULL, and live unknown,
-								 * without a sample */
+	const WsLifeTable *table;	/* NULL, and live unknown, without a sample */
 	WsLive		live;
 
 	/* settings */

@@ -39,10 +39,7 @@ cut(double pages)
 	return pages > WS_HISTORY_PAGES_MAX ? WS_HISTORY_PAGES_MAX : pages;
 }
 
-/*
- * Store a row at its place, or join it with the row of the same number there.
- * A younger row is replaced, or else stays.  False: the row was not stored.
- */
+/* Store a row, or join one of its number; false: a younger one there stays. */
 static bool
 put(WsHistoryRow *rows, int places, int64_t number, const WsHistoryRow *row, bool replace)
 {

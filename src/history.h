@@ -32,8 +32,7 @@
 /* Sizes are in pages, from 0 to WS_HISTORY_PAGES_MAX; NaN: not known. */
 typedef struct WsHistoryRow
 {
-	int64_t		number;			/* of the minute or quarter, counted from 1970
-								 * in UTC, at least 1; 0: no row */
+	int64_t		number;			/* minutes or quarters since 1970; 0: no row */
 	double		working_set;
 	double		recommended;
 	double		plateau_end;

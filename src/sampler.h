@@ -123,8 +123,7 @@ typedef struct WsSampleLoad
 	double		busy;			/* share of a processor that the reader takes */
 	double		events;			/* that it reads, a second */
 	double		settled;		/* seconds since the shift changed */
-	double		debt;			/* processor seconds that the reader took
-								 * beyond its share, less those saved since */
+	double		debt;			/* processor seconds over the reader's share */
 } WsSampleLoad;
 
 /* Add so many seconds, and counts and the reader's processor time in these. */

@@ -48,8 +48,7 @@ typedef struct WsEvent
 	WsPageId	page;
 	unsigned int kind:2;		/* a WsEventKind */
 	unsigned int maintenance:1; /* by VACUUM or the like */
-	unsigned int ring:1;		/* through a ring of buffers: reads, and the
-								 * removals that they cause */
+	unsigned int ring:1;		/* a read, or its removal, through a ring */
 	unsigned int run:4;			/* 0 .. WS_RUN_MAX */
 	unsigned int check:8;
 	unsigned int process:16;	/* number of the backend */

@@ -97,10 +97,7 @@ typedef struct WsSweep
 	WsSweepPage pages[] __attribute__((aligned(64)));	/* then arrays */
 } WsSweep;
 
-/*
- * Bytes of sweeps over page numbers below this, at most 32768; make empty
- * caches in that memory, aligned to 64.
- */
+/* Bytes for page numbers below this (32768 at most); begin, aligned to 64. */
 extern size_t ws_sweep_size(uint32_t pages);
 extern void ws_sweep_init(WsSweep *sweep, uint32_t pages);
 
