@@ -18,7 +18,6 @@
 #include "miscadmin.h"
 #include "storage/lwlock.h"
 #include "utils/memutils.h"
-#include "utils/timestamp.h"
 
 #include "cache_advice.h"
 #include "compat.h"
@@ -519,13 +518,12 @@ count_pages(WsTally *sum)
 }
 
 void
-ws_cache_advice_make(double recommended, WsPublishedAdvice *a)
+ws_cache_advice_make(WsPublished *p)
 {
 	static WsTally sum;
 	uint32		buffers[WS_SWEEP_SIZES] = {0};
 
-	memset(a, 0, sizeof(*a));
-	if (!sim.running)
+	if (!sim.running || sim.recent.since != p->since)
 		return;
 
 	ws_recent_sum(&sim.recent, &sum);
@@ -535,17 +533,13 @@ ws_cache_advice_make(double recommended, WsPublishedAdvice *a)
 		for (int i = 0; i < WS_SWEEP_SIZES; i++)
 			buffers[i] = ws_sweep_buffers(sim.sweep, i);
 	}
-	ws_advise(&sum, NBuffers, buffers, &a->table);
-	a->computed_at = GetCurrentTimestamp();
-	a->tick = ws_shared_advance();
-	a->since = sim.recent.since;
-	a->interval = ws_interval;
-	a->expected_hit_ratio = ws_advice_expect(&a->table, &sum, recommended);
+	ws_advise(&sum, NBuffers, buffers, &p->table);
+	p->expected_hit_ratio = ws_advice_expect(&p->table, &sum, p->recommended);
 	if (ws_shared->sampler == NULL)
-		strlcpy(a->reason, "there is no cache advice, because working_set.sample_pages is 0",
-				sizeof(a->reason));
-	else if (a->table.sure)
-		ws_advice_reason(&a->table, a->reason, sizeof(a->reason));
+		strlcpy(p->advice_reason, "there is no cache advice, because working_set.sample_pages is 0",
+				sizeof(p->advice_reason));
+	else if (p->table.sure)
+		ws_advice_reason(&p->table, p->advice_reason, sizeof(p->advice_reason));
 	else
-		ws_advice_doubt(&a->table, a->reason, sizeof(a->reason));
+		ws_advice_doubt(&p->table, p->advice_reason, sizeof(p->advice_reason));
 }

@@ -22,9 +22,10 @@ extern void ws_cache_advice_tick(void);
 extern void ws_cache_advice_drain(void);
 
 /*
- * Make the advice, with the hit ratio to expect from the recommended number of
- * pages (NaN: there is no recommendation).
+ * Make the advice, with the hit ratio to expect from p->recommended (NaN: there
+ * is no recommendation).  Nothing is added if the counts are from before
+ * p->since.
  */
-extern void ws_cache_advice_make(double recommended, WsPublishedAdvice *a);
+extern void ws_cache_advice_make(WsPublished *p);
 
 #endif							/* WS_CACHE_ADVICE_H */

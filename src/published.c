@@ -28,14 +28,8 @@ is_late(uint32 tick, int interval)
 	return ws_shared_advance() > tick + seconds * WS_TICKS_PER_SECOND;
 }
 
-bool
-ws_advice_is_late(const WsPublishedAdvice *advice)
-{
-	return is_late(advice->tick, advice->interval);
-}
-
 static WsStatus
-get_status(const WsPublished *p, bool current)
+get_status(bool current, bool late)
 {
 	uint32		floor = ws_load(&ws_shared->sketch[WS_CLIENT]->floor);
 
@@ -47,7 +41,7 @@ get_status(const WsPublished *p, bool current)
 	if (ws_shared_worker_pid() == 0 && ws_shared_advance() > start + WORKER_GRACE)
 		return WS_STATUS_STALE;
 	/* the first recommendation after a reset takes a minute and an interval */
-	if (current ? is_late(p->tick, p->interval) :
+	if (current ? late :
 		is_late(Max(floor + WS_COLLECTING_SECONDS * WS_TICKS_PER_SECOND, start), ws_interval))
 		return WS_STATUS_STALE;
 	return current ? WS_STATUS_OK : WS_STATUS_COLLECTING;
@@ -59,17 +53,13 @@ ws_published_read(WsReport *report)
 	bool		current;
 
 	LWLockAcquire(ws_shared->lock, LW_SHARED);
-	report->recommendation = ws_published->recommendation;
-	report->advice = ws_published->advice;
-	report->memory_limit = ws_published->memory_limit;
+	report->last = ws_published->last;
 	LWLockRelease(ws_shared->lock);
 
-	current = report->recommendation.computed_at != 0 &&
-		report->recommendation.since == ws_shared_since();
-	report->status = get_status(&report->recommendation, current);
+	current = report->last.recommends && report->last.since == ws_shared_since();
+	report->late = is_late(report->last.tick, report->last.interval);
+	report->status = get_status(current, report->late);
 	report->known = current && ws_tracking();
-	report->advised = report->known && report->advice.computed_at != 0 &&
-		report->advice.since == report->recommendation.since;
 }
 
 const char *
@@ -124,13 +114,13 @@ sizing_reason(const WsPublished *p)
 char *
 ws_report_reason(const WsReport *report)
 {
-	const WsPublished *p = &report->recommendation;
-	const char *advice = report->advice.reason;
+	const WsPublished *p = &report->last;
 
 	switch (report->status)
 	{
 		case WS_STATUS_OK:
-			return psprintf("%s%s%s; %s", p->reason, *advice ? "; " : "", advice, sizing_reason(p));
+			return psprintf("%s%s%s; %s", p->reason, p->advice_reason[0] != '\0' ? "; " : "",
+							p->advice_reason, sizing_reason(p));
 		case WS_STATUS_COLLECTING:
 			return psprintf("counting since %s; the first recommendation comes after a minute",
 							timestamptz_to_str(ws_shared_since()));

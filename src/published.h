@@ -26,6 +26,9 @@ typedef struct WsPublished
 	uint32		tick;			/* the same, by the monotonic clock */
 	int64		since;			/* value of WsShared.since it is about */
 	int			interval;		/* seconds until the next one, at most */
+
+	/* the recommendation */
+	bool		recommends;		/* is there one? */
 	int			method;			/* a WsMethod: the one that was used */
 	int			window_seconds;
 	double		pages;			/* working set of the window, with bounds */
@@ -38,28 +41,20 @@ typedef struct WsPublished
 	double		peak;			/* pages: most needed, in history or now */
 	TimestampTz peak_at;
 	int			history_minutes;	/* of data in the history */
-	WsMemory	memory;
 	WsSizing	sizing;
 	char		reason[256];
-} WsPublished;
 
-typedef struct WsPublishedAdvice
-{
-	TimestampTz computed_at;	/* 0: never */
-	uint32		tick;			/* the same, by the monotonic clock */
-	int64		since;			/* value of WsShared.since it is about */
-	int			interval;		/* seconds until the next one, at most */
-	WsAdviceTable table;
+	/* known without a recommendation */
+	WsMemory	memory;
+	WsAdviceTable table;		/* no seconds: no cache advice */
 	double		expected_hit_ratio; /* of the recommendation; or NaN */
-	char		reason[256];	/* added to that of the recommendation */
-} WsPublishedAdvice;
+	char		advice_reason[256]; /* added to that of the recommendation */
+} WsPublished;
 
 /* Under WsShared.lock. */
 typedef struct WsSharedPublished
 {
-	WsPublished recommendation;
-	WsPublishedAdvice advice;
-	uint64		memory_limit;	/* bytes; 0: not known */
+	WsPublished last;
 	TimestampTz last_saved;		/* 0: never */
 	WsHistory	history;		/* the worker may read it without the lock */
 } WsSharedPublished;
@@ -74,15 +69,13 @@ typedef enum WsStatus
 	WS_STATUS_NOT_TRACKING
 } WsStatus;
 
-/* What was published, and whether it still counts. */
+/* What was published last, and whether it still counts. */
 typedef struct WsReport
 {
 	WsStatus	status;
 	bool		known;			/* is there a recommendation? */
-	bool		advised;		/* is there cache advice beside it? */
-	WsPublished recommendation;
-	WsPublishedAdvice advice;
-	uint64		memory_limit;	/* bytes; 0: not known */
+	bool		late;			/* should the worker have published again? */
+	WsPublished last;
 } WsReport;
 
 extern void ws_published_read(WsReport *report);
@@ -94,8 +87,5 @@ extern const char *ws_status_name(WsStatus status);
 
 /* Whether lookups are recorded, and if not, why. */
 extern const char *ws_tracking_reason(void);
-
-/* Should the worker have published a newer advice by now? */
-extern bool ws_advice_is_late(const WsPublishedAdvice *advice);
 
 #endif							/* WS_PUBLISHED_H */

@@ -122,7 +122,7 @@ remember(const WsHistoryRow *row, int64 now, WsPublished *p)
 
 /* Suggest settings, and give the verdict. */
 static void
-give_verdict(const WsPublishedAdvice *a, double data_seconds, WsPublished *p)
+give_verdict(double data_seconds, WsPublished *p)
 {
 	static WsSteady steady;
 	static int64 steady_since;
@@ -139,10 +139,10 @@ give_verdict(const WsPublishedAdvice *a, double data_seconds, WsPublished *p)
 	};
 
 	StaticAssertStmt(WS_SWEEP_SIZES <= WS_SIZING_SIZES, "more sizes are simulated than fit");
-	for (int i = 0; i < WS_SWEEP_SIZES && a->table.sure; i++)
+	for (int i = 0; i < WS_SWEEP_SIZES && p->table.sure; i++)
 	{
 		facts.size[i] = rint(NBuffers * ws_sweep_factors[i]) * BLCKSZ;
-		facts.hit_ratio[i] = a->table.rows[i].hit_ratio;
+		facts.hit_ratio[i] = p->table.rows[i].hit_ratio;
 		facts.sizes++;
 	}
 
@@ -162,10 +162,8 @@ ws_recommender_publish(void)
 	WsHistoryCount count;
 	WsCounters	c;
 	WsPublished p = {0};
-	WsPublishedAdvice a;
 	WsHistoryRow row = {0};
 	double		data_seconds;
-	bool		recommends;
 	int64		now;
 
 	p.since = ws_shared_since();
@@ -179,24 +177,21 @@ ws_recommender_publish(void)
 	count.lookups = count.hits + c.reads[WS_CLIENT];
 	ws_history_count(&row, &last, &count);
 	data_seconds = ws_shared_known(p.tick) / (double) WS_TICKS_PER_SECOND;
-	recommends = data_seconds >= WS_COLLECTING_SECONDS;
-	if (recommends)
+	p.recommends = data_seconds >= WS_COLLECTING_SECONDS;
+	if (p.recommends)
 		run_heuristics(data_seconds, &p);
-	ws_cache_advice_make(p.recommended, &a);
+	ws_cache_advice_make(&p);
 	ws_memory_read("", &p.memory);
-	if (recommends)
+	if (p.recommends)
 	{
 		row.working_set = p.pages;
 		row.recommended = p.needed; /* without the projection */
 		row.plateau_end = p.plateau_end;
 		row.live = p.live;
 		remember(&row, now, &p);
-		give_verdict(&a, data_seconds, &p);
+		give_verdict(data_seconds, &p);
 	}
 	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
-	if (recommends)
-		ws_published->recommendation = p;
-	ws_published->memory_limit = p.memory.limit;
-	ws_published->advice = a;
+	ws_published->last = p;
 	LWLockRelease(ws_shared->lock);
 }

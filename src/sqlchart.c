@@ -37,7 +37,7 @@ Datum
 ws_working_set_chart(PG_FUNCTION_ARGS)
 {
 	WsReport	report;
-	const WsPublished *p = &report.recommendation;
+	const WsPublished *p = &report.last;
 	WsChart		chart = {0};
 	char		suggested[32];
 	char		drawing[WS_CHART_SIZE];

@@ -49,8 +49,8 @@ Datum
 ws_working_set_recommendation(PG_FUNCTION_ARGS)
 {
 	WsReport	report;
-	const WsPublished *p = &report.recommendation;
-	const WsPublishedAdvice *a = &report.advice;
+	const WsPublished *p = &report.last;
+	const WsAdviceTable *a = &p->table;
 	bool		known;
 	WsRow		row;
 
@@ -74,9 +74,9 @@ ws_working_set_recommendation(PG_FUNCTION_ARGS)
 	ws_row_add_pages(&row, known, p->peak);
 	ws_row_add(&row, known, TimestampTzGetDatum(p->peak_at));
 	ws_row_add_pages(&row, true, NBuffers);
-	ws_row_add(&row, report.memory_limit != 0, Int64GetDatum((int64) report.memory_limit));
-	ws_row_add_number(&row, report.advised, a->table.hit_ratio);
-	ws_row_add_number(&row, report.advised && a->table.sure, a->expected_hit_ratio);
+	ws_row_add(&row, p->memory.limit != 0, Int64GetDatum((int64) p->memory.limit));
+	ws_row_add_number(&row, known && a->seconds > 0, a->hit_ratio);
+	ws_row_add_number(&row, known && a->sure, p->expected_hit_ratio);
 	ws_row_add_text(&row, ws_heuristics[known ? p->method : ws_method].name);
 	ws_row_add(&row, known, TimestampTzGetDatum(p->computed_at));
 	return ws_row_end(&row);
@@ -84,20 +84,21 @@ ws_working_set_recommendation(PG_FUNCTION_ARGS)
 
 /* Why the rows, or some of them, are not reliable; NULL if they are. */
 static const char *
-doubt(const WsPublishedAdvice *a, bool known)
+doubt(const WsReport *report, bool known)
 {
 	static char words[256];
+	const WsAdviceTable *table = &report->last.table;
 
 	if (!known)
 		return "there is too little data yet";
-	if (ws_advice_is_late(a))
+	if (report->late)
 		return psprintf("the background worker has not reported since %s",
-						timestamptz_to_str(a->computed_at));
-	if (isnan(a->table.hit_ratio))
+						timestamptz_to_str(report->last.computed_at));
+	if (isnan(table->hit_ratio))
 		return "no page was looked up in the last minutes";
-	if (isnan(a->table.difference))
+	if (isnan(table->difference))
 		return "too few pages are sampled";
-	ws_advice_doubt(&a->table, words, sizeof(words));
+	ws_advice_doubt(table, words, sizeof(words));
 	return words[0] == '\0' ? NULL : words;
 }
 
@@ -105,7 +106,7 @@ Datum
 ws_working_set_cache_advice(PG_FUNCTION_ARGS)
 {
 	WsReport	report;
-	const WsPublishedAdvice *a = &report.advice;
+	const WsPublished *p = &report.last;
 	bool		known;
 	const char *note;
 	WsRow		row;
@@ -115,12 +116,11 @@ ws_working_set_cache_advice(PG_FUNCTION_ARGS)
 	if (!ws_tracking() || ws_shared->sampler == NULL)
 		return (Datum) 0;
 	ws_published_read(&report);
-	known = a->computed_at != 0 && a->since == ws_shared_since() &&
-		a->table.seconds >= FIRST_SECONDS;
-	note = doubt(a, known);
+	known = p->since == ws_shared_since() && p->table.seconds >= FIRST_SECONDS;
+	note = doubt(&report, known);
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 	{
-		const WsAdvice *advice = &a->table.rows[i];
+		const WsAdvice *advice = &p->table.rows[i];
 		double		buffers = rint(ws_sweep_factors[i] * NBuffers);
 
 		ws_row_add_number(&row, true, ws_sweep_factors[i]);
