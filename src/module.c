@@ -1,90 +1,26 @@
 /*
  * module.c
- *		The order of set-up.
+ *		What happens when the server loads the library.
  *
- * When the library is preloaded, settings come first, then shared memory, the
- * probe and the worker.  When a session loads it, nothing is set up, and the
- * functions report what is missing.
+ * When the library is preloaded, settings come first, then shared memory with
+ * the probe, then the worker.  When a session loads it, nothing is set up, and
+ * the functions report what is missing.
  */
 #include "postgres.h"
 
 #include "access/xact.h"
 #include "miscadmin.h"
-#include "storage/ipc.h"
-#include "storage/lwlock.h"
+#include "postmaster/bgworker.h"
 
 #include "compat.h"
 #include "guc.h"
 #include "lookup.h"
 #include "probe.h"
 #include "setup.h"
-#include "shared.h"
-#include "worker.h"
 
 PG_MODULE_MAGIC_EXT(.name = "working_set", .version = WS_VERSION);
 
 PGDLLEXPORT void _PG_init(void);
-
-static shmem_request_hook_type prev_shmem_request_hook = NULL;
-static shmem_startup_hook_type prev_shmem_startup_hook = NULL;
-
-static void
-request(void)
-{
-	if (prev_shmem_request_hook)
-		prev_shmem_request_hook();
-	ws_setup_request();
-}
-
-/*
- * Run a step of the server's start; true if it succeeds.  An error would end
- * the postmaster, so it becomes the reason why nothing is tracked.  The setting
- * exit_on_error, meant for sessions, would make it fatal, so it is off here.
- */
-static bool
-succeeds(void (*step) (void))
-{
-	MemoryContext context = CurrentMemoryContext;
-	bool		exit_on_error = ExitOnAnyError;
-	volatile bool done = false;
-
-	ExitOnAnyError = false;
-	PG_TRY();
-	{
-		step();
-		done = true;
-	}
-	PG_CATCH();
-	{
-		ErrorData  *error;
-
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		LWLockReleaseAll();		/* 19 keeps its own until exit */
-		strlcpy(ws_refusal, error->message, sizeof(ws_refusal));
-		FreeErrorData(error);
-	}
-	PG_END_TRY();
-	ExitOnAnyError = exit_on_error;
-	return done;
-}
-
-static void
-startup(void)
-{
-	if (prev_shmem_startup_hook)
-		prev_shmem_startup_hook();
-
-	ws_shared = NULL;
-	if (succeeds(ws_setup_startup) && succeeds(ws_probe_attach))
-		ws_probe_switch(ws_enabled);
-	else
-	{
-		ws_probe_detach();
-		ws_setup_report_refusal();
-	}
-}
 
 /* Make the system calls that are due, as the buffer path must not. */
 static void
@@ -101,6 +37,29 @@ assign_enabled(bool newval, void *extra)
 	ws_probe_switch(newval);
 }
 
+static void
+register_worker(void)
+{
+	BackgroundWorker worker = {
+		.bgw_name = "working_set",
+		.bgw_type = "working_set",
+		.bgw_flags = BGWORKER_SHMEM_ACCESS,
+		.bgw_start_time = BgWorkerStart_ConsistentState,
+		.bgw_restart_time = 5,	/* seconds */
+		.bgw_library_name = "working_set",
+		.bgw_function_name = "ws_worker_main"
+	};
+
+	RegisterBackgroundWorker(&worker);
+	/* the server's own message does not name the worker that has no place */
+	if (!ws_worker_has_place(worker.bgw_name))
+		ereport(LOG,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("working_set has no place for its background worker"),
+				 errdetail("Lookups are counted, but nothing is recommended, sampled or saved."),
+				 errhint("Increase \"max_worker_processes\" and restart the server.")));
+}
+
 void
 _PG_init(void)
 {
@@ -108,13 +67,7 @@ _PG_init(void)
 		return;
 
 	ws_guc_define(assign_enabled);
-	ws_setup_expect();
-
-	prev_shmem_request_hook = shmem_request_hook;
-	shmem_request_hook = request;
-	prev_shmem_startup_hook = shmem_startup_hook;
-	shmem_startup_hook = startup;
-
+	ws_setup_prepare();
 	RegisterXactCallback(transaction_event, NULL);
-	ws_worker_register();
+	register_worker();
 }

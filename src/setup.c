@@ -25,7 +25,10 @@
 #define NLOCKS 3
 #define REPLACED(hook) "a library that is preloaded after working_set replaces " hook ", and does not call what was there before"
 
-static bool requested = false;	/* did the server call ws_setup_request()? */
+static shmem_request_hook_type prev_shmem_request_hook = NULL;
+static shmem_startup_hook_type prev_shmem_startup_hook = NULL;
+
+static bool requested = false;	/* did the server call request()? */
 static bool reported = false;	/* is the reason in the log? */
 
 #define CACHE_LINE 64
@@ -115,28 +118,23 @@ total_size(bool sample)
 	return size;
 }
 
-void
-ws_setup_expect(void)
+static void
+request(void)
 {
-	strlcpy(ws_refusal, REPLACED("shmem_startup_hook"), sizeof(ws_refusal));
-}
-
-void
-ws_setup_request(void)
-{
+	if (prev_shmem_request_hook)
+		prev_shmem_request_hook();
 	requested = true;
 	RequestAddinShmemSpace(total_size(ws_sample_pages > 0));
 	RequestNamedLWLockTranche(NAME, NLOCKS);
 }
 
-void
-ws_setup_startup(void)
+static void
+make_memory(void)
 {
 	bool		sample = ws_sample_pages > 0;
 	char	   *memory;
 	bool		found;
 
-	reported = false;
 	if (!requested)
 		ereport(ERROR, (errmsg_internal(REPLACED("shmem_request_hook"))));
 
@@ -158,6 +156,67 @@ ws_setup_report_refusal(void)
 	if (!reported)
 		ereport(LOG, (errmsg("working_set is not tracking: %s", ws_refusal)));
 	reported = true;
+}
+
+/*
+ * Run a step of the server's start; true if it succeeds.  An error would end
+ * the postmaster, so it becomes the reason why nothing is tracked.  The setting
+ * exit_on_error, meant for sessions, would make it fatal, so it is off here.
+ */
+static bool
+succeeds(void (*step) (void))
+{
+	MemoryContext context = CurrentMemoryContext;
+	bool		exit_on_error = ExitOnAnyError;
+	volatile bool done = false;
+
+	ExitOnAnyError = false;
+	PG_TRY();
+	{
+		step();
+		done = true;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		LWLockReleaseAll();		/* 19 keeps its own until exit */
+		strlcpy(ws_refusal, error->message, sizeof(ws_refusal));
+		FreeErrorData(error);
+	}
+	PG_END_TRY();
+	ExitOnAnyError = exit_on_error;
+	return done;
+}
+
+static void
+startup(void)
+{
+	if (prev_shmem_startup_hook)
+		prev_shmem_startup_hook();
+
+	ws_shared = NULL;
+	reported = false;
+	if (succeeds(make_memory) && succeeds(ws_probe_attach))
+		ws_probe_switch(ws_enabled);
+	else
+	{
+		ws_probe_detach();
+		ws_setup_report_refusal();
+	}
+}
+
+void
+ws_setup_prepare(void)
+{
+	strlcpy(ws_refusal, REPLACED("shmem_startup_hook"), sizeof(ws_refusal));
+	prev_shmem_request_hook = shmem_request_hook;
+	shmem_request_hook = request;
+	prev_shmem_startup_hook = shmem_startup_hook;
+	shmem_startup_hook = startup;
 }
 
 bool

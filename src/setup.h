@@ -1,21 +1,18 @@
 /*
  * setup.h
- *		Making the memory that processes share, and starting over.
+ *		Making the memory that processes share, with the probe attached, and
+ *		starting over.
  */
 #ifndef WS_SETUP_H
 #define WS_SETUP_H
 
 #include "datatype/timestamp.h"
 
-/* Store the refusal that holds unless the server calls the startup hook. */
-extern void ws_setup_expect(void);
-
 /*
- * Request the memory and the locks, from shmem_request_hook, and make all of
- * it, or raise an error, from shmem_startup_hook.
+ * For _PG_init: when the server starts, make the memory and attach the probe.
+ * Unless both succeed, nothing is tracked, and the server starts all the same.
  */
-extern void ws_setup_request(void);
-extern void ws_setup_startup(void);
+extern void ws_setup_prepare(void);
 
 /* Write to the log why nothing is tracked, once for each start. */
 extern void ws_setup_report_refusal(void);

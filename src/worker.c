@@ -29,35 +29,10 @@
 #include "recommender.h"
 #include "setup.h"
 #include "shared.h"
-#include "worker.h"
 
-#define RESTART_SECONDS 5
 #define REST_MS 10000			/* the longest rest */
 
 PGDLLEXPORT void ws_worker_main(Datum main_arg);
-
-void
-ws_worker_register(void)
-{
-	BackgroundWorker worker = {
-		.bgw_name = "working_set",
-		.bgw_type = "working_set",
-		.bgw_flags = BGWORKER_SHMEM_ACCESS,
-		.bgw_start_time = BgWorkerStart_ConsistentState,
-		.bgw_restart_time = RESTART_SECONDS,
-		.bgw_library_name = "working_set",
-		.bgw_function_name = "ws_worker_main"
-	};
-
-	RegisterBackgroundWorker(&worker);
-	/* the server's own message does not name the worker that has no place */
-	if (!ws_worker_has_place(worker.bgw_name))
-		ereport(LOG,
-				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-				 errmsg("working_set has no place for its background worker"),
-				 errdetail("Lookups are counted, but nothing is recommended, sampled or saved."),
-				 errhint("Increase \"max_worker_processes\" and restart the server.")));
-}
 
 static void
 sign_off(int code, Datum arg)
