@@ -18,8 +18,7 @@ OBJS = \
 	src/sample_events.o \
 	src/worker.o \
 	src/cache_advice.o \
-	src/recent.o \
-	src/live_set.o \
+	src/sample_life.o \
 	src/recommender.o \
 	src/persist.o \
 	src/relsize.o \
@@ -27,7 +26,6 @@ OBJS = \
 	src/sqlfuncs.o \
 	src/sqlviews.o \
 	src/sqlrelations.o \
-	src/sqlchart.o \
 	$(PURE)
 
 # Plain C: these see no PostgreSQL header, so that the unit tests can link them alone.

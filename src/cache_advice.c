@@ -24,11 +24,10 @@
 #include "counters.h"
 #include "estimate.h"
 #include "guc.h"
-#include "live_set.h"
 #include "probe.h"
-#include "recent.h"
 #include "relsize.h"
 #include "reuse.h"
+#include "sample_life.h"
 #include "scans.h"
 #include "sweep.h"
 
@@ -161,7 +160,7 @@ static void
 on_evict(uint32 page)
 {
 	remove_from_sweeps(page);
-	ws_live_set_forget(page);
+	ws_sample_life_forget(page);
 }
 
 /* Sample one page in 2^shift from now on. */
@@ -464,7 +463,7 @@ follow_load(double seconds, double busy, double events, double lookups)
 static bool
 is_due(double seconds)
 {
-	return seconds >= 1 || seconds < 0 || ws_live_set_due() ||
+	return seconds >= 1 || seconds < 0 || ws_sample_life_due() ||
 		sim.recent.since != ws_shared_since() ||
 		(ws_shared->stream && ws_stream_filled(ws_shared->stream) >= WS_STREAM_PLACES / 4);
 }

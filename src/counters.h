@@ -1,6 +1,6 @@
 /*
  * counters.h
- *		Counts of lookups since the last reset.
+ *		Counts of lookups since the last reset, and of the last five minutes.
  *
  * Each process adds to one of several shards, each on cache lines of its own,
  * with atomic additions.  A reader subtracts their sum at the last reset.
@@ -8,6 +8,7 @@
 #ifndef WS_COUNTERS_H
 #define WS_COUNTERS_H
 
+#include "advice.h"
 #include "shared.h"
 
 typedef struct WsCounters
@@ -54,5 +55,36 @@ extern TimestampTz ws_counters_read(WsCounters *sum, int64 entries, int64 *evict
 
 /* Count from now on.  The caller holds WsShared.lock exclusively. */
 extern void ws_counters_reset(int64 entries);
+
+/*
+ * Counts of the last five minutes, in thirty buckets of ten seconds.  A reset
+ * empties them.
+ */
+#define WS_RECENT_BUCKETS	30
+#define WS_RECENT_SECONDS	10	/* of a bucket */
+
+typedef struct WsRecent
+{
+	WsTally		buckets[WS_RECENT_BUCKETS];
+	int			bucket;			/* the present one */
+	int64		bucket_end;		/* ms of the monotonic clock */
+	int64		until;			/* when the counters were last read, */
+	int64		since;			/* the value of WsShared.since then, */
+	WsCounters	counted;		/* and the counters */
+} WsRecent;
+
+/* Start with empty buckets. */
+extern void ws_recent_begin(WsRecent *recent, int64 now);
+
+/* Count what happened since the last call; returns the clients' lookups. */
+extern double ws_recent_count(WsRecent *recent, int64 now);
+
+extern void ws_recent_sum(const WsRecent *recent, WsTally *sum);
+
+static inline WsTally *
+ws_recent_present(WsRecent *recent)
+{
+	return &recent->buckets[recent->bucket];
+}
 
 #endif							/* WS_COUNTERS_H */

@@ -22,9 +22,9 @@
 #include "estimate.h"
 #include "guc.h"
 #include "heuristic.h"
-#include "live_set.h"
 #include "published.h"
 #include "recommender.h"
+#include "sample_life.h"
 #include "shared.h"
 #include "sizing.h"
 
@@ -54,7 +54,7 @@ run_heuristics(double data_seconds, WsPublished *p)
 	for (int i = 0; i < WS_CURVE_WINDOWS; i++)
 		ages[i] = (i + 1) * WS_CURVE_STEP * WS_TICKS_PER_SECOND;
 	(void) ws_estimate(NULL, WS_OF(WS_CLIENT), ages, WS_CURVE_WINDOWS, w.curve);
-	w.live = ws_live_set_get(&w.table);
+	w.live = ws_sample_life_get(&w.table);
 	for (int i = 0; i < WS_METHODS; i++)
 		r[i] = ws_recommend(&ws_heuristics[i], &w);
 	p->live = r[WS_METHOD_LIVE_SET].pages;

@@ -1,7 +1,7 @@
 /*
  * sqlviews.c
  *		The rows of working_set_recommendation, working_set_cache_advice,
- *		working_set_history and working_set_info.
+ *		working_set_history and working_set_info, and working_set_chart().
  */
 #include "postgres.h"
 
@@ -11,7 +11,9 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
+#include "chart.h"
 #include "counters.h"
+#include "estimate.h"
 #include "guc.h"
 #include "heuristic.h"
 #include "probe.h"
@@ -23,6 +25,7 @@ WS_FUNCTION(ws_working_set_recommendation);
 WS_FUNCTION(ws_working_set_cache_advice);
 WS_FUNCTION(ws_working_set_history);
 WS_FUNCTION(ws_working_set_info);
+WS_FUNCTION(ws_working_set_chart);
 
 /* There is no advice from counts of fewer seconds than these. */
 #define FIRST_SECONDS 10
@@ -213,4 +216,53 @@ ws_working_set_info(PG_FUNCTION_ARGS)
 	ws_row_add(&row, true, Int64GetDatum(ws_shared->memory));
 	ws_row_add_text(&row, WS_VERSION);
 	return ws_row_end(&row);
+}
+
+/* The curve from one pass. */
+static void
+take_curve(MemoryContext statement, WsChart *chart)
+{
+	uint32		now = ws_estimate(statement, WS_OF(WS_CLIENT), NULL, 0, NULL);
+	uint32		known = ws_shared_known(now);
+	uint32		ages[WS_CHART_WINDOWS];
+	WsEstimate	estimates[WS_CHART_WINDOWS];
+	int			n = ws_chart_windows(known, ages);
+
+	StaticAssertStmt(WS_CURVE_STEP == 60, "the chart has windows of whole minutes");
+	(void) ws_estimate(statement, WS_OF(WS_CLIENT), ages, n, estimates);
+	ws_chart_take(chart, known, estimates, BLCKSZ, Max(ws_min_wait, ws_window_size),
+				  ws_window_size, ws_max_increase);
+}
+
+Datum
+ws_working_set_chart(PG_FUNCTION_ARGS)
+{
+	WsReport	report;
+	const WsPublished *p = &report.last;
+	WsChart		chart = {0};
+	char		suggested[32];
+	char		drawing[WS_CHART_SIZE];
+
+	ws_require_preloaded();
+	ws_published_read(&report);
+	chart.shared_buffers = (double) NBuffers * BLCKSZ;
+	chart.recommended = NAN;
+	if (report.known)
+	{
+		chart.recommended = p->recommended * BLCKSZ;
+		chart.verdict = ws_verdict_name(p->sizing.verdict);
+		if (p->sizing.suggested_shared_buffers > 0)
+		{
+			ws_format_setting(p->sizing.suggested_shared_buffers, suggested, sizeof(suggested));
+			chart.suggested = suggested;
+		}
+	}
+	if (report.status != WS_STATUS_OK)
+		chart.status = ws_status_name(report.status);
+	chart.reason = ws_report_reason(&report);
+
+	if (ws_tracking())
+		take_curve(fcinfo->flinfo->fn_mcxt, &chart);
+	ws_chart_draw(&chart, drawing);
+	PG_RETURN_TEXT_P(cstring_to_text(drawing));
 }

@@ -23,10 +23,10 @@
 #include "cache_advice.h"
 #include "compat.h"
 #include "guc.h"
-#include "live_set.h"
 #include "persist.h"
 #include "probe.h"
 #include "recommender.h"
+#include "sample_life.h"
 #include "setup.h"
 #include "shared.h"
 
@@ -103,7 +103,7 @@ turn(int64 *due)
 	delay = tick();
 	ws_cache_advice_tick();
 	if (ws_tracking())
-		ws_live_set_tick();
+		ws_sample_life_tick();
 	ws_persist_tick();
 	now = ws_shared_clock_ms();
 	if (now >= *due || *due > now + ws_interval * 1000)

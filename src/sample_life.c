@@ -1,6 +1,6 @@
 /*
- * live_set.c
- *		Feeding the life table; see live_set.h.
+ * sample_life.c
+ *		Feeding the life table; see sample_life.h.
  */
 #include "postgres.h"
 
@@ -10,7 +10,7 @@
 #include "counters.h"
 #include "estimate.h"
 #include "guc.h"
-#include "live_set.h"
+#include "sample_life.h"
 #include "sampler.h"
 #include "shared.h"
 
@@ -89,13 +89,13 @@ step_sample(uint32 now)
 }
 
 bool
-ws_live_set_due(void)
+ws_sample_life_due(void)
 {
 	return state.life != NULL && ws_life_due(state.life, ws_shared_advance());
 }
 
 void
-ws_live_set_tick(void)
+ws_sample_life_tick(void)
 {
 	int64		since = ws_shared_since();
 	uint32		now = ws_shared_advance();
@@ -120,14 +120,14 @@ ws_live_set_tick(void)
 }
 
 void
-ws_live_set_forget(uint32 entry)
+ws_sample_life_forget(uint32 entry)
 {
 	if (state.life)
 		ws_life_forget(state.life, entry);
 }
 
 WsLive
-ws_live_set_get(const WsLifeTable **table)
+ws_sample_life_get(const WsLifeTable **table)
 {
 	state.now.projected = ws_project(state.values[0], state.values[PERIOD], state.values[2 * PERIOD]);
 	*table = state.life ? &state.life->table : NULL;

@@ -1,10 +1,10 @@
 /*
- * live_set.h
+ * sample_life.h
  *		The worker's life table of the sampled pages (life.h).  There is none
  *		without a sample.
  */
-#ifndef WS_LIVE_SET_H
-#define WS_LIVE_SET_H
+#ifndef WS_SAMPLE_LIFE_H
+#define WS_SAMPLE_LIFE_H
 
 #include "heuristic.h"
 
@@ -12,17 +12,17 @@
  * Take a step if it is due; at every tick, after the events were read, or else
  * the sample lacks pages that the sketch has.
  */
-extern void ws_live_set_tick(void);
-extern bool ws_live_set_due(void);
+extern void ws_sample_life_tick(void);
+extern bool ws_sample_life_due(void);
 
 /* An entry of the sample table has lost its page. */
-extern void ws_live_set_forget(uint32 entry);
+extern void ws_sample_life_forget(uint32 entry);
 
 /*
  * The answer of live_set at the last step, with a projection for a fifteenth
  * of working_set.break_even from now, and its life table.  In the first minute
  * and without a sample .known is false; without a sample the table is NULL.
  */
-extern WsLive ws_live_set_get(const WsLifeTable **table);
+extern WsLive ws_sample_life_get(const WsLifeTable **table);
 
-#endif							/* WS_LIVE_SET_H */
+#endif							/* WS_SAMPLE_LIFE_H */
