@@ -19,7 +19,6 @@ OBJS = \
 	src/worker.o \
 	src/cache_advice.o \
 	src/sample_life.o \
-	src/recommender.o \
 	src/persist.o \
 	src/relsize.o \
 	src/estimate.o \
