@@ -6,7 +6,6 @@
 
 MODULE_big = working_set
 OBJS = \
-	src/module.o \
 	src/guc.o \
 	src/setup.o \
 	src/shared.o \

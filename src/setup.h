@@ -1,18 +1,12 @@
 /*
  * setup.h
- *		Making the memory that processes share, with the probe attached, and
- *		starting over.
+ *		The memory that processes share, and starting over.  In the postmaster,
+ *		the library's entry point has the memory made and the probe attached.
  */
 #ifndef WS_SETUP_H
 #define WS_SETUP_H
 
 #include "datatype/timestamp.h"
-
-/*
- * For _PG_init: when the server starts, make the memory and attach the probe.
- * Unless both succeed, nothing is tracked, and the server starts all the same.
- */
-extern void ws_setup_prepare(void);
 
 /* Write to the log why nothing is tracked, once for each start. */
 extern void ws_setup_report_refusal(void);
