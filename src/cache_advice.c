@@ -72,9 +72,6 @@ allocate(Size size)
 static void
 resize_sweeps(double follow)
 {
-	static int	(*const ring_pages[WS_NRINGS]) (double) = {
-		ws_ring_read_pages, ws_ring_vacuum_pages, ws_ring_write_pages
-	};
 	double		expected = ldexp(1, -(int) sim.shift);
 	double		entries = ws_probe_entries();
 	double		rate = expected;
@@ -88,7 +85,7 @@ resize_sweeps(double follow)
 	for (int ring = 0; ring < WS_NRINGS; ring++)
 	{
 		for (int i = 0; i < WS_SWEEP_SIZES; i++)
-			rings[i] = ring_pages[ring] (NBuffers * ws_sweep_factors[i]) * sim.rate;
+			rings[i] = ws_ring_pages(ring, NBuffers * ws_sweep_factors[i]) * sim.rate;
 		ws_sweep_set_rings(sim.sweep, ring, rings);
 	}
 }
@@ -286,7 +283,7 @@ update_table(const WsEvent *event, uint32 hash, bool *known)
 static void
 simulate(WsEvent *event, uint32 hash, uint32 page, bool known)
 {
-	WsTally    *tally = ws_recent_present(&sim.recent);
+	WsTally    *tally = &sim.recent.buckets[sim.recent.bucket];
 	double		weight = ldexp(1, (int) sim.shift);
 	uint32		group = ws_hash_group(hash);
 	WsAccess	access;
@@ -525,7 +522,9 @@ ws_cache_advice_make(WsPublished *p)
 	if (!sim.running || sim.recent.since != p->since)
 		return;
 
-	ws_recent_sum(&sim.recent, &sum);
+	memset(&sum, 0, sizeof(sum));
+	for (int i = 0; i < WS_RECENT_BUCKETS; i++)
+		ws_tally_add(&sum, &sim.recent.buckets[i]);
 	if (ws_shared->sampler)
 	{
 		count_pages(&sum);

@@ -23,6 +23,8 @@
 #include "utils/acl.h"
 #include "utils/wait_event.h"
 
+#include "sweep.h"
+
 #if PG_VERSION_NUM < 150000
 #error "working_set needs PostgreSQL 15 or later"
 #endif
@@ -107,36 +109,25 @@ ws_relation_path(Oid tablespace, Oid database, uint32 relation, int fork, char *
  * has them. 18: the ring of a scan grows with the concurrency of I/O.
  */
 static inline int
-ws_ring_pages(int64 kilobytes, double nbuffers)
-{
-	return Max((int) Min(kilobytes * 1024 / BLCKSZ, nbuffers / 8), 1);
-}
-
-static inline int
-ws_ring_read_pages(double nbuffers)
+ws_ring_pages(WsRing ring, double nbuffers)
 {
 	int64		kilobytes = 256;
 
+	if (ring == WS_RING_WRITE)
+		kilobytes = 16 * 1024;
+	else if (ring == WS_RING_VACUUM)
+		kilobytes = VacuumBufferUsageLimit > 0 ? VacuumBufferUsageLimit : INT_MAX;
 #if PG_VERSION_NUM >= 180000
-	int64		pins = (int64) nbuffers / (MaxBackends + NUM_AUXILIARY_PROCS);
-	int64		most = Max(kilobytes, pins * BLCKSZ / 1024);
+	else
+	{
+		int64		pins = (int64) nbuffers / (MaxBackends + NUM_AUXILIARY_PROCS);
+		int64		most = Max(kilobytes, pins * BLCKSZ / 1024);
 
-	kilobytes += (int64) io_combine_limit * effective_io_concurrency * BLCKSZ / 1024;
-	kilobytes = Min(kilobytes, most);
+		kilobytes += (int64) io_combine_limit * effective_io_concurrency * BLCKSZ / 1024;
+		kilobytes = Min(kilobytes, most);
+	}
 #endif
-	return ws_ring_pages(kilobytes, nbuffers);
-}
-
-static inline int
-ws_ring_vacuum_pages(double nbuffers)
-{
-	return ws_ring_pages(VacuumBufferUsageLimit > 0 ? VacuumBufferUsageLimit : INT_MAX, nbuffers);
-}
-
-static inline int
-ws_ring_write_pages(double nbuffers)
-{
-	return ws_ring_pages(16 * 1024, nbuffers);
+	return Max((int) Min(kilobytes * 1024 / BLCKSZ, nbuffers / 8), 1);
 }
 
 /* 20: the attribute has this name. */

@@ -76,12 +76,12 @@ ws_recent_count(WsRecent *recent, int64 now)
 	for (int i = 0; now >= recent->bucket_end && i < WS_RECENT_BUCKETS; i++)
 	{
 		recent->bucket = (recent->bucket + 1) % WS_RECENT_BUCKETS;
-		memset(ws_recent_present(recent), 0, sizeof(WsTally));
+		memset(&recent->buckets[recent->bucket], 0, sizeof(WsTally));
 		recent->bucket_end += BUCKET_MS;
 	}
 	if (now >= recent->bucket_end)
 		recent->bucket_end = now + BUCKET_MS;
-	tally = ws_recent_present(recent);
+	tally = &recent->buckets[recent->bucket];
 	tally->seconds += Max(now - recent->until, 0) / 1000.0;
 	tally->hits += hits;
 	tally->reads += reads;
@@ -90,12 +90,4 @@ ws_recent_count(WsRecent *recent, int64 now)
 	recent->counted = c;
 	recent->until = now;
 	return Max(hits + reads, 0);
-}
-
-void
-ws_recent_sum(const WsRecent *recent, WsTally *sum)
-{
-	memset(sum, 0, sizeof(WsTally));
-	for (int i = 0; i < WS_RECENT_BUCKETS; i++)
-		ws_tally_add(sum, &recent->buckets[i]);
 }

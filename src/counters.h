@@ -79,12 +79,4 @@ extern void ws_recent_begin(WsRecent *recent, int64 now);
 /* Count what happened since the last call; returns the clients' lookups. */
 extern double ws_recent_count(WsRecent *recent, int64 now);
 
-extern void ws_recent_sum(const WsRecent *recent, WsTally *sum);
-
-static inline WsTally *
-ws_recent_present(WsRecent *recent)
-{
-	return &recent->buckets[recent->bucket];
-}
-
 #endif							/* WS_COUNTERS_H */

@@ -92,8 +92,8 @@ ws_events_begin(void)
 	self.counted_reads = pgBufferUsage.shared_blks_read;
 	self.last_run = NULL;
 	self.process = (uint16) MyProcNumber;
-	self.ring_read = 2 * ws_ring_read_pages(NBuffers);
-	self.ring_write = 2 * ws_ring_write_pages(NBuffers);
+	self.ring_read = 2 * ws_ring_pages(WS_RING_READ, NBuffers);
+	self.ring_write = 2 * ws_ring_pages(WS_RING_WRITE, NBuffers);
 }
 
 static Run *
