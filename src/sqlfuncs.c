@@ -29,17 +29,6 @@
 #define MAX_PERIODS 65536
 #define ALL_TICKS UINT32_MAX	/* the window since the last reset or start */
 
-/* Raise the error for the value of an argument. */
-#define REJECT(...) \
-	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg(__VA_ARGS__)))
-
-WS_FUNCTION(ws_approximate_working_set_size_seconds);
-WS_FUNCTION(ws_approximate_working_set_size);
-WS_FUNCTION(ws_working_set_size);
-WS_FUNCTION(ws_working_set_curve);
-WS_FUNCTION(ws_working_set_plateau_end);
-WS_FUNCTION(ws_working_set_reset);
-
 void
 ws_require_preloaded(void)
 {
@@ -123,7 +112,7 @@ seconds_to_ticks(double seconds, const char *name)
 	double		ticks = ceil(seconds * WS_TICKS_PER_SECOND);
 
 	if (seconds < 0)
-		REJECT("%s must not be negative", name);
+		WS_REJECT("%s must not be negative", name);
 	return ticks < (double) ALL_TICKS ? (uint32) ticks : ALL_TICKS;
 }
 
@@ -146,8 +135,7 @@ client_pages(const FmgrInfo *function, uint32 ticks)
 	return rint(estimate.pages);
 }
 
-Datum
-ws_approximate_working_set_size_seconds(PG_FUNCTION_ARGS)
+WS_FUNCTION(ws_approximate_working_set_size_seconds)
 {
 	uint32		ticks = ALL_TICKS;
 
@@ -159,8 +147,7 @@ ws_approximate_working_set_size_seconds(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64((int64) client_pages(fcinfo->flinfo, ticks));
 }
 
-Datum
-ws_working_set_size(PG_FUNCTION_ARGS)
+WS_FUNCTION(ws_working_set_size)
 {
 	uint32		ticks = ALL_TICKS;
 
@@ -187,8 +174,7 @@ may_reset(Oid this_function)
 		object_aclcheck(ProcedureRelationId, reset, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
 }
 
-Datum
-ws_approximate_working_set_size(PG_FUNCTION_ARGS)
+WS_FUNCTION(ws_approximate_working_set_size)
 {
 	bool		reset = !PG_ARGISNULL(0) && PG_GETARG_BOOL(0);
 	double		pages;
@@ -207,8 +193,7 @@ ws_approximate_working_set_size(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64((int64) pages);
 }
 
-Datum
-ws_working_set_reset(PG_FUNCTION_ARGS)
+WS_FUNCTION(ws_working_set_reset)
 {
 	ws_require_preloaded();
 	PG_RETURN_TIMESTAMPTZ(ws_persist_reset(true));
@@ -229,7 +214,7 @@ check_array(ArrayType *array, const char *argument)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument \"%s\" must not contain nulls", argument)));
 	if (n == 0)
-		REJECT("argument \"%s\" must not be empty", argument);
+		WS_REJECT("argument \"%s\" must not be empty", argument);
 	return n;
 }
 
@@ -268,8 +253,7 @@ get_kinds(const char *kind)
 	return WS_OF_ALL;
 }
 
-Datum
-ws_working_set_curve(PG_FUNCTION_ARGS)
+WS_FUNCTION(ws_working_set_curve)
 {
 	WsEstimate *estimates;
 	uint32	   *ages;
@@ -306,8 +290,7 @@ ws_working_set_curve(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-Datum
-ws_working_set_plateau_end(PG_FUNCTION_ARGS)
+WS_FUNCTION(ws_working_set_plateau_end)
 {
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(0);
 	int			n = check_array(array, "series");
@@ -320,16 +303,16 @@ ws_working_set_plateau_end(PG_FUNCTION_ARGS)
 
 	for (int i = 0; i < n; i++)
 		if (!isfinite(series[i]))
-			REJECT("element %d of argument \"series\" is not a finite number", i + 1);
+			WS_REJECT("element %d of argument \"series\" is not a finite number", i + 1);
 	if (window_size < 2)
-		REJECT("argument \"window_size\" must be at least 2");
+		WS_REJECT("argument \"window_size\" must be at least 2");
 	if (n < window_size)
-		REJECT("argument \"series\" must have at least \"window_size\" (%d) elements", window_size);
+		WS_REJECT("argument \"series\" must have at least \"window_size\" (%d) elements", window_size);
 	if (min_offset < window_size || min_offset > n)
-		REJECT("argument \"min_offset\" must be between \"window_size\" (%d) and the length of \"series\" (%d)",
-			   window_size, n);
+		WS_REJECT("argument \"min_offset\" must be between \"window_size\" (%d) and the length of \"series\" (%d)",
+				  window_size, n);
 	if (!isfinite(max_increase) || max_increase < 0)
-		REJECT("argument \"max_increase\" must be finite and not negative");
+		WS_REJECT("argument \"max_increase\" must be finite and not negative");
 
 	index = ws_plateau_end(series, n, min_offset, window_size, max_increase);
 	ws_row_begin(&row, fcinfo);

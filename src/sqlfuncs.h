@@ -12,9 +12,15 @@
 #include "fmgr.h"
 #include "utils/tuplestore.h"
 
+/* The head of a function that SQL can call. */
 #define WS_FUNCTION(name) \
 	PGDLLEXPORT Datum name(PG_FUNCTION_ARGS); \
-	PG_FUNCTION_INFO_V1(name)
+	PG_FUNCTION_INFO_V1(name); \
+	Datum name(PG_FUNCTION_ARGS)
+
+/* Raise the error for the value of an argument. */
+#define WS_REJECT(...) \
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg(__VA_ARGS__)))
 
 /* Raise an error if the library is not preloaded; to be called first. */
 extern void ws_require_preloaded(void);

@@ -25,9 +25,6 @@
 #include "shared.h"
 #include "sqlfuncs.h"
 
-WS_FUNCTION(ws_working_set_relations);
-WS_FUNCTION(ws_working_set_databases);
-
 /* The sampled pages of a relation's fork, or of a database. */
 typedef struct Part
 {
@@ -98,9 +95,7 @@ get_period(FunctionCallInfo fcinfo)
 		return longest;
 	ticks = ws_period_to_ticks(PG_GETARG_INTERVAL_P(0));
 	if (ticks > longest)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("period must not be longer than an hour")));
+		WS_REJECT("period must not be longer than an hour");
 	return ticks;
 }
 
@@ -232,14 +227,12 @@ answer(FunctionCallInfo fcinfo, Order order)
 	return (Datum) 0;
 }
 
-Datum
-ws_working_set_relations(PG_FUNCTION_ARGS)
+WS_FUNCTION(ws_working_set_relations)
 {
 	return answer(fcinfo, by_relation);
 }
 
-Datum
-ws_working_set_databases(PG_FUNCTION_ARGS)
+WS_FUNCTION(ws_working_set_databases)
 {
 	return answer(fcinfo, by_database);
 }

@@ -21,12 +21,6 @@
 #include "shared.h"
 #include "sqlfuncs.h"
 
-WS_FUNCTION(ws_working_set_recommendation);
-WS_FUNCTION(ws_working_set_cache_advice);
-WS_FUNCTION(ws_working_set_history);
-WS_FUNCTION(ws_working_set_info);
-WS_FUNCTION(ws_working_set_chart);
-
 /* There is no advice from counts of fewer seconds than these. */
 #define FIRST_SECONDS 10
 
@@ -48,8 +42,7 @@ add_setting(WsRow *row, bool known, double bytes)
 	ws_row_add_text(row, known && bytes > 0 ? setting : NULL);
 }
 
-Datum
-ws_working_set_recommendation(PG_FUNCTION_ARGS)
+WS_FUNCTION(ws_working_set_recommendation)
 {
 	WsReport	report;
 	const WsPublished *p = &report.last;
@@ -105,8 +98,7 @@ doubt(const WsReport *report, bool known)
 	return words[0] == '\0' ? NULL : words;
 }
 
-Datum
-ws_working_set_cache_advice(PG_FUNCTION_ARGS)
+WS_FUNCTION(ws_working_set_cache_advice)
 {
 	WsReport	report;
 	const WsPublished *p = &report.last;
@@ -141,8 +133,7 @@ ws_working_set_cache_advice(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-Datum
-ws_working_set_history(PG_FUNCTION_ARGS)
+WS_FUNCTION(ws_working_set_history)
 {
 	WsHistory  *history;
 	WsHistoryEntry *entries;
@@ -174,8 +165,7 @@ ws_working_set_history(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-Datum
-ws_working_set_info(PG_FUNCTION_ARGS)
+WS_FUNCTION(ws_working_set_info)
 {
 	WsCounters	counters;
 	int64		evictions;
@@ -234,8 +224,7 @@ take_curve(MemoryContext statement, WsChart *chart)
 				  ws_window_size, ws_max_increase);
 }
 
-Datum
-ws_working_set_chart(PG_FUNCTION_ARGS)
+WS_FUNCTION(ws_working_set_chart)
 {
 	WsReport	report;
 	const WsPublished *p = &report.last;
