@@ -307,7 +307,8 @@ WS_FUNCTION(ws_working_set_plateau_end)
 	if (window_size < 2)
 		WS_REJECT("argument \"window_size\" must be at least 2");
 	if (n < window_size)
-		WS_REJECT("argument \"series\" must have at least \"window_size\" (%d) elements", window_size);
+		WS_REJECT("argument \"series\" must have at least \"window_size\" (%d) elements",
+				  window_size);
 	if (min_offset < window_size || min_offset > n)
 		WS_REJECT("argument \"min_offset\" must be between \"window_size\" (%d) and the length of \"series\" (%d)",
 				  window_size, n);
