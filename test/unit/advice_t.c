@@ -343,8 +343,8 @@ test_definition(void)
 		}
 	}
 	is_int(wrong, 0, "random tallies: the table is that of the definition");
-	is_int(errors, 0, "random tallies: so are its errors");
-	is_int(expected, 0, "random tallies: and what to expect between the sizes, and beyond them");
+	is_int(errors, 0, "random tallies: its errors are those of the definition");
+	is_int(expected, 0, "random tallies: so are the hit ratios between the sizes and beyond them");
 	if (!ok(sure > TRIALS / 4 && sure < TRIALS * 3 / 4 && known > TRIALS * SIZES / 2 &&
 			rest > TRIALS * SIZES / 4 && beyond > TRIALS / 4, "random tallies: all of it happened"))
 		diag("sure %ld, known %ld, rest %ld, beyond %ld", sure, known, rest, beyond);
@@ -375,18 +375,18 @@ test_all_seen(void)
 		farthest = fmax(farthest, fabs(table.rows[i].error - 0.001));
 	}
 	is_within(farthest, 0, 1e-7, "all pages seen: misses are those counted, without an error");
-	ok(table.sure, "all pages seen: so it is sure");
+	ok(table.sure, "all pages seen: the table is sure");
 }
 
 /*
- * Does the truth lie within the error as often as it says?  Pages of different
+ * Does the truth lie within the stated error often enough?  Pages of different
  * use are sampled, one in 8, again and again; the present cache is predicted
  * without an error, so that all of it is the error of sampling.
  *
  * With 16 groups 1.96 standard errors cover what Student's t with 15 degrees of
  * freedom has within, 93 %.  Of TRIALS that is give or take K_SIGMA
- * sqrt(0.93 * 0.07 * TRIALS); and at the upper end, too, lest the error be far
- * too large.
+ * sqrt(0.93 * 0.07 * TRIALS).  A coverage above that fails, too: then the error
+ * is far too large.
  */
 static void
 test_coverage(void)
@@ -440,15 +440,15 @@ test_coverage(void)
 		covered += fabs(off) <= table.rows[0].error - WS_ADVICE_MODEL_ERROR;
 	}
 	is_within(covered, 0.93 * TRIALS, K_SIGMA * sqrt(0.93 * 0.07 * TRIALS),
-			  "the truth is within the error as often as it says");
+			  "coverage: the truth is within the stated error often enough");
 
 	/*
 	 * Both mean squares have relative standard errors of sqrt(2/TRIALS), and
 	 * that of the jackknife less; a jackknife may be too large by a little.
 	 */
 	is_within(sqrt(stated / squares), 1, K_SIGMA * sqrt(2.0 / TRIALS) / 2 + 0.05,
-			  "and it is as large as it should be");
-	is_within(bias / TRIALS, 0, K_SIGMA * sqrt(squares) / TRIALS, "and there is no bias");
+			  "coverage: the error is as large as it should be");
+	is_within(bias / TRIALS, 0, K_SIGMA * sqrt(squares) / TRIALS, "coverage: there is no bias");
 	free(reads);
 	free(misses);
 }
@@ -471,7 +471,7 @@ test_doubt(void)
 	table.difference = NAN;
 	memset(buf, 'x', sizeof(buf));
 	ws_advice_doubt(&table, buf, sizeof(buf));
-	is_string(buf, "", "doubt: nothing to be said if nothing is known");
+	is_string(buf, "", "doubt: none if nothing is known");
 }
 
 static void
@@ -491,7 +491,7 @@ test_reason(void)
 		{{12, 6.4, 3}, SAVE("6", "3")},
 		{{1000, 1, 0}, SAVE("1,000", "1")},
 		{{10994, 1000, 4}, SAVE("10,000", "1,000")},
-		/* what a larger cache would cost is noise, and nothing to be spoken of */
+		/* a larger cache does not cost reads: that is noise */
 		{{5, 5.2, 2}, SAVE("0", "3")},
 		{{900, 200, 500}, SAVE("700", "0")},
 		{{100, 99.8, 99.7}, NEITHER},
@@ -516,12 +516,12 @@ test_reason(void)
 	table.rows[WS_SWEEP_QUADRUPLE].reads_per_second = 0;
 	table.sure = false;
 	ws_advice_reason(&table, buf, sizeof(buf));
-	is_string(buf, "", "reason: nothing to say if not sure");
+	is_string(buf, "", "reason: none if the table is not sure");
 	table.rows[PRESENT].reads_per_second = table.reads_per_second = 1e22;
 	table.sure = true;
 	memset(buf, 'x', sizeof(buf));
 	ws_advice_reason(&table, buf, 28);
-	ok(strlen(buf) == 27 && buf[28] == 'x', "reason: no more than there is room for");
+	ok(strlen(buf) == 27 && buf[28] == 'x', "reason: not longer than its buffer");
 }
 
 /* ---------------------------------------------------------------- from end to end */
@@ -635,8 +635,8 @@ typedef struct Advisor
 	double		rate;
 	bool		damping;
 	WsDamping	damp;
-	double		told;			/* hits, and those that were damped */
-	double		damped;
+	double		hits;			/* of sampled pages, */
+	double		damped;			/* and those not reported */
 	uint32_t   *interval;		/* of each page: when hits were reported, */
 	uint32_t   *reported;		/* and how many */
 } Advisor;
@@ -749,7 +749,7 @@ advisor_event(Advisor *a, const WsEvent *e, uint32_t hash)
 	}
 }
 
-/* has it been told often enough in this interval? */
+/* has the page been reported often enough in this interval? */
 static bool
 damped(Advisor *a, uint32_t page, uint32_t tick)
 {
@@ -763,7 +763,7 @@ damped(Advisor *a, uint32_t page, uint32_t tick)
 	return a->damping && a->reported[page]++ >= a->damp.uses;
 }
 
-/* What a process tells of an access, if the page is sampled. */
+/* What a process reports of an access, if the page is sampled. */
 static void
 advisor_access(Advisor *a, uint32_t page, uint32_t hash, int scan, bool hit, uint32_t tick)
 {
@@ -778,7 +778,7 @@ advisor_access(Advisor *a, uint32_t page, uint32_t hash, int scan, bool hit, uin
 	e.ring = scanned > w->buffers / 4.0;
 	if (scan >= 0)
 		ws_scans_set_size(a->scans, &e.page, scanned);
-	a->told += hit;
+	a->hits += hit;
 	if (hit && damped(a, page, tick))
 		a->damped++;
 	else
@@ -797,7 +797,7 @@ advisor_remove(Advisor *a, uint32_t page, uint32_t hash, uint32_t tick)
 
 /*
  * What servers of these sizes do, of which the present one is advised upon: by
- * one advisor who is told of all hits, and by one with damping.
+ * one advisor that gets all hits, and by one with damping.
  */
 #define TESTED		8
 
@@ -892,7 +892,7 @@ run(Run *r, const Workload *w, int nservers, uint64_t seed)
 			if (i == w->warm)
 			{
 				memset(&a->tally, 0, sizeof(a->tally));
-				a->told = a->damped = 0;
+				a->hits = a->damped = 0;
 			}
 			if (gone != NO_PAGE)
 				advisor_remove(a, gone, page_hash(first, gone), tick);
@@ -962,13 +962,13 @@ test_end_to_end(uint32_t shift, uint64_t seed)
 	/* with a probability of 95 % each, and they go together */
 	ok(within >= TESTED - 2, "1/%d sampled: %d of %d sizes are predicted within their errors, worst is %.4f",
 	   1 << shift, within, TESTED, farthest);
-	ok(close >= TESTED - 2, "1/%d sampled: so they are without scans, which are a fifth", 1 << shift);
+	ok(close >= TESTED - 2, "1/%d sampled: also without scans, which are a fifth", 1 << shift);
 	ok(worst_lru < K_SIGMA, "1/%d sampled: LRU is predicted, worst is %.1f sigma", 1 << shift, worst_lru);
 	run_free(&r);
 }
 
 /*
- * What is not told does not change the answers: five hits of a page in an
+ * Damped hits do not change the answers: five hits of a page are reported in an
  * interval that is no longer than a turn of the smallest cache's hand, or more
  * where it makes some or many in a tick.
  */
@@ -976,15 +976,15 @@ static void
 test_damping(const Workload *w, double most, const char *name)
 {
 	static Run	r;
-	double		told;
+	double		reported;
 	double		farthest = 0;
 
 	run(&r, w, 1, 181);
 	for (int i = 0; i < SIZES; i++)
 		farthest = fmax(farthest, fabs(r.tables[0].rows[i].hit_ratio - r.tables[1].rows[i].hit_ratio));
-	told = 1 - r.advisors[1].damped / r.advisors[1].told;
-	ok(told < most, "damping: %s: %.0f %% of the hits are told", name, 100 * told);
-	ok(farthest <= 0.001, "damping: %s: and hit ratios are the same (%.5f)", name, farthest);
+	reported = 1 - r.advisors[1].damped / r.advisors[1].hits;
+	ok(reported < most, "damping: %s: %.0f %% of the hits are reported", name, 100 * reported);
+	ok(farthest <= 0.001, "damping: %s: hit ratios are the same (%.5f)", name, farthest);
 	run_free(&r);
 }
 
