@@ -350,34 +350,6 @@ test_definition(void)
 		diag("sure %ld, known %ld, rest %ld, beyond %ld", sure, known, rest, beyond);
 }
 
-/* All pages seen: what is predicted is what was counted, and it is sure. */
-static void
-test_all_seen(void)
-{
-	static WsTally t = {.seconds = 10, .hits = 9000, .reads = 1000, .events = {1000}};
-	uint32_t	resident[SIZES];
-	WsAdviceTable table;
-	double		farthest = 0;
-
-	for (int i = 0; i < SIZES; i++)
-	{
-		resident[i] = 1000;
-		for (int g = 0; g < GROUPS; g++)
-		{
-			t.sampled[REST][g] = 1000.0 / GROUPS;
-			t.missed[i][REST][g] = (2000 - 100 * i) / (double) GROUPS;
-		}
-	}
-	ws_advise(&t, 1000, resident, &table);
-	for (int i = 0; i < SIZES; i++)
-	{
-		farthest = fmax(farthest, fabs(table.rows[i].hit_ratio - (1 - (2000 - 100 * i) / 10000.0)));
-		farthest = fmax(farthest, fabs(table.rows[i].error - 0.001));
-	}
-	is_within(farthest, 0, 1e-7, "all pages seen: misses are those counted, without an error");
-	ok(table.sure, "all pages seen: the table is sure");
-}
-
 /*
  * Does the truth lie within the stated error often enough?  Pages of different
  * use are sampled, one in 8, again and again; the present cache is predicted
@@ -998,10 +970,9 @@ main(void)
 	static const Workload faster = {1000, {6000, 100, 600}, 1.5, 0, 10000, 400000, 2000000};
 	static const Workload fastest = {3000, {20000, 100, 900}, 1.4, 2, 50000, 1500000, 3000000};
 
-	plan(1 + 4 + 2 + 3 + 3 + 17 + 2 * 4 + 6 * 2);
+	plan(1 + 4 + 3 + 3 + 17 + 2 * 4 + 6 * 2);
 	test_add();
 	test_definition();
-	test_all_seen();
 	test_coverage();
 	test_doubt();
 	test_reason();
