@@ -576,8 +576,8 @@ broken_promise(const WsRecommendation *r, const WsWorkload *w)
 		return "its window is not a length of time";
 	if (r->reason[0] < 'a' || r->reason[0] > 'z' || strlen(r->reason) >= sizeof(r->reason) - 1)
 		return "its reason does not begin in lower case, or is cut";
-	if (strpbrk(r->reason, ".\n") == r->reason + strlen(r->reason) - 1)
-		return "its reason has a full stop";
+	if (strchr(".\n ", r->reason[strlen(r->reason) - 1]))
+		return "its reason ends with a full stop or a space";
 	return NULL;
 }
 
