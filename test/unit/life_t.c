@@ -3,10 +3,10 @@
  *		Tests of the life table: groups, classes, what is counted and for how
  *		long it is remembered, and marks.
  *
- * Beside tables of cases stands a second implementation by the definition: it
- * keeps the whole past of each item and of the steps, and computes everything
- * again at each step.  Seeds are fixed, so a run either always passes or always
- * fails.
+ * A second implementation goes by the definition: it keeps the whole past of
+ * each item and of the steps, and computes everything again at each step.  Both
+ * see random items.  Cases show the limits, to the tick.  Seeds are fixed, so a
+ * run either always passes or always fails.
  */
 #include "tap.h"
 #include "life.h"
@@ -25,33 +25,6 @@ new_life(uint32_t nitems, int break_even, int hold)
 	return life;
 }
 
-/* NULL when all invariants hold, else what is wrong */
-static const char *
-check(const WsLife *life)
-{
-	const WsLifeTable *t = &life->table;
-
-	if (life->break_even < WS_BREAK_EVEN_MIN * WS_TICKS_PER_SECOND ||
-		life->break_even > WS_BREAK_EVEN_MAX * WS_TICKS_PER_SECOND)
-		return "the break-even time is out of range";
-	for (int g = 0; g < WS_LIFE_GROUPS; g++)
-		for (int c = 0; c < WS_LIFE_CLASSES; c++)
-			if (!(t->returned[g][c] >= 0 && t->returned[g][c] <= t->at_risk[g][c] * (1 + 1e-9)))
-				return "more came back than were at risk";
-	for (uint32_t i = 0; i < life->nitems; i++)
-	{
-		const WsLifeItem *item = &life->items[i];
-
-		if (item->group >= WS_LIFE_GROUPS)
-			return "there is no such group";
-		if (item->born > item->last)
-			return "an item was used before it was born";
-		if (item->given_up && !item->marked)
-			return "an item was given up that was not marked";
-	}
-	return NULL;
-}
-
 /* a step with one item, its first; 0: with none */
 static void
 step(WsLife *life, uint32_t last, uint32_t before, uint32_t now, bool trusted)
@@ -63,26 +36,16 @@ step(WsLife *life, uint32_t last, uint32_t before, uint32_t now, bool trusted)
 }
 
 static double
-sum_population(const WsLifeTable *t)
+sum_of(const double *cells, size_t size)
 {
 	double		sum = 0;
 
-	for (int g = 0; g < WS_LIFE_GROUPS; g++)
-		for (int s = 0; s < WS_LIFE_STEPS; s++)
-			sum += t->population[g][s];
+	for (size_t i = 0; i < size / sizeof(double); i++)
+		sum += cells[i];
 	return sum;
 }
 
-static double
-sum_of(const double table[WS_LIFE_GROUPS][WS_LIFE_CLASSES])
-{
-	double		sum = 0;
-
-	for (int g = 0; g < WS_LIFE_GROUPS; g++)
-		for (int c = 0; c < WS_LIFE_CLASSES; c++)
-			sum += table[g][c];
-	return sum;
-}
+#define SUM(table) sum_of(&(table)[0][0], sizeof(table))
 
 static bool
 near(double got, double want)
@@ -93,30 +56,18 @@ near(double got, double want)
 static void
 test_new(void)
 {
-	static const struct
-	{
-		int			break_even;
-		int			hold;
-	}			table[] = {{30, 0}, {900, 300}, {3600, 3600}};
+	WsLife	   *life = new_life(7, 3600, 300);
+	static const WsLifeTable empty;
+	static const WsLifeItem none;
+	long		wrong = 0;
 
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-	{
-		WsLife	   *life = new_life(7, table[i].break_even, table[i].hold);
-		long		wrong = 0;
-
-		for (uint32_t k = 0; k < 7; k++)
-			wrong += life->items[k].last != 0 || life->items[k].marked ||
-				life->items[k].given_up || life->items[k].group != 0;
-		wrong += sum_population(&life->table) != 0 || sum_of(life->table.at_risk) != 0 ||
-			sum_of(life->table.returned) != 0 || life->table.marked != 0 ||
-			life->table.came_back != 0 || life->table.in_use != 0 || life->table.idle != 0;
-		ok(wrong == 0 && check(life) == NULL && life->nitems == 7 && !life->mark &&
-		   life->break_even == 10 * (uint32_t) table[i].break_even &&
-		   life->hold == 10 * (uint32_t) table[i].hold && life->stepped == 0,
-		   "a new table for %d seconds is empty and sound", table[i].break_even);
-		free(life);
-	}
+	for (uint32_t k = 0; k < 7; k++)
+		wrong += memcmp(&life->items[k], &none, sizeof(none)) != 0;
+	ok(wrong == 0 && memcmp(&life->table, &empty, sizeof(empty)) == 0 && life->nitems == 7 &&
+	   !life->mark && life->stepped == 0 && life->break_even == 36000 && life->hold == 3000,
+	   "a new table is empty, and knows its times in ticks");
 	is_int(ws_life_size(100) - ws_life_size(0), 100 * sizeof(WsLifeItem), "its size goes with its items");
+	free(life);
 }
 
 /*
@@ -139,28 +90,20 @@ test_groups(void)
 	}			table[] = {
 		{"a first use", 0, 1, {0}, 0, 0},
 		{"another within five seconds belongs to it", 0, 2, {0, 49}, 0, 0},
-		{"so do several", 0, 4, {0, 20, 40, 49}, 0, 0},
 		{"a use after five seconds is a second", 0, 2, {0, 50}, 1, 0},
 		{"five seconds are counted from the first, not the last", 0, 3, {0, 30, 60}, 1, 0},
-		{"a use that is reported twice is one", 0, 3, {0, 0, 0}, 0, 0},
 		{"known for just less than the break-even time", 0, 3, {0, 5000, 8999}, 1, 0},
 		{"known for the break-even time", 0, 3, {0, 5000, 9000}, 2, 0},
-		{"known for long", 0, 4, {0, 8000, 16000, 24000}, 2, 0},
 		{"and used twice at once then", 0, 5, {0, 8000, 16000, 24000, 24010}, 2, 0},
 		{"idle for just the break-even time", 0, 2, {0, 9000}, 2, 0},
-		{"idle for longer begins anew", 0, 2, {0, 9001}, 0, 9001},
-		{"even if it was known for long", 0, 4, {0, 8000, 16000, 25001}, 0, 25001},
+		{"idle for longer starts over", 0, 4, {0, 8000, 16000, 25001}, 0, 25001},
 		{"and goes on from there", 0, 3, {0, 9001, 9051}, 1, 9001},
-		{"within five seconds it is one use again", 0, 3, {0, 9001, 9050}, 0, 9001},
-		{"and known anew for the break-even time", 0, 4, {0, 9001, 14000, 18001}, 2, 9001},
-		{"a first use that has one before", 100, 1, {0}, 1, -100},
-		{"though it be just before", 1, 1, {0}, 1, -1},
+		{"a first use that has one before", 1, 1, {0}, 1, -1},
 		{"which stays a use of its own", 1, 2, {0, 10}, 1, -1},
 		{"a break-even time before", 9000, 1, {0}, 1, -9000},
 		{"longer before than that", 9001, 1, {0}, 0, 0},
-		{"known from the one before, not yet long", 8000, 2, {0, 999}, 1, -8000},
 		{"known from the one before, long", 8000, 2, {0, 1000}, 2, -8000},
-		{"begun anew, what was before is not asked for", 100, 2, {0, 9001}, 0, 9001},
+		{"started over, the one before does not count", 100, 2, {0, 9001}, 0, 9001},
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
@@ -175,23 +118,12 @@ test_groups(void)
 			step(life, last, table[i].before ? last - table[i].before : 0, last, true);
 		}
 		if (!ok(item->group == table[i].group && item->born == T + table[i].born &&
-				item->last == T + table[i].use[table[i].uses - 1] && !item->marked &&
-				check(life) == NULL,
+				item->last == T + table[i].use[table[i].uses - 1] && !item->marked,
 				"groups: %s", table[i].name))
 			diag("group %u, born %ld", item->group, (long) item->born - T);
 		free(life);
 	}
 
-	/* time may have begun just now */
-	{
-		WsLife	   *life = new_life(1, 900, 300);
-
-		step(life, 0, 0, 100, true);
-		step(life, 500, 0, 500, true);
-		ok(life->items[0].group == 0 && life->items[0].born == 500 && sum_of(life->at_risk) == 0,
-		   "groups: a first use in the beginning of time is a first use");
-		free(life);
-	}
 }
 
 /*
@@ -200,67 +132,51 @@ test_groups(void)
  * ----------------------------------------------------------------
  */
 static void
-test_classes(void)
+test_classes(int break_even, int hold)
 {
-	static const struct
-	{
-		int			break_even;
-		int			hold;
-	}			table[] = {{30, 0}, {30, 30}, {900, 300}, {900, 30}, {3600, 300}};
+	WsLife	   *life = new_life(2, break_even, hold);
+	const WsLifeTable *t = &life->table;
+	uint32_t	be = life->break_even;
+	long		wrong_step = 0;
+	long		wrong_class = 0;
+	long		wrong_use = 0;
 
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	for (uint32_t idle = 0; idle <= be + 10; idle++)
 	{
-		WsLife	   *life = new_life(2, table[i].break_even, table[i].hold);
-		uint32_t	be = life->break_even;
-		uint32_t	hold = life->hold;
-		long		wrong_step = 0;
-		long		wrong_class = 0;
-		long		wrong_use = 0;
+		uint32_t	n = idle < be;
 
-		/* of the two items, one was used before */
-		for (uint32_t idle = 0; idle <= be + 10; idle++)
+		/* of two items, one was used before; both are idle, then that is used */
+		ws_life_init(life, 2, break_even, hold);
+		ws_life_begin_step(life);
+		ws_life_item(life, 0, T - idle, 0, T);
+		ws_life_item(life, 1, T - idle, T - idle - 50, T);
+		ws_life_end_step(life, T, true);
+		for (uint32_t s = 0; s < WS_LIFE_STEPS; s++)
 		{
-			const WsLifeTable *t = &life->table;
-			bool		in_use = idle * 15 < be && idle < hold;
-			bool		held = idle * 15 >= be && idle < hold && idle < be;
+			bool		here = s * be <= idle * 90 && idle * 90 < (s + 1) * be;
 
-			ws_life_init(life, 2, table[i].break_even, table[i].hold);
-			ws_life_begin_step(life);
-			ws_life_item(life, 0, T - idle, 0, T);
-			ws_life_item(life, 1, T - idle, T - idle - 50, T);
-			ws_life_end_step(life, T, true);
-			wrong_step += sum_population(t) != (idle < be ? 2 : 0);
-			for (uint32_t s = 0; s < WS_LIFE_STEPS; s++)
-			{
-				bool		here = s * be <= idle * 90 && idle * 90 < (s + 1) * be;
-
-				wrong_step += t->population[0][s] != here || t->population[1][s] != here ||
-					t->population[2][s] != 0;
-			}
-			wrong_use += t->in_use != in_use || t->idle != held;
-			wrong_class += sum_of(t->at_risk) != 0;
-
-			ws_life_begin_step(life);
-			ws_life_item(life, 0, T - idle, 0, T + 1);
-			ws_life_item(life, 1, T + 1, 0, T + 1);
-			ws_life_end_step(life, T + 1, true);
-			wrong_class += sum_of(t->at_risk) != (idle < be ? 2 : 0) ||
-				sum_of(t->returned) != (idle < be ? 1 : 0);
-			for (uint32_t c = 0; c < WS_LIFE_CLASSES; c++)
-			{
-				bool		here = c * be <= idle * 30 && idle * 30 < (c + 1) * be;
-
-				wrong_class += t->at_risk[0][c] != here || t->at_risk[1][c] != here ||
-					t->returned[0][c] != 0 || t->returned[1][c] != here;
-			}
+			wrong_step += t->population[0][s] != here || t->population[1][s] != here;
 		}
-		ok(wrong_step == 0, "%d seconds: 90 steps of idle time, to the tick", table[i].break_even);
-		ok(wrong_class == 0, "%d seconds: 30 classes, by idle time when the last step ended",
-		   table[i].break_even);
-		ok(wrong_use == 0, "%d seconds, hold %d: in use for a 15th of it, and idle up to the hold",
-		   table[i].break_even, table[i].hold);
-		free(life);
+		wrong_step += SUM(t->population) != 2 * n || SUM(t->at_risk) != 0;
+		wrong_use += t->in_use != (idle * 15 < be && idle < life->hold) ||
+			t->idle != (idle * 15 >= be && idle < life->hold && idle < be);
+
+		ws_life_begin_step(life);
+		ws_life_item(life, 0, T - idle, 0, T + 1);
+		ws_life_item(life, 1, T + 1, 0, T + 1);
+		ws_life_end_step(life, T + 1, true);
+		for (uint32_t c = 0; c < WS_LIFE_CLASSES; c++)
+		{
+			bool		here = c * be <= idle * 30 && idle * 30 < (c + 1) * be;
+
+			wrong_class += t->at_risk[0][c] != here || t->at_risk[1][c] != here || t->returned[1][c] != here;
+		}
+		wrong_class += SUM(t->at_risk) != 2 * n || SUM(t->returned) != n;
 	}
+	ok(wrong_step == 0, "%d seconds: 90 steps of idle time, to the tick", break_even);
+	ok(wrong_class == 0, "%d seconds: 30 classes, by idle time when the last step ended", break_even);
+	ok(wrong_use == 0, "%d seconds, hold %d: in use for a 15th of it, and idle up to the hold", break_even, hold);
+	free(life);
 }
 
 /*
@@ -273,28 +189,19 @@ test_remembering(void)
 {
 	WsLife	   *life = new_life(4, 900, 900);
 	const WsLifeTable *t = &life->table;
-	double		before[2];
-	WsLifeTable saved;
+	double		before;
 
-	/*
-	 * Two items idle for a second and two for 895 at T.  At T + 100 one of
-	 * each is used.
-	 */
+	/* two items idle for a second and two for 895; then one of each is used */
 	ws_life_begin_step(life);
-	ws_life_item(life, 0, T - 10, 0, T);
-	ws_life_item(life, 1, T - 10, 0, T);
-	ws_life_item(life, 2, T - 8950, 0, T);
-	ws_life_item(life, 3, T - 8950, 0, T);
+	for (uint32_t i = 0; i < 4; i++)
+		ws_life_item(life, i, T - (i < 2 ? 10 : 8950), 0, T);
 	ws_life_end_step(life, T, true);
-	ok(sum_of(t->at_risk) == 0 && life->stepped == T, "the first step only looks who is there");
 	ws_life_begin_step(life);
-	ws_life_item(life, 0, T + 100, 0, T + 100);
-	ws_life_item(life, 1, T - 10, 0, T + 100);
-	ws_life_item(life, 2, T + 100, 0, T + 100);
-	ws_life_item(life, 3, T - 8950, 0, T + 100);
+	for (uint32_t i = 0; i < 4; i++)
+		ws_life_item(life, i, i % 2 ? T - (i < 2 ? 10 : 8950) : T + 100, 0, T + 100);
 	ws_life_end_step(life, T + 100, true);
 	ok(t->at_risk[0][0] == 2 && t->returned[0][0] == 1 && t->at_risk[0][29] == 2 &&
-	   t->returned[0][29] == 1 && sum_of(t->at_risk) == 4, "the second counts them, in full");
+	   t->returned[0][29] == 1 && SUM(t->at_risk) == 4, "a step counts in full");
 
 	/*
 	 * A step of 100 ticks without items.  Class 0 is remembered for 0.335
@@ -302,102 +209,21 @@ test_remembering(void)
 	 */
 	step(life, 0, 0, T + 200, true);
 	is_within(t->at_risk[0][0], 2 * 0.967376514, 1e-8, "the youngest are remembered for 301.5 seconds");
-	is_within(t->returned[0][0], 0.967376514, 1e-8, "and so are those that returned");
-	is_within(t->at_risk[0][29], 2 * 0.974588425, 1e-8, "the oldest for 388.5");
-	is_within(t->returned[0][29], 0.974588425, 1e-8, "and so are those");
-	ok(sum_population(t) == 0 && t->in_use == 0 && t->idle == 0,
-	   "who was there is not remembered at all");
+	is_within(t->returned[0][29], 0.974588425, 1e-8, "the oldest for 388.5");
 	is_int(life->stepped, T + 200, "when the last step ended is");
 
-	/* untrusted */
-	ws_life_begin_step(life);
-	ws_life_item(life, 0, T + 250, 0, T + 300);
-	ws_life_item(life, 1, T + 250, 0, T + 300);
-	saved = life->table;
-	ws_life_end_step(life, T + 300, false);
-	ok(memcmp(t->at_risk, saved.at_risk, sizeof(saved.at_risk)) == 0 &&
-	   memcmp(t->returned, saved.returned, sizeof(saved.returned)) == 0,
-	   "a step that is not to be trusted leaves what was counted alone");
-	ok(sum_population(t) == 2 && life->stepped == T + 300 && life->items[1].last == T + 250,
-	   "but renews who is there, and ends");
-
 	/* a step may take three times as long and a second: 310 ticks */
-	before[0] = t->at_risk[0][0];
-	before[1] = t->at_risk[0][29];
-	step(life, T + 250, 0, T + 611, true);
-	ok(t->at_risk[0][0] == before[0] && t->at_risk[0][29] == before[1] && sum_of(life->at_risk) == 1,
-	   "nor is a step trusted that took far too long");
-	ok(sum_population(t) == 1 && life->stepped == T + 611, "though it renews who is there, and ends");
-	before[0] = t->at_risk[0][0];
-	step(life, 0, 0, T + 921, true);
-	is_within(t->at_risk[0][0], before[0] * exp(-310 / 3015.0), 1e-9,
+	before = t->at_risk[0][0];
+	step(life, 0, 0, T + 511, true);
+	ok(t->at_risk[0][0] == before && life->stepped == T + 511, "a step that took far too long is not trusted");
+	step(life, 0, 0, T + 821, true);
+	is_within(t->at_risk[0][0], before * exp(-310 / 3015.0), 1e-9,
 			  "one that took three times as long, and a second, is");
-
-	/* the clock stands still, or goes back */
-	before[0] = t->at_risk[0][0];
-	step(life, 0, 0, T + 921, true);
-	ok(t->at_risk[0][0] == before[0], "a step that took no time forgets nothing");
-	step(life, 0, 0, T + 900, true);
-	ok(t->at_risk[0][0] == before[0] && life->stepped == T + 900, "nor does one that took less");
-	free(life);
-}
-
-/*
- * An item that the step before did not report may have been used at any time
- * since.
- */
-static void
-test_left_out(void)
-{
-	WsLife	   *life = new_life(1, 900, 900);
-
-	step(life, T, 0, T, true);
-	step(life, 0, 0, T + 100, true);
-	step(life, T + 150, 0, T + 200, true);
-	ok(sum_of(life->at_risk) == 0 && sum_of(life->returned) == 0 && sum_population(&life->table) == 1,
-	   "left out: not at risk in the step that it comes back in");
-	ok(life->items[0].group == 1, "left out: but what is known of it is kept");
-	step(life, T + 150, 0, T + 300, true);
-	ok(sum_of(life->at_risk) == 1, "left out: at risk in the next again");
-	free(life);
-}
-
-static void
-test_late(void)
-{
-	WsLife	   *life = new_life(1, 900, 900);
-
-	step(life, T - 1000, 0, T, true);
-	step(life, T - 1000, 0, T + 100, true);
-	ok(life->at_risk[0][3] == 1 && sum_of(life->returned) == 0, "late: an item that is idle");
-
-	/* used at T + 50, reported only now */
-	step(life, T + 50, 0, T + 200, true);
-	ok(life->at_risk[0][3] == 1 && life->returned[0][3] == 1 && sum_of(life->at_risk) == 1,
-	   "late: a use from before the last step counts when it is reported, from what was known");
-	ok(life->items[0].last == T + 50 && life->items[0].group == 1 &&
-	   life->table.population[1][1] == 1, "late: and is as long ago as it is");
-	step(life, T + 50, 0, T + 300, true);
-	ok(life->at_risk[1][0] == 1 && sum_of(life->at_risk) == 1 && sum_of(life->returned) == 0,
-	   "late: the next step goes on from there");
-
-	/* reported with a tick before the known one */
-	step(life, T + 20, 0, T + 400, true);
-	ok(life->items[0].last == T + 50 && sum_of(life->at_risk) == 1 && sum_of(life->returned) == 0,
-	   "late: a report of an earlier tick than known is no use");
-
-	/* ahead */
-	step(life, T + 505, 0, T + 500, true);
-	ok(life->table.population[1][0] == 1 && sum_of(life->returned) == 1,
-	   "ahead: a use of the future is one of now");
-	step(life, T + 550, 0, T + 600, true);
-	ok(sum_of(life->at_risk) == 0 && sum_of(life->returned) == 0,
-	   "ahead: the item was not at risk before that");
-	step(life, T + 600, 0, T + 700, true);
-	ok(life->at_risk[1][0] == 1 && life->returned[1][0] == 1, "ahead: but is, then");
-	step(life, T + 600, 0, T + 800, true);
-	ok(life->at_risk[1][0] == 1 && sum_of(life->returned) == 0,
-	   "ahead: a use at the very end of a step belongs to it");
+	before = t->at_risk[0][0];
+	step(life, 0, 0, T + 821, true);
+	step(life, 0, 0, T + 800, true);
+	ok(t->at_risk[0][0] == before && life->stepped == T + 800,
+	   "if the clock stands still or goes back, nothing is forgotten");
 	free(life);
 }
 
@@ -407,22 +233,13 @@ test_late(void)
  * ----------------------------------------------------------------
  */
 
-/* an item of group 1, last used at T */
+/* an item of group 1, last used at T, and marked at T + 600 */
 static WsLife *
-used_twice(int hold)
+marked_one(void)
 {
-	WsLife	   *life = new_life(1, 900, hold);
+	WsLife	   *life = new_life(1, 900, 300);
 
 	step(life, T, T - 1000, T, true);
-	return life;
-}
-
-/* and marked at T + 600; the counters as if nothing was ever forgotten */
-static WsLife *
-marked_one(int hold)
-{
-	WsLife	   *life = used_twice(hold);
-
 	life->mark = true;
 	step(life, T, 0, T + 600, true);
 	life->mark = false;
@@ -461,7 +278,6 @@ test_marks(void)
 		{"idle for as long", true, 100, 9000, 900, false},
 	};
 	WsLife	   *life;
-	double		had;
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 	{
@@ -476,80 +292,33 @@ test_marks(void)
 		free(life);
 	}
 
-	life = marked_one(300);
-	step(life, T, 0, T + 700, true);
-	ok(life->items[0].marked && life->table.marked == 0,
-	   "marks: once marked it stays so, whether or not it matters who else becomes idle");
+	life = marked_one();
 	step(life, T + 750, 0, T + 800, true);
-	is_within(life->table.marked, left(100), 1e-12, "marks: a use within the hold ends one");
-	is_within(life->table.came_back, left(100), 1e-12, "marks: which came back");
-	ok(!life->items[0].marked && !life->items[0].given_up, "marks: it is marked no more");
-	had = life->table.marked;
-	step(life, T + 850, 0, T + 900, true);
-	is_within(life->table.came_back, had * left(100), 1e-12,
-			  "marks: its next use does not count, and ends are remembered for four break-even times");
+	is_within(life->table.marked, left(200), 1e-12, "marks: a use within the hold ends one");
+	ok(life->table.came_back == life->table.marked && !life->items[0].marked, "marks: which came back");
 	free(life);
 
-	life = marked_one(300);
+	life = marked_one();
 	step(life, T, 0, T + 2999, true);
 	ok(life->table.marked == 0 && !life->items[0].given_up, "marks: up to the hold nothing is lost");
 	step(life, T, 0, T + 3000, true);
-	ok(life->items[0].marked && life->items[0].given_up, "marks: at the hold it is given up");
-	is_within(life->table.marked, left(1), 1e-12, "marks: which ends it");
-	is_within(life->table.came_back, 0, 0, "marks: as one that did not come back");
-	step(life, T, 0, T + 3100, true);
-	is_within(life->table.marked, left(101), 1e-12, "marks: it is given up only once");
-	step(life, T + 8900, 0, T + 8900, true);
-	is_within(life->table.marked, left(5901), 1e-12, "marks: if it comes back after all, no more ends");
-	is_within(life->table.came_back, left(5800), 1e-12, "marks: but one that came back in time");
-	ok(!life->items[0].marked && !life->items[0].given_up && check(life) == NULL,
-	   "marks: and it may be marked again");
-	free(life);
-
-	life = marked_one(300);
-	step(life, T, 0, T + 3000, true);
+	ok(life->items[0].given_up && near(life->table.marked, left(1)) && life->table.came_back == 0,
+	   "marks: at the hold it is given up, which ends it");
 	step(life, T + 9000, 0, T + 9100, true);
-	ok(life->table.came_back > 0.8, "marks: after just the break-even time it is still in time");
+	ok(near(life->table.marked, left(6101)) && near(life->table.came_back, left(6100)),
+	   "marks: after just the break-even time it comes back in time, and ends once");
 	free(life);
-	life = marked_one(300);
-	step(life, T, 0, T + 3000, true);
+
+	life = marked_one();
 	step(life, T + 9001, 0, T + 9100, true);
-	ok(life->table.came_back == 0 && life->table.marked > 0.7 && !life->items[0].marked &&
-	   !life->items[0].given_up && life->items[0].group == 0,
-	   "marks: later than that it is another page");
+	ok(near(life->table.marked, left(8500)) && life->table.came_back == 0, "marks: later it does not");
 	free(life);
 
-	life = marked_one(300);
-	step(life, T + 9001, 0, T + 9100, true);
-	is_within(life->table.marked, left(8500), 1e-12,
-			  "marks: one that was not looked at meanwhile ends once, too");
-	is_within(life->table.came_back, 0, 0, "marks: and did not come back in time");
-	free(life);
-
-	/* a hold as long as the break-even time */
-	life = marked_one(900);
-	step(life, T, 0, T + 8999, true);
-	ok(life->table.marked == 0 && life->table.idle == 1, "marks: the longest hold lasts as long");
-	step(life, T, 0, T + 9000, true);
-	ok(life->items[0].given_up && life->table.marked > 0.9 && life->table.idle == 0 &&
-	   sum_population(&life->table) == 0, "marks: and then it is over");
-	free(life);
-
-	/* none */
-	life = used_twice(0);
-	life->mark = true;
-	for (uint32_t tick = T + 100; tick < T + 10000; tick += 100)
-		step(life, T, 0, tick, true);
-	ok(!life->items[0].marked && life->table.marked == 0 && life->table.came_back == 0,
-	   "marks: with no hold there are none");
-	free(life);
-
-	/* forgotten */
-	life = marked_one(300);
+	life = marked_one();
 	ws_life_forget(life, 0);
 	step(life, T + 700, 0, T + 700, true);
 	ok(life->items[0].group == 0 && life->items[0].born == T + 700 && life->table.marked == 0 &&
-	   sum_of(life->at_risk) == 0, "forgotten: an item is another one then, and no end has come");
+	   SUM(life->at_risk) == 0, "forgotten: an item is another one then, and no end has come");
 	free(life);
 }
 
@@ -569,6 +338,7 @@ typedef struct Past
 	int			reported[STEPS];	/* in this step */
 	uint32_t	before;
 	int			until;			/* step after which it was no more */
+	bool		left_out[STEPS];	/* was not reported in this step */
 } Past;
 
 typedef struct Steps
@@ -653,7 +423,7 @@ naive_ends(const Steps *s, const Past *p, double *ends)
 		int			n = uses_until(p, step);
 		uint32_t	idle;
 
-		if (n == 0)
+		if (n == 0 || p->left_out[step])
 			continue;
 		if (n > then && marked)
 		{
@@ -691,7 +461,7 @@ naive_table(const Steps *s, WsLifeTable *t)
 		naive_ends(s, p, ends);
 		t->marked += ends[0];
 		t->came_back += ends[1];
-		if (n > 0 && p->until >= end)
+		if (n > 0 && p->until >= end && !p->left_out[end])
 		{
 			uint32_t	idle = idle_for(p->use[n - 1], s->now[end]);
 			int			group = naive_group(s, p, n);
@@ -714,7 +484,8 @@ naive_table(const Steps *s, WsLifeTable *t)
 			double		share;
 
 			n = uses_until(p, step - 1);
-			if (n == 0 || !is_trusted(s, step) || p->use[n - 1] > s->now[step - 1])
+			if (n == 0 || !is_trusted(s, step) || p->use[n - 1] > s->now[step - 1] ||
+				p->left_out[step] || p->left_out[step - 1])
 				continue;
 			idle = idle_for(p->use[n - 1], s->now[step - 1]);
 			if (idle >= s->be)
@@ -743,7 +514,7 @@ test_definition(int break_even, int hold, uint64_t seed)
 	long		wrong_risk = 0;
 	long		wrong_population = 0;
 	long		wrong_marks = 0;
-	long		unsound = 0;
+	long		left_out = 0;
 	long		late = 0;
 	long		ahead = 0;
 	long		untrusted = 0;
@@ -800,6 +571,10 @@ test_definition(int break_even, int hold, uint64_t seed)
 				uint32_t	last = p->n > 0 ? p->use[p->n - 1] : 0;
 				uint32_t	before = 0;
 
+				p->left_out[step] = p->n > 0 && random_below(&seed, 30) == 0;
+				left_out += p->left_out[step];
+				if (p->left_out[step])
+					continue;
 				if (random_unit(&seed) > exp(-(double) took / pace[i]))
 				{
 					uint32_t	use = now - random_below(&seed, took);
@@ -844,7 +619,6 @@ test_definition(int break_even, int hold, uint64_t seed)
 				!near(life->table.came_back, want.came_back);
 			most_ends = fmax(most_ends, want.marked);
 			most_back = fmax(most_back, want.came_back);
-			unsound += check(life) != NULL;
 
 			/* now and then an item becomes another */
 			if (s.npasts < PASTS && random_below(&seed, 4) == 0)
@@ -860,19 +634,13 @@ test_definition(int break_even, int hold, uint64_t seed)
 	is_int(wrong_risk, 0, "at random: who was at risk, and who returned");
 	is_int(wrong_population, 0, "at random: who is there, in use and idle");
 	is_int(wrong_marks, 0, "at random: the ends of marks");
-	is_int(unsound, 0, "at random: sound throughout");
-	ok(late > 50 && ahead > 50 && untrusted > 20 && overlong > 10 && seen[0] > 100 &&
+	ok(late > 50 && left_out > 200 && ahead > 50 && untrusted > 20 && overlong > 10 && seen[0] > 100 &&
 	   seen[1] > 100 && seen[2] > 100 && back[0] > 10 && back[1] > 10 && back[2] > 10 &&
 	   (hold == 0) == (most_ends == 0) && (hold == 0 || (most_back > 1 && most_back < most_ends)),
 	   "%d seconds, hold %d: all of it happened", break_even, hold);
 	free(life);
 }
 
-/*
- * ----------------------------------------------------------------
- * When, and whether all is well
- * ----------------------------------------------------------------
- */
 static void
 test_due(void)
 {
@@ -885,16 +653,11 @@ test_due(void)
 		const char *name;
 	}			table[] = {
 		{900, 0, 0, true, "the first, at once"},
-		{900, 0, T, true, "the first, whenever"},
-		{900, T, T, false, "not again at once"},
 		{900, T, T + 99, false, "not before ten seconds"},
 		{900, T, T + 100, true, "after ten seconds"},
-		{900, T, T + 50000, true, "after long"},
 		{900, T, T - 1, false, "not if the clock goes back"},
 		{30, T, T + 3, false, "not before a third of a second"},
 		{30, T, T + 4, true, "after that, to the tick"},
-		{3600, T, T + 399, false, "not before 40 seconds"},
-		{3600, T, T + 400, true, "after 40 seconds"},
 		{900, UINT32_MAX - 50, UINT32_MAX, false, "not at the end of time"},
 	};
 
@@ -908,73 +671,22 @@ test_due(void)
 	}
 }
 
-/*
- * Break each invariant once, and see it reported.
- */
-static void
-test_check(void)
-{
-	WsLife	   *life = new_life(5, 900, 300);
-	WsLifeItem *item = &life->items[4];
-
-	ws_life_begin_step(life);
-	for (uint32_t i = 0; i < 5; i++)
-		ws_life_item(life, i, T + i, 0, T + 10);
-	ws_life_end_step(life, T + 10, true);
-	ok(check(life) == NULL, "check: a table is sound");
-	life->break_even = 299;
-	ok(check(life) != NULL, "check: too short a break-even time is reported");
-	life->break_even = 300;
-	ok(check(life) == NULL, "check: but not the shortest");
-	life->break_even = 36001;
-	ok(check(life) != NULL, "check: one that is too long is");
-	life->break_even = 36000;
-	ok(check(life) == NULL, "check: but not the longest");
-	life->break_even = 9000;
-	life->table.at_risk[2][29] = 2;
-	life->table.returned[2][29] = 2.001;
-	ok(check(life) != NULL, "check: more that came back than were at risk are reported");
-	life->table.returned[2][29] = 2 * (1 + 1e-12);
-	ok(check(life) == NULL, "check: but not what is rounded");
-	life->table.returned[2][29] = -0.001;
-	ok(check(life) != NULL, "check: less than none are");
-	life->table.returned[2][29] = NAN;
-	ok(check(life) != NULL, "check: so is no number at all");
-	life->table.returned[2][29] = 1;
-	life->table.at_risk[2][29] = NAN;
-	ok(check(life) != NULL, "check: of those at risk, too");
-	life->table.at_risk[2][29] = 1;
-	ok(check(life) == NULL, "check: all that were at risk may come back");
-	item->group = 3;
-	ok(check(life) != NULL, "check: a group that is none is reported");
-	item->group = 0;
-	item->born++;
-	ok(check(life) != NULL, "check: so is an item used before it was born");
-	item->born--;
-	item->given_up = 1;
-	ok(check(life) != NULL, "check: so is one given up that was not marked");
-	item->marked = 1;
-	ok(check(life) == NULL, "check: but not one that was");
-	free(life);
-}
-
 int
 main(void)
 {
-	plan(155);
+	plan(78);
 	test_new();
 	test_groups();
-	test_classes();
+	test_classes(30, 0);
+	test_classes(30, 30);
+	test_classes(900, 30);
+	test_classes(3600, 300);
 	test_remembering();
-	test_left_out();
-	test_late();
 	test_marks();
 	test_definition(30, 20, 93);
 	test_definition(30, 0, 94);
 	test_definition(900, 300, 95);
 	test_definition(900, 900, 96);
-	test_definition(3600, 300, 97);
 	test_due();
-	test_check();
 	return done();
 }
