@@ -67,6 +67,8 @@ test_new(void)
 	   !life->mark && life->stepped == 0 && life->break_even == 36000 && life->hold == 3000,
 	   "a new table is empty, and knows its times in ticks");
 	is_int(ws_life_size(100) - ws_life_size(0), 100 * sizeof(WsLifeItem), "its size goes with its items");
+	step(life, 500, 0, 500, true);
+	ok(life->items[0].group == 0 && life->items[0].born == 500, "a first use in the beginning of time is a first use");
 	free(life);
 }
 
@@ -674,7 +676,7 @@ test_due(void)
 int
 main(void)
 {
-	plan(78);
+	plan(79);
 	test_new();
 	test_groups();
 	test_classes(30, 0);

@@ -129,24 +129,6 @@ reads_state(WsStream *stream, State state)
 }
 
 /*
- * Claim the next place and do not come back.
- */
-static uint32_t
-claim(WsStream *stream)
-{
-	return stream->head++;
-}
-
-/*
- * Give up the next place without a wait.
- */
-static void
-skip(WsStream *stream)
-{
-	stream->tail++;
-}
-
-/*
  * What a writer leaves in the place of this position.  To be copied there by
  * a test that stops a writer, and lets it go on later.
  */
@@ -164,184 +146,151 @@ written_at(uint32_t places, uint32_t position, uint64_t number)
 }
 
 static void
-test_empty_and_order(void)
+test_fields(void)
 {
 	WsStream   *stream = new_stream(8);
 	WsEvent		e;
 	bool		fine = true;
 
 	is_int(ws_stream_size(8), 3 * 64 + 8 * sizeof(WsEvent), "a stream is three lines of cache and its places");
-	ok(ws_stream_filled(stream) == 0 && reads_state(stream, EMPTY) &&
-	   reads_state(stream, EMPTY) && stream->tail == 0,
-	   "a new stream is empty, and stays where it is when read");
-
-	for (uint64_t i = 0; i < 5; i++)
-		fine &= write_number(stream, i);
-	ok(fine && ws_stream_filled(stream) == 5, "five events are written");
-	for (uint64_t i = 0; i < 5; i++)
-		fine &= reads_number(stream, i);
-	ok(fine && ws_stream_filled(stream) == 0 && reads_state(stream, EMPTY),
-	   "and read in their order, each once");
-
-	/* every field at its ends */
-	memset(&e, 0xFF, sizeof(e));
+	ok(ws_stream_filled(stream) == 0 && read_one(stream, &e) == EMPTY && stream->tail == 0,
+	   "a new stream is empty");
 	for (int i = 0; i < 2; i++)
 	{
 		WsEvent		got;
 
+		memset(&e, i == 0 ? 0xFF : 0, sizeof(e));
 		e.stamp = 77;
 		e.check = 88;
-		fine &= ws_stream_write(stream, &e) &&
-			read_one(stream, &got) == EVENT && same_event(&e, &got) &&
+		fine &= ws_stream_write(stream, &e) && read_one(stream, &got) == EVENT && same_event(&e, &got) &&
 			got.stamp == stream->tail;
-		memset(&e, 0, sizeof(e));
 	}
 	ok(fine, "all ones and all zeros survive, and stamp and check are the stream's own");
-	e = make_event(1);
 	e.kind = WS_EVENT_REMOVE;
 	e.run = WS_RUN_MAX;
-	{
-		WsEvent		got;
-
-		ok(ws_stream_write(stream, &e) && read_one(stream, &got) == EVENT &&
-		   got.kind == WS_EVENT_REMOVE && got.run == WS_RUN_MAX,
-		   "the last kind and the longest run have room in their bits");
-	}
-	free(stream);
-}
-
-static void
-test_full(void)
-{
-	WsStream   *stream = new_stream(8);
-	uint32_t	head;
-	bool		fine = true;
-
-	for (uint64_t i = 0; i < 8; i++)
-		fine &= write_number(stream, i);
-	ok(fine && ws_stream_filled(stream) == 8, "eight events fill eight places");
-	head = stream->head;
-	for (uint64_t i = 0; i < 20; i++)
-		fine &= !write_number(stream, 100 + i);
-	ok(fine && stream->head == head, "more are refused, and claim no place");
-	ok(reads_number(stream, 0), "nothing was overwritten");
-	ok(write_number(stream, 8) && !write_number(stream, 9),
-	   "an event that is read makes room for one, and for no more");
-	for (uint64_t i = 1; i <= 8; i++)
-		fine &= reads_number(stream, i);
-	ok(fine && reads_state(stream, EMPTY), "the rest come whole and in order");
+	ok(e.kind == WS_EVENT_REMOVE && e.run == WS_RUN_MAX, "the last kind and the longest run have room in their bits");
 	free(stream);
 }
 
 /*
- * Write and read at random against a queue in plain memory, which knows only
- * numbers.  Returns how often anything differed.
+ * ----------------------------------------------------------------
+ * Against a queue
+ * ----------------------------------------------------------------
  */
-static long
-compare_with_queue(WsStream *stream, long steps, uint64_t seed, long *refused)
-{
-	uint64_t	first = 0;		/* the next number to come out */
-	uint64_t	next = 0;		/* and to go in */
-	long		wrong = 0;
 
-	*refused = 0;
-	for (long i = 0; i < steps; i++)
+/*
+ * Writers write, or claim a place and stop, for good or for a while; or what
+ * they wrote is damaged.  The reader takes up to ten events in a turn, and looks
+ * more than once in some.  A queue in plain memory has for each place its
+ * number, and whether it is whole, pending or damaged.  The reader gives up a
+ * place that was pending at the end of WS_STREAM_PATIENCE turns after the first
+ * that found it.
+ */
+static void
+test_queue(uint32_t places, uint32_t start)
+{
+	enum
+	{
+		STEPS = 60000, SOME = 10, MOST = 128
+	};
+	WsStream   *stream = used_stream(places, start);
+	WsStreamWait wait = {start, 0};
+	struct
+	{
+		State		state;
+		uint64_t	number;
+	}			queue[MOST];
+	uint32_t	first = start;	/* the next position to come out */
+	uint32_t	next = start;	/* and to go in */
+	uint32_t	seen = start;	/* the first, when the last turn ended */
+	int			turns = 0;		/* that have ended since then with it pending */
+	uint64_t	seed = 31 + places + start;
+	int			lost = 7;
+	int			want_lost = 7;
+	long		wrong = 0;
+	long		count[5] = {0};
+
+	for (long i = 0; i < STEPS; i++)
 	{
 		/* for some time rather more writing, then rather more reading */
-		bool		writing = random_below(&seed, 100) < (i / 97 % 2 ? 62 : 38);
+		uint32_t	writing = i / 97 % 2 ? 62 : 38;
+		uint32_t	what = random_below(&seed, 100);
 
-		if (writing)
+		if (what < writing)
 		{
-			bool		room = next - first < stream->size;
+			bool		room = next - first < places;
 
-			wrong += write_number(stream, next) != room;
+			queue[next % MOST].number = (uint64_t) i;
+			if (what < 3 && room)
+			{
+				queue[next % MOST].state = PENDING;
+				stream->head++;
+				count[PENDING]++;
+			}
+			else
+			{
+				queue[next % MOST].state = EVENT;
+				wrong += write_number(stream, (uint64_t) i) != room;
+				count[EMPTY] += !room;
+			}
+			if (what == 3 && room)
+			{
+				queue[next % MOST].state = DAMAGED;
+				stream->events[next % places].check ^= 1;
+				count[DAMAGED]++;
+			}
 			next += room;
-			*refused += !room;
 		}
-		else if (first == next)
-			wrong += !reads_state(stream, EMPTY);
-		else
-			wrong += !reads_number(stream, first++);
+		else if (what < 95)
+		{
+			WsEvent		events[SOME];
+			int			most = random_below(&seed, 2) ? 1 : SOME;
+			int			want = 0;
+			int			n = ws_stream_take(stream, &wait, events, most, &lost);
+
+			while (first != next && want < most)
+			{
+				WsEvent		event = make_event(queue[first % MOST].number);
+				bool		pending = queue[first % MOST].state == PENDING;
+
+				if (pending && (first != seen || turns < WS_STREAM_PATIENCE))
+					break;
+				if (pending)
+					turns = 0;
+				count[4] += pending;
+				if (queue[first++ % MOST].state != EVENT)
+					want_lost++;
+				else if (++want <= n)
+				{
+					wrong += !same_event(&events[want - 1], &event);
+					count[EVENT]++;
+				}
+			}
+			wrong += n != want || lost != want_lost || stream->tail != first;
+			if (random_below(&seed, 3) > 0)
+			{
+				turns = first != next && first == seen ? turns + 1 : 0;
+				seen = first;
+				ws_stream_end_turn(stream, &wait);
+			}
+		}
+		else if (first != next)
+		{
+			/* one that was only late */
+			uint32_t	late = first + random_below(&seed, next - first);
+
+			if (queue[late % MOST].state == PENDING)
+			{
+				stream->events[late % places] = written_at(places, late, queue[late % MOST].number);
+				queue[late % MOST].state = EVENT;
+			}
+		}
 		wrong += ws_stream_filled(stream) != next - first;
 	}
-	return wrong;
-}
-
-static void
-test_wrap(void)
-{
-	static const uint32_t places[] = {1, 2, 8, 64};
-
-	for (int i = 0; i < 4; i++)
-	{
-		WsStream   *stream = new_stream(places[i]);
-		long		refused;
-		long		wrong = compare_with_queue(stream, 60000, 31 + (uint64_t) i, &refused);
-
-		ok(wrong == 0 && refused > 0 && stream->head > 100 * places[i],
-		   "%u places: a queue, over and over again", places[i]);
-		free(stream);
-
-		/* positions pass 2^32 in the middle of it */
-		stream = used_stream(places[i], UINT32_MAX - 9000);
-		wrong = compare_with_queue(stream, 60000, 41 + (uint64_t) i, &refused);
-		ok(wrong == 0 && refused > 0 && stream->head < UINT32_MAX / 2,
-		   "%u places: and when positions wrap", places[i]);
-		free(stream);
-	}
-}
-
-static void
-test_pending(void)
-{
-	static const uint32_t start[] = {0, 12345, UINT32_MAX - 1, UINT32_MAX};
-	bool		waits = true;
-	bool		skips = true;
-	bool		late = true;
-	bool		full = true;
-
-	for (int i = 0; i < 4; i++)
-	{
-		WsStream   *stream = used_stream(8, start[i]);
-		uint32_t	position;
-
-		/* one is claimed, and the one behind it written */
-		position = claim(stream);
-		waits &= reads_state(stream, PENDING);
-		waits &= write_number(stream, 1);
-		for (int n = 0; n < 10; n++)
-			waits &= reads_state(stream, PENDING);
-		waits &= stream->tail == position && ws_stream_filled(stream) == 2;
-		skip(stream);
-		skips &= stream->tail == position + 1 && reads_number(stream, 1) &&
-			reads_state(stream, EMPTY);
-
-		/* one that is only late */
-		position = claim(stream);
-		write_number(stream, 3);
-		late &= reads_state(stream, PENDING);
-		stream->events[position & 7] = written_at(8, position, 2);
-		late &= reads_number(stream, 2) && reads_number(stream, 3) &&
-			reads_state(stream, EMPTY);
-
-		/* a claim takes room like an event */
-		for (int n = 0; n < 8; n++)
-			claim(stream);
-		full &= !write_number(stream, 4);
-		for (int n = 0; n < 8; n++)
-		{
-			full &= reads_state(stream, PENDING);
-			skip(stream);
-			full &= write_number(stream, (uint64_t) n);
-		}
-		for (int n = 0; n < 8; n++)
-			full &= reads_number(stream, (uint64_t) n);
-		free(stream);
-	}
-	ok(waits, "the reader does not pass a place that is claimed and not written");
-	ok(skips, "until it is skipped; what is behind it is not lost");
-	ok(late, "a writer that is only late loses nothing");
-	ok(full, "claims fill the stream, and skipping makes room");
+	ok(wrong == 0 && count[EVENT] > 1000 && count[EMPTY] > 20 && count[DAMAGED] > 50 &&
+	   count[PENDING] > 200 && count[4] > 50 && next - start > 2000,
+	   "%u places from %u: a queue, in which places stay pending, or are damaged", places, start);
+	free(stream);
 }
 
 /*
@@ -363,12 +312,12 @@ test_woken_writer(void)
 	{
 		uint32_t	start = (uint32_t) mix64(trial);
 		WsStream   *stream = used_stream(4, start);
-		uint32_t	position = claim(stream);
+		uint32_t	position = stream->head++;
 		WsEvent		late = written_at(4, position, 2 * trial + 1);
 		WsEvent    *place = &stream->events[position & 3];
 		uint32_t	stamp;
 
-		skip(stream);
+		stream->tail++;			/* it is given up */
 		for (uint64_t n = 0; n < 4; n++)
 			held_up &= write_number(stream, 1000000 + 4 * trial + n);
 		for (uint64_t n = 0; n < 3; n++)
@@ -385,7 +334,7 @@ test_woken_writer(void)
 			/* and its stamp: not what the reader waits for */
 			held_up &= place->stamp == position + 1 &&
 				reads_state(stream, PENDING);
-			skip(stream);
+			stream->tail++;
 		}
 		else
 		{
@@ -409,171 +358,53 @@ test_woken_writer(void)
 }
 
 /*
- * Content that changed by itself.
+ * Content that changed by itself: a bit, and as many words of another event as
+ * the machine got round to.
  */
 static void
 test_damage(void)
 {
 	enum
 	{
-		EVENTS = 300, BITS = (sizeof(WsEvent) - sizeof(uint32_t)) * 8
+		EVENTS = 300, BITS = (sizeof(WsEvent) - sizeof(uint32_t)) * 8, HALVES = 100000
 	};
-	long		passed = 0;
-	long		trials = 0;
-	bool		goes_on = true;
+	long		bits = 0;
+	long		halves = 0;
+	long		wrong = 0;
 	uint64_t	seed = 51;
 	WsStream   *stream = new_stream(4);
 
-	for (uint64_t n = 0; n < EVENTS; n++)
-	{
-		for (int bit = 0; bit < (int) BITS; bit++)
-		{
-			WsEvent    *place = &stream->events[stream->head & 3];
-			uint32_t	tail = stream->tail;
-			WsEvent		got;
-			State state;
-
-			goes_on &= write_number(stream, n);
-			((uint8_t *) place)[4 + bit / 8] ^= (uint8_t) (1 << bit % 8);
-			state = read_one(stream, &got);
-			goes_on &= state == DAMAGED || state == EVENT;
-
-			goes_on &= stream->tail == tail + 1;
-			passed += state == EVENT;
-
-			trials++;
-		}
-	}
-	ok(goes_on && reads_state(stream, EMPTY), "a damaged event is taken, too");
-
-	/*
-	 * A single bit changes what is multiplied by a power of two, which is no
-	 * random change of the check byte; but rarely none.
-	 */
-	ok(passed <= trials / 64, "a bit that changes is noticed: all but %ld of %ld", passed, trials);
-
-	passed = trials = 0;
-	for (uint64_t n = 0; n < 100000; n++)
+	for (uint64_t n = 0; n < EVENTS * BITS + HALVES; n++)
 	{
 		WsEvent    *place = &stream->events[stream->head & 3];
 		WsEvent		other = make_event(random64(&seed));
 		uint32_t	words = 1 + random_below(&seed, sizeof(WsEvent) / 4 - 2);
 		WsEvent		got;
+		State state;
 
-		/* as many words of another event as the machine got round to */
-		goes_on &= write_number(stream, n);
-		memcpy((char *) place + 4, (char *) &other + 4, 4 * words);
-		passed += read_one(stream, &got) == EVENT;
-		trials++;
+		wrong += !write_number(stream, n);
+		if (n < EVENTS * BITS)
+			((uint8_t *) place)[4 + n % BITS / 8] ^= (uint8_t) (1 << n % 8);
+		else
+			memcpy((char *) place + 4, (char *) &other + 4, 4 * words);
+		state = read_one(stream, &got);
+		wrong += (state != DAMAGED && state != EVENT) || ws_stream_filled(stream) != 0;
+		if (n < EVENTS * BITS)
+			bits += state == EVENT;
+		else
+			halves += state == EVENT;
 	}
+	is_int(wrong, 0, "a damaged event is taken, too");
+
+	/*
+	 * A single bit changes what is multiplied by a power of two, which is no
+	 * random change of the check byte; but rarely none.
+	 */
+	ok(bits <= EVENTS * BITS / 64, "a bit that changes is noticed: all but %ld of %d", bits, EVENTS * BITS);
 	/* one in 256, binomial */
-	ok(goes_on && passed - trials / 256.0 <= K_SIGMA * sqrt(trials / 256.0 * (255 / 256.0)),
-	   "half an event is noticed: all but %ld of %ld", passed, trials);
+	ok(halves - HALVES / 256.0 <= K_SIGMA * sqrt(HALVES / 256.0 * (255 / 256.0)),
+	   "half an event is noticed: all but %ld of %d", halves, HALVES);
 	free(stream);
-}
-
-/*
- * The reader takes what there is, by turns, and gives up a place that stays
- * pending for too many of them.
- */
-static void
-test_turns(void)
-{
-	enum
-	{
-		SOME = 10
-	};
-	static const uint32_t start[] = {0, 777, UINT32_MAX - 3};
-	bool		takes = true;
-	bool		waits = true;
-	bool		late = true;
-	bool		again = true;
-
-	for (int i = 0; i < 3; i++)
-	{
-		WsStream   *stream = used_stream(64, start[i]);
-		WsStreamWait wait = {0, 0};
-		WsEvent		events[SOME];
-		WsEvent		want;
-		uint32_t	position;
-		int			lost = 7;
-		int			turns;
-
-		/* no more than asked for, in order, and no more than there are */
-		for (uint64_t n = 0; n < 15; n++)
-			write_number(stream, n);
-		takes &= ws_stream_take(stream, &wait, events, SOME, &lost) == SOME;
-		for (uint64_t n = 0; n < SOME; n++)
-		{
-			want = make_event(n);
-			takes &= same_event(&events[n], &want);
-		}
-		/* the third of what is left is damaged: lost, and the others follow */
-		stream->events[(stream->tail + 2) & 63].page.block ^= 0x5A5A5A5A;
-		takes &= ws_stream_take(stream, &wait, events, SOME, &lost) == 4 && lost == 8;
-		want = make_event(13);
-		takes &= same_event(&events[2], &want);
-		takes &= ws_stream_take(stream, &wait, events, SOME, &lost) == 0 && lost == 8;
-		ws_stream_end_turn(stream, &wait);
-
-		/* one before a pending place, one behind it */
-		write_number(stream, 20);
-		position = claim(stream);
-		write_number(stream, 21);
-		takes &= ws_stream_take(stream, &wait, events, SOME, &lost) == 1 && lost == 8;
-		ws_stream_end_turn(stream, &wait);
-		for (turns = 1; turns < 100; turns++)
-		{
-			int			n = ws_stream_take(stream, &wait, events, SOME, &lost);
-
-			/* looking again in the same turn is no other turn */
-			if (n == 0)
-				n = ws_stream_take(stream, &wait, events, SOME, &lost);
-			ws_stream_end_turn(stream, &wait);
-			if (n > 0)
-				break;
-			waits &= lost == 8 && stream->tail == position;
-		}
-		want = make_event(21);
-		waits &= turns >= WS_STREAM_PATIENCE && turns <= WS_STREAM_PATIENCE + 1 && lost == 9 &&
-			same_event(&events[0], &want);
-
-		/* two places, each of which is late, but not by too much */
-		for (uint64_t n = 30; n < 32; n++)
-		{
-			position = claim(stream);
-			for (turns = 0; turns < WS_STREAM_PATIENCE; turns++)
-			{
-				late &= ws_stream_take(stream, &wait, events, SOME, &lost) == 0;
-				ws_stream_end_turn(stream, &wait);
-			}
-			stream->events[position & 63] = written_at(64, position, n);
-			late &= ws_stream_take(stream, &wait, events, SOME, &lost) == 1 && lost == 9;
-			want = make_event(n);
-			late &= same_event(&events[0], &want);
-		}
-		/* two that are given up, the second one as late as the first */
-		claim(stream);
-		position = claim(stream);
-		for (turns = 0; turns < 100 && lost < 10; turns++)
-		{
-			again &= ws_stream_take(stream, &wait, events, SOME, &lost) == 0;
-			ws_stream_end_turn(stream, &wait);
-		}
-		again &= stream->tail == position;
-		for (turns = 0; turns < 100 && lost < 11; turns++)
-		{
-			again &= ws_stream_take(stream, &wait, events, SOME, &lost) == 0;
-			ws_stream_end_turn(stream, &wait);
-		}
-		again &= turns >= WS_STREAM_PATIENCE && turns <= WS_STREAM_PATIENCE + 2 &&
-			ws_stream_filled(stream) == 0;
-		free(stream);
-	}
-	ok(takes, "the reader takes whole events, and counts damaged ones");
-	ok(waits, "it waits for a pending place for some turns, and then gives it up");
-	ok(late, "what comes within that time is not lost");
-	ok(again, "it waits as long for each place");
 }
 
 /*
@@ -713,14 +544,18 @@ test_threads(uint32_t places)
 int
 main(void)
 {
-	plan(40);
-	test_empty_and_order();
-	test_full();
-	test_wrap();
-	test_pending();
+	static const uint32_t places[] = {1, 2, 8, 64};
+
+	plan(25);
+	test_fields();
+	for (int i = 0; i < 4; i++)
+	{
+		test_queue(places[i], 0);
+		/* positions pass 2^32 in the middle of it */
+		test_queue(places[i], UINT32_MAX - 1000);
+	}
 	test_woken_writer();
 	test_damage();
-	test_turns();
 	test_threads(16);
 	test_threads(1024);
 	return done();
