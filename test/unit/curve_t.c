@@ -543,7 +543,7 @@ test_windows(void)
 }
 
 /*
- * Statistics, first part: n distinct pages arrive steadily over an hour, and
+ * Statistics: n distinct pages arrive steadily over an hour, and
  * 60 windows of a minute each are asked for.  Two of them are judged, the
  * whole hour and one in the middle; beside them the plain maximum likelihood
  * estimate, which is what the same cells give when all are of one tick, and
@@ -693,87 +693,15 @@ test_steady(void)
 	}
 }
 
-/*
- * Statistics, second part: pages are used again and again, so that a page's
- * last use decides.  Nine accesses in ten go to a hot tenth of the pages; the
- * hot tenth moves on to other pages every 20 minutes.  Truth comes from the
- * last use of each page.
- */
-static void
-test_reuse(void)
-{
-	enum
-	{
-		M = 1024, PAGES = 40000, PER_TICK = 10, TRIALS = 250, N = 60
-	};
-	static const int judged[] = {1, 5, 17, 60};
-	static uint32_t last[PAGES];
-	WsSketch   *sk = new_sketch(M, START);
-	uint32_t	ages[N];
-	WsEstimate	out[N];
-	Tally		tally[4] = {{0}};
-	uint64_t	seed = 70;
-	uint32_t	now = START + HOUR - 1;
-	double		sum[4] = {0};
-	bool		rises = true;
-	char		name[100];
-
-	for (int i = 0; i < N; i++)
-		ages[i] = (uint32_t) (i + 1) * MINUTE - 1;
-
-	for (int trial = 0; trial < TRIALS; trial++)
-	{
-		uint64_t	salt = random64(&seed);
-
-		ws_sketch_init(sk, M, START);
-		memset(last, 0, sizeof(last));
-		for (uint32_t tick = START; tick <= now; tick++)
-		{
-			uint32_t	hot = (tick - START) / (20 * MINUTE) * (PAGES / 10);
-
-			ws_store(&sk->tick, tick);
-			for (int i = 0; i < PER_TICK; i++)
-			{
-				uint32_t	page = i > 0 ? hot + random_below(&seed, PAGES / 10) :
-					random_below(&seed, PAGES);
-
-				last[page] = tick;
-				ws_sketch_touch(sk, (uint32_t) (mix64(salt + page) >> 32));
-			}
-		}
-		estimate(sk, now, ages, N, out);
-		for (int i = 1; i < N; i++)
-			rises &= out[i].pages >= out[i - 1].pages;
-		for (int w = 0; w < 4; w++)
-		{
-			int			truth = 0;
-
-			for (int p = 0; p < PAGES; p++)
-				truth += (last[p] > 0 && now - last[p] <= ages[judged[w] - 1]);
-			tally_estimate(&tally[w], &out[judged[w] - 1], truth);
-			sum[w] += truth;
-		}
-	}
-	ok(rises, "pages in reuse: every curve rises");
-	for (int w = 0; w < 4; w++)
-	{
-		snprintf(name, sizeof(name), "pages in reuse, %.0f in %d minutes",
-				 sum[w] / TRIALS, judged[w]);
-		judge(&tally[w], M, sum[w] / TRIALS, name);
-	}
-	free(sk);
-}
-
 int
 main(void)
 {
-	plan(116);
+	plan(99);
 	test_small();
 	test_saturation();
 	test_bounds();
 	test_reference();
 	test_windows();
 	test_steady();
-	test_reuse();
 	return done();
 }

@@ -166,9 +166,6 @@ test_fields(void)
 			got.stamp == stream->tail;
 	}
 	ok(fine, "all ones and all zeros survive, and stamp and check are the stream's own");
-	e.kind = WS_EVENT_REMOVE;
-	e.run = WS_RUN_MAX;
-	ok(e.kind == WS_EVENT_REMOVE && e.run == WS_RUN_MAX, "the last kind and the longest run have room in their bits");
 	free(stream);
 }
 
@@ -546,7 +543,7 @@ main(void)
 {
 	static const uint32_t places[] = {1, 2, 8, 64};
 
-	plan(25);
+	plan(24);
 	test_fields();
 	for (int i = 0; i < 4; i++)
 	{
