@@ -222,6 +222,7 @@ test_small(void)
 		M = 1024
 	};
 	WsSketch   *sk = new_sketch(M, START);
+	static const uint32_t lagging[3] = {0, HOUR - 4, HOUR - 3};
 	uint64_t	seed = 30;
 	WsEstimate	out[4];
 	WsEstimate	e = {-7, -7, true};
@@ -266,7 +267,7 @@ test_small(void)
 	ws_sketch_touch(sk, 12345);
 	ws_sketch_advance(sk, now);
 	ws_sketch_touch(sk, 0xC0000002);	/* another cell */
-	estimate(sk, now - 3, (uint32_t[]) {0, HOUR - 4, HOUR - 3}, 3, out);
+	estimate(sk, now - 3, lagging, 3, out);
 	ok(fabs(out[0].pages - 1) < 0.001 && same(&out[0], &out[1]) && fabs(out[2].pages - 2) < 0.002,
 	   "a cell ahead of now is of age 0, and other ages count from now");
 
@@ -608,7 +609,7 @@ run_steady(uint32_t m, int n, int trials, uint64_t seed)
  * no upper limit to the coverage.
  */
 static void
-judge(const Tally * t, uint32_t m, double truth, const char *name)
+judge(const Tally *t, uint32_t m, double truth, const char *name)
 {
 	double		error = tally_rms(t) * sqrt(m);
 	double		n = t->trials;

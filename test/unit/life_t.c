@@ -12,8 +12,7 @@
 #include "life.h"
 #include "traces.h"
 
-/* a break-even time and a beginning, in ticks */
-#define BREAK_EVEN 9000
+/* a beginning, in ticks */
 #define T 1000000
 
 static WsLife *
@@ -27,12 +26,12 @@ new_life(uint32_t nitems, int break_even, int hold)
 
 /* a step with one item, its first; 0: with none */
 static void
-step(WsLife *life, uint32_t last, uint32_t before, uint32_t now, bool trusted)
+step(WsLife *life, uint32_t last, uint32_t before, uint32_t now)
 {
 	ws_life_begin_step(life);
 	if (last != 0)
 		ws_life_item(life, 0, last, before, now);
-	ws_life_end_step(life, now, trusted);
+	ws_life_end_step(life, now, true);
 }
 
 static double
@@ -67,7 +66,7 @@ test_new(void)
 	   !life->mark && life->stepped == 0 && life->break_even == 36000 && life->hold == 3000,
 	   "a new table is empty, and knows its times in ticks");
 	is_int(ws_life_size(100) - ws_life_size(0), 100 * sizeof(WsLifeItem), "its size goes with its items");
-	step(life, 500, 0, 500, true);
+	step(life, 500, 0, 500);
 	ok(life->items[0].group == 0 && life->items[0].born == 500, "a first use in the beginning of time is a first use");
 	free(life);
 }
@@ -117,7 +116,7 @@ test_groups(void)
 		{
 			uint32_t	last = T + table[i].use[u];
 
-			step(life, last, table[i].before ? last - table[i].before : 0, last, true);
+			step(life, last, table[i].before ? last - table[i].before : 0, last);
 		}
 		if (!ok(item->group == table[i].group && item->born == T + table[i].born &&
 				item->last == T + table[i].use[table[i].uses - 1] && !item->marked,
@@ -209,21 +208,21 @@ test_remembering(void)
 	 * A step of 100 ticks without items.  Class 0 is remembered for 0.335
 	 * break-even times, 3015 ticks, and class 29 for 0.431667, 3885.
 	 */
-	step(life, 0, 0, T + 200, true);
+	step(life, 0, 0, T + 200);
 	is_within(t->at_risk[0][0], 2 * 0.967376514, 1e-8, "the youngest are remembered for 301.5 seconds");
 	is_within(t->returned[0][29], 0.974588425, 1e-8, "the oldest for 388.5");
 	is_int(life->stepped, T + 200, "when the last step ended is");
 
 	/* a step may take three times as long and a second: 310 ticks */
 	before = t->at_risk[0][0];
-	step(life, 0, 0, T + 511, true);
+	step(life, 0, 0, T + 511);
 	ok(t->at_risk[0][0] == before && life->stepped == T + 511, "a step that took far too long is not trusted");
-	step(life, 0, 0, T + 821, true);
+	step(life, 0, 0, T + 821);
 	is_within(t->at_risk[0][0], before * exp(-310 / 3015.0), 1e-9,
 			  "one that took three times as long, and a second, is");
 	before = t->at_risk[0][0];
-	step(life, 0, 0, T + 821, true);
-	step(life, 0, 0, T + 800, true);
+	step(life, 0, 0, T + 821);
+	step(life, 0, 0, T + 800);
 	ok(t->at_risk[0][0] == before && life->stepped == T + 800,
 	   "if the clock stands still or goes back, nothing is forgotten");
 	free(life);
@@ -241,9 +240,9 @@ marked_one(void)
 {
 	WsLife	   *life = new_life(1, 900, 300);
 
-	step(life, T, T - 1000, T, true);
+	step(life, T, T - 1000, T);
 	life->mark = true;
-	step(life, T, 0, T + 600, true);
+	step(life, T, 0, T + 600);
 	life->mark = false;
 	return life;
 }
@@ -287,7 +286,7 @@ test_marks(void)
 
 		life = new_life(1, 900, table[i].hold);
 		life->mark = table[i].mark;
-		step(life, last, table[i].before ? last - table[i].before : 0, T, true);
+		step(life, last, table[i].before ? last - table[i].before : 0, T);
 		ok(life->items[0].marked == table[i].want && !life->items[0].given_up &&
 		   life->table.marked == 0 && life->table.came_back == 0,
 		   "marks: %s: %s", table[i].name, table[i].want ? "marked" : "not marked");
@@ -295,30 +294,30 @@ test_marks(void)
 	}
 
 	life = marked_one();
-	step(life, T + 750, 0, T + 800, true);
+	step(life, T + 750, 0, T + 800);
 	is_within(life->table.marked, left(200), 1e-12, "marks: a use within the hold ends one");
 	ok(life->table.came_back == life->table.marked && !life->items[0].marked, "marks: which came back");
 	free(life);
 
 	life = marked_one();
-	step(life, T, 0, T + 2999, true);
+	step(life, T, 0, T + 2999);
 	ok(life->table.marked == 0 && !life->items[0].given_up, "marks: up to the hold nothing is lost");
-	step(life, T, 0, T + 3000, true);
+	step(life, T, 0, T + 3000);
 	ok(life->items[0].given_up && near(life->table.marked, left(1)) && life->table.came_back == 0,
 	   "marks: at the hold it is given up, which ends it");
-	step(life, T + 9000, 0, T + 9100, true);
+	step(life, T + 9000, 0, T + 9100);
 	ok(near(life->table.marked, left(6101)) && near(life->table.came_back, left(6100)),
 	   "marks: after just the break-even time it comes back in time, and ends once");
 	free(life);
 
 	life = marked_one();
-	step(life, T + 9001, 0, T + 9100, true);
+	step(life, T + 9001, 0, T + 9100);
 	ok(near(life->table.marked, left(8500)) && life->table.came_back == 0, "marks: later it does not");
 	free(life);
 
 	life = marked_one();
 	ws_life_forget(life, 0);
-	step(life, T + 700, 0, T + 700, true);
+	step(life, T + 700, 0, T + 700);
 	ok(life->items[0].group == 0 && life->items[0].born == T + 700 && life->table.marked == 0 &&
 	   SUM(life->at_risk) == 0, "forgotten: an item is another one then, and no end has come");
 	free(life);

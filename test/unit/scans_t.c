@@ -34,7 +34,10 @@ event_of(uint32_t relation, uint32_t block, WsEventKind kind, bool in_run, bool 
 
 	memset(&e, 0, sizeof(e));
 	e.tick = 1000;
-	e.page = (WsPageId) {1663, 5, relation, 0, block};
+	e.page = (WsPageId)
+	{
+		1663, 5, relation, 0, block
+	};
 	e.kind = kind;
 	e.run = in_run ? WS_RUN_MAX : 0;
 	e.ring = ring;
@@ -123,7 +126,10 @@ model_alongside(Stay *stays, int relation, uint32_t block)
 	else
 	{
 		memmove(stays, stays + 1, STAYS * sizeof(Stay));
-		*now = (Stay) {relation, block, block, 1};
+		*now = (Stay)
+		{
+			relation, block, block, 1
+		};
 	}
 	now->last = block;
 	for (Stay *s = now; s > now - 3; s--)

@@ -112,7 +112,7 @@ test_rule(void)
 	for (int i = 0; i < TRIALS; i++)
 	{
 		WsSizingFacts f = {
-			.needed = random_below(&seed, 20) ? random_bytes(&seed, 8192, 0x1p53) : 0,
+			.needed = random_below(&seed, 20) ? random_bytes(&seed, 8192, 8192 * TB) : 0,
 			.shared_buffers = random_bytes(&seed, MB, TB),
 			.memory = random_below(&seed, 20) ? random_bytes(&seed, MB / 2, 4 * TB) : 0,
 			.connections = (int) random_below(&seed, 5000),
@@ -199,7 +199,7 @@ test_suggested(void)
 		{"more, if a page more was needed", 128 * MB + 8192, 16 * GB, 130 * MB},
 		{"up to three quarters of the rest", 12 * GB, 16 * GB, 12 * GB},
 		{"no more than that", 13 * GB, 16 * GB, 12 * GB},
-		{"no more if more than all is needed", 0x1p53, 16 * GB, 12 * GB},
+		{"no more if more than all is needed", 8192 * TB, 16 * GB, 12 * GB},
 		{"not rounded up beyond it", 750 * MB - 8192, 1000 * MB, 750 * MB},
 		{"not in the middle of a MB", GB, 1001 * MB, 750 * MB},
 		{"of little memory, three quarters, even if little is needed", 8192, 64 * MB, 48 * MB},
@@ -245,9 +245,9 @@ test_useful(void)
 	{
 		const char *name;
 		int			sizes;
-		double		size[6];		/* GB */
+		double		size[6];	/* GB */
 		double		ratio[6];
-		double		want;			/* GB */
+		double		want;		/* GB */
 	}			table[] = {
 		{"nothing is predicted: all that may be", 0, {0}, {0}, 12},
 		{"a curve that rises to the end", 4, {2, 4, 8, 12}, {.5, .6, .8, .9}, 12},
@@ -286,9 +286,9 @@ test_verdict(void)
 	static const struct
 	{
 		const char *name;
-		double		needed;			/* GB */
+		double		needed;		/* GB */
 		double		shared_buffers; /* GB */
-		double		memory;			/* GB */
+		double		memory;		/* GB */
 		WsVerdict	want;
 	}			table[] = {
 		{"a little more is needed", 2.1, 2, 16, WS_VERDICT_KEEP},
@@ -302,7 +302,7 @@ test_verdict(void)
 		{"half is needed of half the default", 0.03125, 0.0625, 16, WS_VERDICT_KEEP},
 		{"a third more is needed than half the default", 0.08, 0.0625, 16, WS_VERDICT_GROW},
 		{"the same, but memory has no more", 0.08, 0.0625, 0.085, WS_VERDICT_KEEP},
-		{"memory is not known, however much is needed", 0x1p23, 2, 0, WS_VERDICT_GROW},
+		{"memory is not known, however much is needed", 8388608, 2, 0, WS_VERDICT_GROW},
 		{"memory is not known, and less is needed", 0.5, 2, 0, WS_VERDICT_SHRINK},
 	};
 
@@ -385,7 +385,7 @@ test_steady(void)
 	static const struct
 	{
 		const char *name;
-		int			patience;		/* seconds */
+		int			patience;	/* seconds */
 		const char *given;
 		const char *want;
 	}			table[] = {
@@ -461,7 +461,7 @@ test_words(void)
 		const char *want;
 	}			table[] = {
 		{640 * MB, "640MB"}, {0, "1MB"}, {1.4 * MB, "1MB"}, {1.6 * MB, "2MB"},
-		{640 * MB - 1, "640MB"}, {4 * TB, "4194304MB"}, {0x1p53, "8589934592MB"},
+		{640 * MB - 1, "640MB"}, {4 * TB, "4194304MB"}, {8192 * TB, "8589934592MB"},
 	};
 	char		buf[32];
 

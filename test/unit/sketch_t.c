@@ -373,7 +373,10 @@ test_hammer(bool marks, const char *name)
 	pthread_barrier_init(&gate, NULL, 2);
 	for (int i = 0; i < 2; i++)
 	{
-		h[i] = (Hammer) {sk, 20 + i, marks, &gate, calloc(ncells, sizeof(uint32_t))};
+		h[i] = (Hammer)
+		{
+			sk, 20 + i, marks, &gate, calloc(ncells, sizeof(uint32_t))
+		};
 		if (h[i].last == NULL)
 			abort();
 	}
@@ -468,7 +471,10 @@ test_pair(void)
 
 	for (int i = 0; i < PAIR_READERS; i++)
 	{
-		lookers[i] = (Looker) {sk, 0, 0};
+		lookers[i] = (Looker)
+		{
+			sk, 0, 0
+		};
 		if (pthread_create(&readers[i], NULL, look, &lookers[i]) != 0)
 			abort();
 	}

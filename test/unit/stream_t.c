@@ -336,7 +336,7 @@ test_woken_writer(void)
 		else
 		{
 			WsEvent		got;
-			State state;
+			State		state;
 
 			place->stamp = stamp;
 			state = read_one(stream, &got);
@@ -377,7 +377,7 @@ test_damage(void)
 		WsEvent		other = make_event(random64(&seed));
 		uint32_t	words = 1 + random_below(&seed, sizeof(WsEvent) / 4 - 2);
 		WsEvent		got;
-		State state;
+		State		state;
 
 		wrong += !write_number(stream, n);
 		if (n < EVENTS * BITS)
@@ -485,7 +485,7 @@ test_threads(uint32_t places)
 	for (;;)
 	{
 		WsEvent		got;
-		State state = read_one(stream, &got);
+		State		state = read_one(stream, &got);
 
 		if (state == EVENT)
 		{

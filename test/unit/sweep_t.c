@@ -475,7 +475,11 @@ test_turns(void)
 	for (uint32_t page = 0; page < 100; page++)
 		use(sweep, page);
 	is_within(ws_sweep_turns(sweep), 0, 0, "no turn of the hand while there is room");
-	/* 100 pages with a count of one: round once, and one on for the first to go */
+
+	/*
+	 * 100 pages with a count of one: round once, and one on for the first to
+	 * go
+	 */
 	use(sweep, 100);
 	is_within(ws_sweep_turns(sweep), 1.01, 1e-12, "one turn and a step for the first that does not fit");
 	set_ring(sweep, WS_RING_READ, 8);
@@ -490,7 +494,7 @@ test_damping(void)
 {
 	static const struct
 	{
-		double		turns;			/* in a tick */
+		double		turns;		/* in a tick */
 		uint32_t	shift;
 		uint32_t	uses;
 	}			table[] = {
