@@ -1,5 +1,5 @@
-# bench/lib.sh - what the benches share: arguments, a private server, comparisons in pairs
-# (pairs_*), and a control group for the server (cgroup).  To be sourced.
+# bench/lib.sh - what the benches share: arguments, figures of one run or more, a private server,
+# comparisons in pairs (pairs_*), and a control group for the server (cgroup_*).  To be sourced.
 #
 # shellcheck shell=bash
 
@@ -79,6 +79,69 @@ print_machine() {
     fi
 }
 
+# ---------------------------------------------------------------- figures, of one run or more
+
+# in_runs DEFAULT COMMAND...: call COMMAND as often as RUNS says (or DEFAULT), each time with
+# the number of the run, and then print_figures.
+in_runs() {
+    local run runs=${RUNS:-$1}
+    shift
+    for ((run = 1; run <= runs; run++)); do
+        [ "$runs" -eq 1 ] || printf '%sRun %d of %d\n' "$([ "$run" -eq 1 ] || echo $'\n')" "$run" "$runs"
+        "$@" "$run"
+    done
+    [ "$runs" -eq 1 ] || printf '\nMedians of %d runs, with their ranges:' "$runs"
+    echo
+    print_figures
+}
+
+# figure ROW COLUMN VALUE [COLUMN VALUE]...: note figures.  Of a column's name, what follows a #
+# is not printed.
+figure() {
+    local row=$1
+    while shift && [ $# -gt 0 ]; do
+        printf '%s|%s|%s\n' "$row" "$1" "$2"
+        shift
+    done >>"$TMPDIR/figures"
+}
+
+# Print a table of all that was noted since the last one.  Values that a row and column have
+# several times become their median and range; texts that differ are all printed.
+print_figures() {
+    awk -F'|' '
+        function cell(key,    i, j, n, x, same, numbers, decimals, form, middle) {
+            n = split(values[key], x, "|") - 1
+            same = numbers = 1
+            for (i = 1; i <= n; i++) {
+                if (x[i] != x[1]) same = 0
+                if (x[i] !~ /^[-+]?[0-9]+([.][0-9]+)?$/) numbers = 0
+                for (j = i; numbers && j > 1 && x[j] + 0 < x[j - 1] + 0; j--) { middle = x[j]; x[j] = x[j - 1]; x[j - 1] = middle }
+                if (match(x[i], /[.].*/) && RLENGTH - 1 > decimals) decimals = RLENGTH - 1
+                if (x[i] ~ /^[+]/) form = "+"
+            }
+            if (n < 1 || same) return x[1]
+            if (!numbers) { gsub(/[|]/, "; ", values[key]); return substr(values[key], 1, length(values[key]) - 2) }
+            form = "%" form "." decimals + 0 "f"
+            middle = n % 2 ? x[(n + 1) / 2] : (x[n / 2] + x[n / 2 + 1]) / 2
+            return sprintf(form " (%s to %s)", middle, x[1], x[n])
+        }
+        function fit(column, text) { if (length(text) > width[column]) width[column] = length(text) }
+        !($1 in row) { row[$1]; name[++rows] = $1; fit(0, $1) }
+        !($2 in column) { column[$2]; title[++columns] = $2; sub(/#.*/, "", title[columns]); id[columns] = $2; fit(columns, title[columns]) }
+        { values[$1, $2] = values[$1, $2] $3 "|" }
+        END {
+            for (i = 1; i <= rows; i++)
+                for (j = 1; j <= columns; j++) { text[i, j] = cell(name[i] SUBSEP id[j]); fit(j, text[i, j]) }
+            for (i = 0; i <= rows; i++) {
+                line = sprintf("%-" width[0] "s", i ? name[i] : "")
+                for (j = 1; j <= columns; j++) line = line sprintf("  %" width[j] "s", i ? text[i, j] : title[j])
+                sub(/ +$/, "", line)
+                print line
+            }
+        }' "$TMPDIR/figures"
+    rm "$TMPDIR/figures"
+}
+
 # ---------------------------------------------------------------- a private server
 
 # Most benches run in test/sandbox; call this first in them.
@@ -150,38 +213,30 @@ build_module() {
 
 # ---------------------------------------------------------------- pairs
 
-# How much faster or slower is a server one way than another, on a machine whose speed is
-# never the same for long?  Throughput drifts by several percent from one second to the
-# next, and the differences of interest are below one percent.  So only what is measured
-# within seconds is compared:
+# How much faster is a server one way than another, if the differences of interest are below
+# one percent and the machine's speed drifts by several percent from one second to the next?
+# Only what is measured within seconds is compared:
 #
-#   - Time is cut into blocks, and each block has slices of all the alternatives.  One
-#     block gives one ratio.  The result is the median of the ratios, with an interval that
-#     has it with 95 % probability whatever the distribution (order statistics, by the
-#     binomial distribution; it takes six blocks), and their quartiles.
+#   - Time is cut into blocks, and each block has slices of all the alternatives.  One block
+#     gives one ratio.  The result is the median of the ratios, with an interval that has it
+#     with 95 % probability whatever the distribution (order statistics; it takes six blocks).
 #   - Alternatives take turns in all orders: each is as often first as last, and as often
-#     next to each other one (Williams squares).  Where the server keeps running, a block
-#     goes there and back again, ABC CBA, so that a steady drift is the same for all.
+#     next to each other one (Williams squares).
 #   - One alternative is there twice, as its own control.  The ratio of the two has to be
 #     1, and its distance from 1 shows what this design resolves on this machine.
 #
-# Load.  A pgbench with one client for each processor, tied to it, with the server process
-# that it talks to tied to the same one.  Left to itself, the kernel moves them about, and
-# it makes a difference of a factor of two whether client and server share a processor.
+# The load is a pgbench with one client for each processor.  It is tied to the processor, and
+# so is its server process: whether the two share a processor makes a factor of two.
 #
-# Counting.  pgbench logs each transaction with the microsecond in which it ended, to
-# memory.  So slices are cut out of one run, and latencies are exact.  A client's rate in a
-# slice is the number of transactions that ended in it after the first, over the time from
-# the first end to the last.
-#
-# Processor time.  The kernel knows to the nanosecond how long a server process ran.
-# Divided by its transactions, it is what the server alone takes for one.
+# pgbench logs each transaction with the microsecond in which it ended, to memory.  So slices
+# are cut out of one run, and latencies are exact.  A client's rate in a slice is the number of
+# transactions that ended in it after the first, over the time from the first end to the last.
+# The kernel's count of a server process's time gives processor time for each transaction.
 
 pairs_pgbench=()                # their process IDs,
 pairs_backends=()               # and those of the server processes they talk to
 pairs_processors=()             # for one client each
 pairs_loads=0
-pairs_labels=(on off again)     # the third is the second once more
 
 # pairs_begin [COMMAND...]: get ready; the command is for the end of the script
 pairs_begin() {
@@ -276,9 +331,9 @@ pairs_slice() {
     echo "$1 $begin $(pairs_mark)" >>"$pairs_dir/marks"
 }
 
-# pairs_load_end [RESULTS BLOCK]: end it, and add to the results what the slices
-# were: block, label, transactions per second, average latency and the 99th percentile of
-# it in us, processor time of the server in us per transaction
+# pairs_load_end [RESULTS BLOCK [SLICES]]: end it, and add to the results what the slices were:
+# block, label, transactions per second, average latency and its 99th percentile in us,
+# processor time of the server in us per transaction.  A block has so many slices, or all.
 pairs_load_end() {
     local pid
     # By ending the server processes: then pgbench still completes its logs.
@@ -287,7 +342,7 @@ pairs_load_end() {
     done
     for pid in "${pairs_pgbench[@]}"; do wait "$pid" || true; done
     pairs_pgbench=()
-    [ $# -eq 0 ] || pairs_read_logs "$2" >>"$1" || return 1
+    [ $# -eq 0 ] || pairs_read_logs "$2" "${3:-1000}" >>"$1" || return 1
     rm -f "$pairs_dir"/load.*
 }
 
@@ -303,7 +358,7 @@ pairs_load_stop() {
 pairs_read_logs() {
     local i logs=()
     for i in "${!pairs_processors[@]}"; do logs+=("$pairs_dir/load.$i".*); done
-    awk -v block="$1" -v clients="${#pairs_processors[@]}" '
+    awk -v block="$1" -v each="$2" -v clients="${#pairs_processors[@]}" '
         # latencies are grouped by us, and long ones by 0.2 %
         function bin_of(us) { return us < 4096 ? us : 4096 + int(log(us / 4096) * 500) }
         function begin_of(bin) { return bin < 4096 ? bin - 0.5 : 4096 * exp((bin - 4096) / 500) }
@@ -351,74 +406,43 @@ pairs_read_logs() {
                     rate += (ended[s, i + 1] - 1) / (last[s, i + 1] - first[s, i + 1])
                     busy += used[s, i] / 1000 / (to[s] - from[s])
                 }
-                printf "%s %s %.6g %.6g %.6g %.6g\n", block, label[s], rate,
+                printf "%s %s %.6g %.6g %.6g %.6g\n", block + int((s - 1) / each), label[s], rate,
                     latency[s] / number[s], percentile(s, 0.99), busy / rate
             }
         }' "$pairs_dir/marks" "${logs[@]}"
 }
 
-# pairs_within RESULTS BLOCKS SECONDS SETTLE SWITCH PREPARE PGBENCH_OPTION...: on against off
-# in a server that keeps running.  SWITCH is called with on or off before each slice,
-# PREPARE before each block.
-pairs_within() {
-    local results=$1 blocks=$2 seconds=$3 settle=$4 switch=$5 prepare=$6 block i order
-    shift 6
-    for ((block = 0; block < blocks; block++)); do
-        read -r -a order <<<"$(pairs_order 3 "$block")"
+# pairs_switching slow|rapid RESULTS BLOCKS SECONDS SETTLE SWITCH PREPARE PGBENCH_OPTION...: on
+# against off in a server that keeps running.  SWITCH is called with on or off before each slice,
+# PREPARE before each load.  Slow: each block has a load of its own and goes there and back again,
+# ABC CBA, so that a steady drift is the same for all; off comes twice, labels on, off and again.
+# Rapid, for transactions that are much shorter than a slice of some hundredths of a second: a load
+# has 60 blocks of three slices (their log is in memory), and on comes twice, so that it is on
+# for most of the time; labels off, on and again.
+pairs_switching() {
+    local way=$1 results=$2 blocks=$3 seconds=$4 settle=$5 switch=$6 prepare=$7 block run=0 i order orders=()
+    local labels=(on off again) twice=off loaded=1
+    if [ "$way" = rapid ]; then labels=(off on again) twice=on loaded=60; fi
+    shift 7
+    for ((i = 0; i < 6; i++)); do orders+=("$(pairs_order 3 "$i")"); done
+    for ((block = 0; block < blocks; block += run)); do
         "$prepare"
         pairs_load_begin "$@"
         pairs_sleep 0.5
-        for i in "${order[@]}" "${order[2]}" "${order[1]}" "${order[0]}"; do
-            "$switch" "$([ "$i" -eq 0 ] && echo on || echo off)"
-            pairs_slice "${pairs_labels[i]}" "$settle" "$seconds"
-        done
-        pairs_load_end "$results" "$block"
-    done
-}
-
-# pairs_between BLOCKS START STOP MEASURE [ARGUMENT...]: two ways to start a server.  START is
-# called with on or off before each slice and STOP after it; between them `MEASURE BLOCK LABEL
-# ARGUMENT...' measures.
-pairs_between() {
-    local blocks=$1 start=$2 stop=$3 measure=$4 block i order
-    shift 4
-    for ((block = 0; block < blocks; block++)); do
-        read -r -a order <<<"$(pairs_order 3 "$block")"
-        for i in "${order[@]}"; do
-            "$start" "$([ "$i" -eq 0 ] && echo on || echo off)"
-            "$measure" "$block" "${pairs_labels[i]}" "$@"
-            "$stop"
-        done
-    done
-}
-
-# pairs_rapid RESULTS BLOCKS SECONDS SETTLE SWITCH PGBENCH_OPTION...: on against off in a
-# server that keeps running, each block no longer than three slices of some hundredths of a
-# second, for transactions that are much shorter still.  Here it is on that comes twice, so
-# that it is on for most of the time: labels off, on, and again for the second on.
-pairs_rapid() {
-    local results=$1 blocks=$2 seconds=$3 settle=$4 switch=$5 block run i orders=() labels=(off on again)
-    shift 5
-    for ((i = 0; i < 6; i++)); do orders+=("$(pairs_order 3 "$i")"); done
-    for ((block = 0; block < blocks; block += run)); do
-        pairs_load_begin "$@"
-        pairs_sleep 0.5
-        # the log of a run is in memory
-        for ((run = 0; run < 60 && block + run < blocks; run++)); do
-            for i in ${orders[(block + run) % 6]}; do
-                "$switch" "$([ "$i" -eq 0 ] && echo off || echo on)"
+        for ((run = 0; run < loaded && block + run < blocks; run++)); do
+            read -r -a order <<<"${orders[(block + run) % 6]}"
+            [ "$way" = rapid ] || order+=("${order[2]}" "${order[1]}" "${order[0]}")
+            for i in "${order[@]}"; do
+                "$switch" "${labels[i]/again/$twice}"
                 pairs_slice "${labels[i]}" "$settle" "$seconds"
             done
         done
-        : >"$pairs_dir/rapid"
-        pairs_load_end "$pairs_dir/rapid" "$block" || return 1
-        awk '{ $1 += int((NR - 1) / 3); print }' "$pairs_dir/rapid" >>"$results"
+        pairs_load_end "$results" "$block" "${#order[@]}" || return 1
     done
 }
 
-# The columns of results that ratios are taken of: rate, latency, its 99th percentile,
-# and the server's processor time.
-pairs_columns=(3 4 5 6)
+# The columns of results: their numbers and names
+pairs_columns=("3 throughput" "4 mean latency" "5 99th percentile" "6 processor time")
 
 # pairs_ratio RESULTS LABEL[,LABEL...] LABEL[,LABEL...] COLUMN: the ratio of the first to the
 # others.  Prints what pairs_median prints.  Several slices make one by their geometric mean.
@@ -434,7 +458,7 @@ pairs_ratio() {
         }' "$1" | pairs_median
 }
 
-# Of numbers: how many, median, its 95 % interval, quartiles.  The interval reaches from
+# Of numbers: how many, median, its 95 % interval, quartiles; none: 0 and dashes.  The interval reaches from
 # the k-th smallest to the k-th largest, with the largest k such that fewer than k of n
 # are on one side of the median with a probability of at most 2.5 %.
 pairs_median() {
@@ -457,54 +481,71 @@ pairs_median() {
         }'
 }
 
-# pairs_each RESULTS LABEL: pairs_median of each column
-pairs_each() {
+# pairs_figures NAME RESULTS LABEL LABELS [GOAL]: note ratios of the one to the others
+pairs_figures() {
+    local name=$1 column n median low high verdict
+    for column in "${pairs_columns[@]}"; do
+        read -r n median low high _ <<<"$(pairs_ratio "$2" "$3" "$4" "${column%% *}" | awk '
+            function short(x) { return x == "-" ? x : sprintf("%.4f", x) }
+            { print $1, short($2), short($3), short($4) }')"
+        figure "$name" "${column#* }" "$median" "95 % interval#${column%% *}" "$(
+            [ "$low" = - ] || echo "$low to $high")"
+        if [ -n "${5:-}" ] && [[ $column == 3* ]]; then
+            verdict=$(awk -v goal="$5" -v low="$low" -v high="$high" 'BEGIN {
+                print low == "-" ? "-" : low >= goal ? "met" : high < goal ? "MISSED" : "cannot be told" }')
+        fi
+    done
+    figure "$name" blocks "$n"
+    [ -z "${5:-}" ] || figure "$name" "goal $5" "$verdict"
+}
+
+# pairs_absolute NAME RESULTS LABEL: note the medians over blocks themselves
+pairs_absolute() {
     local column
     for column in "${pairs_columns[@]}"; do
-        awk -v label="$2" -v column="$column" '$2 == label { print $column }' "$1" | pairs_median
+        figure "$1" "${column#* }" "$(awk -v label="$3" -v column="${column%% *}" '$2 == label { print $column }' "$2" |
+            pairs_median | awk '{ printf "%.5g", $2 }')" "95 % interval#${column%% *}" ""
     done
 }
 
-pairs_head() {
-    printf '%-34s %6s %10s  %-17s  %-17s %8s %8s  %s\n' "" "" "through-" "95 % interval" "quartiles" "latency," "99th" \
-        "server's processor time" \
-        "ratio of the one to the other" "blocks" "put" "of the median" "" "average" "perc." "per transaction"
-}
+# ---------------------------------------------------------------- pictures
 
-# pairs_row NAME RESULTS LABEL LABELS [GOAL]: a line of the table
-pairs_row() {
-    local column
-    for column in "${pairs_columns[@]}"; do pairs_ratio "$2" "$3" "$4" "$column"; done | awk -v name="$1" -v goal="${5:-}" '
-        function range(a, b) { return a == "-" ? "-" : sprintf("%.4f - %.4f", a, b) }
-        function ratio(x, form) { return x == "-" ? "-" : sprintf(form, x) }
-        { n[NR] = $1; median[NR] = $2; low[NR] = $3; high[NR] = $4; q1[NR] = $5; q3[NR] = $6 }
-        END {
-            verdict = ""
-            if (goal != "" && low[1] != "-")
-                verdict = low[1] >= goal ? "met" : high[1] < goal ? "MISSED" : "cannot be told"
-            printf "%-34s %6d %10s  %-17s  %-17s %8s %8s  %s (%s)%s\n", name, n[1], ratio(median[1], "%.4f"), range(low[1], high[1]),
-                range(q1[1], q3[1]), ratio(median[2], "%.3f"), ratio(median[3], "%.3f"), ratio(median[4], "%.4f"), range(low[4], high[4]),
-                (verdict == "" ? "" : "; goal " goal ": " verdict)
-        }'
-}
-
-# pairs_typical RESULTS LABEL: what was typical in absolute terms
-pairs_typical() {
-    pairs_each "$@" | awk '{ x[NR] = $2 } END {
-        printf "%.6g transactions/s, latency %.6g us, 99th percentile %.6g us, server %.6g us\n", x[1], x[2], x[3], x[4] }'
-}
+# Functions of awk that draw SVG: put them before a script.
+# shellcheck disable=SC2034
+svg_functions='
+    function svg_begin(width, height, title) {
+        printf "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n", width, height, width, height
+        print "<style>text { font-family: Helvetica, Arial, sans-serif; fill: #222 }"
+        print ".title { font-size: 19px; font-weight: bold } .panel { font-size: 16px; font-weight: bold }"
+        print ".axis { font-size: 14px } .tick { font-size: 13px; fill: #444 } .key { font-size: 14px }</style>"
+        printf "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", width, height
+        text(left, 30, "start", "title", title)
+    }
+    function text(x, y, anchor, class, s) {
+        printf "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" class=\"%s\">%s</text>\n", x, y, anchor, class, s
+    }
+    function line(x1, y1, x2, y2, style) {
+        printf "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" %s/>\n", x1, y1, x2, y2, style
+    }
+    function box(x, y, width, height, colour) {
+        printf "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", x, y, width, height, colour
+    }
+    function axes() {
+        printf "<path d=\"M%d,%d V%d H%d\" fill=\"none\" stroke=\"#888\"/>\n", left, top, top + height, left + width
+    }'
+server_version() { postgres --version | sed 's/.*) *\([0-9]\)/\1/;s/ .*//'; }
 
 # ---------------------------------------------------------------- a control group
 
-# A limit for the memory of a bench's server.  Making such a group takes root, and the
-# sandbox runs its command as another user.  So root starts the script as it is, `bench/NAME';
-# in_cgroup makes the group, starts the script again in the sandbox, and removes the group
-# when that ends.  There, in_cgroup returns at once, and `inside COMMAND' runs a command, or
-# a function, in the group: the server, but no client.
+# A limit for the memory of a bench's server.  To make such a group takes root, and the sandbox
+# runs its command as another user.  So root starts `bench/NAME'; in_cgroup makes the group,
+# starts the script again in the sandbox, and removes the group when that ends.  There,
+# in_cgroup returns at once, and `inside COMMAND' runs a command, or a function, in the group:
+# the server, but no client.
 #
 # The right to join goes with the group's cgroup.procs, opened here as descriptor 9, and the
 # right to change the limit with its file, descriptor 7: what counts is who opened them.
-# Descriptor 8 is the picture's, for a script that draws one.
+# Descriptor 8 is that of the file of --svg, since the sandbox's user may not write there.
 #
 # Version 1 and version 2 of control groups will do.  Where there are none, or they cannot
 # be changed, as in most containers, in_cgroup prints a line and exits with success.
@@ -513,6 +554,8 @@ pairs_typical() {
 in_cgroup() {
     local mb=$1 option=() status=0
     shift
+    # shellcheck disable=SC2154
+    if [ -n "$svg" ] && [ -z "${WS_CGROUP:-}" ]; then exec 8>"$svg"; fi
     if [[ " $* " == *" --installed "* ]]; then option=(--installed); fi
     if [ -n "${WS_CGROUP:-}" ]; then
         # kernels before 5.16 may look at who writes, not at who opened
