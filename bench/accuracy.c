@@ -46,7 +46,6 @@
 #include "trials.h"
 
 #include <stdbool.h>
-#include <time.h>
 
 #define HOUR		(60 * MINUTE)
 #define WINDOWS		60
@@ -58,7 +57,7 @@
 #define GOAL_COVERAGE_LOW	0.93
 #define GOAL_COVERAGE_HIGH	0.98
 
-/* misses are told from noise by this many standard errors */
+/* a miss is beyond its goal by this many standard errors */
 #define K_SIGMA				3
 
 typedef struct Result
@@ -361,24 +360,6 @@ hll_estimate(const WsSketch *sk, uint32_t now, uint32_t age)
 	return raw;
 }
 
-static double
-clock_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1e3 + t.tv_nsec * 1e-6;
-}
-
-static int
-compare_doubles(const void *a, const void *b)
-{
-	double		x = *(const double *) a;
-	double		y = *(const double *) b;
-
-	return (x > y) - (x < y);
-}
-
 /*
  * Prints medians; the three ways take turns.  Returns false if they disagree.
  */
@@ -414,11 +395,9 @@ time_curve(uint64_t seed)
 	for (int i = 0; i < WINDOWS; i++)
 		same &= single[i].pages == lab.out[i].pages &&
 			fabs(hll[i] / yardstick_estimate(sk, now, lab.ages[i]) - 1) < 1e-9;
-	for (int way = 0; way < WAYS; way++)
-		qsort(ms[way], RUNS, sizeof(double), compare_doubles);
 	printf("60 windows of %d registers, milliseconds (medians of %d): one pass %.3f (goal 1), a pass for each\n"
 		   "window %.3f, a pass of HyperLogLog for each %.3f; the estimates %s\n", WS_REGISTERS_DEFAULT, RUNS,
-		   ms[ONE_PASS][RUNS / 2], ms[OUR_PASSES][RUNS / 2], ms[HLL_PASSES][RUNS / 2],
+		   median(ms[ONE_PASS], RUNS), median(ms[OUR_PASSES], RUNS), median(ms[HLL_PASSES], RUNS),
 		   same ? "are the same" : "DIFFER");
 	close_lab(&lab);
 	return same;

@@ -16,10 +16,9 @@
  *
  * One trial is one set of tags.  Its pages are fed in block order, relation
  * by relation, in 60 minutes of as many pages each, so the estimate of
- * curve.h has steps to use ("steps"); then the same cells are judged with all
- * pages in a single tick ("one tick").  The hashes fill a sketch of 16384
- * registers, and smaller ones are had by folding, which gives exactly the
- * cells that the same hashes would have filled.
+ * curve.h has steps to use ("steps"); then the same cells are estimated with all
+ * pages in a single tick ("one tick").  Each hash fills sketches of 1024, 4096
+ * and 16384 registers.
  *
  * Real tags come from a file that the driver dumps from a server, one
  * relation fork to a line: tablespace, database, relation, fork, pages.  A
@@ -40,15 +39,12 @@
 
 #include "trials.h"
 
-#include <time.h>
-
 #define STEPS		60
 #define NOW			(START + STEPS * MINUTE - 1)
 
-#define M_FED		16384
 #define NREGISTERS	3
 
-static const uint32_t registers[NREGISTERS] = {1024, 4096, M_FED};
+static const uint32_t registers[NREGISTERS] = {1024, 4096, 16384};
 
 /* an error beyond theory by this many standard errors is the hash's fault */
 #define K_SIGMA		4
@@ -94,9 +90,7 @@ typedef struct Fork
 
 typedef struct Lab
 {
-	WsSketch   *sk[NHASHES];
-	WsSketch   *folded;
-	WsSketch   *pressed;
+	WsSketch   *sk[NHASHES][NREGISTERS];
 	void	   *workspace;
 	uint64_t	seed;
 	int64_t		pages;			/* of the trial */
@@ -107,10 +101,9 @@ static void
 open_lab(Lab *lab)
 {
 	for (int h = 0; h < NHASHES; h++)
-		lab->sk[h] = new_sketch(M_FED, START);
-	lab->folded = new_sketch(M_FED, START);
-	lab->pressed = new_sketch(M_FED, START);
-	lab->workspace = workspace_of(M_FED);
+		for (int g = 0; g < NREGISTERS; g++)
+			lab->sk[h][g] = new_sketch(registers[g], START);
+	lab->workspace = workspace_of(registers[NREGISTERS - 1]);
 }
 
 /*
@@ -120,7 +113,8 @@ static void
 begin(Lab *lab, int64_t pages)
 {
 	for (int h = 0; h < NHASHES; h++)
-		ws_sketch_init(lab->sk[h], M_FED, START);
+		for (int g = 0; g < NREGISTERS; g++)
+			ws_sketch_init(lab->sk[h][g], registers[g], START);
 	lab->pages = pages;
 	lab->fed = 0;
 }
@@ -141,13 +135,18 @@ feed(Lab *lab, Tag tag, uint32_t count, uint32_t stride)
 		if (here > step_ends - lab->fed)
 			here = (uint32_t) (step_ends - lab->fed);
 		for (int h = 0; h < NHASHES; h++)
-			ws_sketch_advance(lab->sk[h], START + (uint32_t) step * MINUTE);
+			for (int g = 0; g < NREGISTERS; g++)
+				ws_sketch_advance(lab->sk[h][g], START + (uint32_t) step * MINUTE);
 		for (uint32_t i = 0; i < here; i++)
 		{
-			ws_sketch_touch(lab->sk[LOOKUP3],
-							hash_bytes((const unsigned char *) &tag, sizeof(tag)));
-			ws_sketch_touch(lab->sk[XXH3],
-							(uint32_t) XXH3_64bits(&tag, sizeof(tag)));
+			uint32_t	hash[NHASHES] = {
+				hash_bytes((const unsigned char *) &tag, sizeof(tag)),
+				(uint32_t) XXH3_64bits(&tag, sizeof(tag))
+			};
+
+			for (int h = 0; h < NHASHES; h++)
+				for (int g = 0; g < NREGISTERS; g++)
+					ws_sketch_touch(lab->sk[h][g], hash[h]);
 			tag.block += stride;
 		}
 		lab->fed += here;
@@ -156,100 +155,28 @@ feed(Lab *lab, Tag tag, uint32_t count, uint32_t stride)
 }
 
 /*
- * Halve the registers of a sketch, in place.  Two neighbouring registers
- * become one: their number's lowest bit moves from the register to the rest
- * of the hash, as its highest bit.  The count of trailing zeros changes only
- * where all the rest was zero, in the last level: with the bit set it stays,
- * without it there is one zero more.
- */
-static void
-halve(WsSketch *sk)
-{
-	uint32_t	half = ws_sketch_m(sk) / 2;
-	uint32_t	K = sk->levels;
-	WsSketch   *from = new_sketch(2 * half, START);
-
-	memcpy(from, sk, ws_sketch_size(2 * half));
-	ws_sketch_init(sk, half, START);
-	ws_sketch_advance(sk, from->tick);
-	for (uint32_t k = 0; k < K; k++)
-		for (uint32_t j = 0; j < half; j++)
-		{
-			uint32_t	even = from->cells[(size_t) k * 2 * half + 2 * j];
-			uint32_t	odd = from->cells[(size_t) k * 2 * half + 2 * j + 1];
-
-			if (k < K - 1)
-				sk->cells[(size_t) k * half + j] = Max(even, odd);
-			else
-			{
-				sk->cells[(size_t) k * half + j] = odd;
-				sk->cells[(size_t) K * half + j] = even;
-			}
-		}
-	free(from);
-}
-
-/*
- * Trust in folding: the same hashes, touched and folded, in the same cells.
- */
-static void
-check_halve(void)
-{
-	WsSketch   *folded = new_sketch(M_FED, START);
-	WsSketch   *touched = new_sketch(1024, START);
-	uint64_t	seed = 1;
-
-	for (int i = 0; i < 3000000; i++)
-	{
-		/* many zeros at the end, to reach the last levels */
-		uint32_t	hash = random32(&seed) & (UINT32_MAX << random_below(&seed, 32));
-
-		ws_sketch_advance(folded, START + i / 100);
-		ws_sketch_advance(touched, START + i / 100);
-		ws_sketch_touch(folded, hash);
-		ws_sketch_touch(touched, hash);
-	}
-	while (ws_sketch_m(folded) > 1024)
-		halve(folded);
-	if (memcmp(folded, touched, ws_sketch_size(1024)) != 0)
-	{
-		fprintf(stderr, "hash: folding is wrong\n");
-		exit(2);
-	}
-	free(folded);
-	free(touched);
-}
-
-/*
  * Add the errors of a finished trial.
  */
 static void
 take_errors(Lab *lab, Result *result)
 {
-	const WsSketch *folded = lab->folded;
-	const WsSketch *pressed = lab->pressed;
-	WsEstimate	e;
 	uint32_t	hour = STEPS * MINUTE - 1;
 	uint32_t	present = 0;
 
 	tally_error(&result->pages, lab->pages, 1);
 	for (int h = 0; h < NHASHES; h++)
-	{
-		memcpy(lab->folded, lab->sk[h], ws_sketch_size(M_FED));
-		for (int g = NREGISTERS - 1; g >= 0; g--)
+		for (int g = 0; g < NREGISTERS; g++)
 		{
-			while (ws_sketch_m(lab->folded) > registers[g])
-				halve(lab->folded);
+			WsSketch   *sk = lab->sk[h][g];
+			const WsSketch *one = sk;
+			WsEstimate	e;
 
-			ws_curve_estimate(&folded, 1, NOW, &hour, 1, &e, lab->workspace);
+			ws_curve_estimate(&one, 1, NOW, &hour, 1, &e, lab->workspace);
 			tally_estimate(&result->steps[g][h], &e, lab->pages);
-
-			memcpy(lab->pressed, lab->folded, ws_sketch_size(registers[g]));
-			press(lab->pressed, NOW);
-			ws_curve_estimate(&pressed, 1, NOW, &present, 1, &e, lab->workspace);
+			press(sk, NOW);
+			ws_curve_estimate(&one, 1, NOW, &present, 1, &e, lab->workspace);
 			tally_estimate(&result->one_tick[g][h], &e, lab->pages);
 		}
-	}
 }
 
 /*
@@ -463,7 +390,6 @@ main(int argc, char **argv)
 
 	if (argc > 3)
 		read_forks(argv[3]);
-	check_halve();
 
 	printf("XXH3 of xxhash %d.%d.%d, hash_bytes of PostgreSQL %s, seed %llu, %d %% of the usual trials\n",
 		   XXH_VERSION_MAJOR, XXH_VERSION_MINOR, XXH_VERSION_RELEASE, PG_VERSION,

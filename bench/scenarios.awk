@@ -51,18 +51,18 @@ END {
         if (mean(2, k, 4) > mean(0, k, 4) + 2) complain(k, "live_set turns back too often")
         if (mean(3, k, 4) > mean(0, k, 4) + 2) complain(k, "the projection turns back too often")
         if ((2, k) in least && least[2, k] < 0.9) complain(k, "live_set dips after the step")
-        judged++
+        checked++
     }
     printf "\nmean ale: reference %.3f, plateau_end %.3f, live_set %.4f, projected %.4f\n",
         total[0] / count, total[1] / count, total[2] / count, total[3] / count
-    if (judged == 15 && total[2] / count > 0.03) {
+    if (checked == 15 && total[2] / count > 0.03) {
         print "  missed: the mean of live_set is above 0.03"
         missed++
         failures++
     }
-    if (judged == 0) exit 0
-    if (judged == 15) judged++
-    printf "%d passed, %d failed\n", judged - failures, failures
+    if (checked == 0) exit 0
+    if (checked == 15) checked++
+    printf "%d passed, %d failed\n", checked - failures, failures
     exit missed > 0
 }
 

@@ -46,7 +46,6 @@
 #define REFERENCE_REGISTERS 1024
 #define SAMPLE		WS_SAMPLE_PAGES_DEFAULT
 #define WINDOWS		60
-#define WINDOW		(WS_BREAK_EVEN_DEFAULT / 60 - 1)	/* of the break-even time */
 
 #define PERIOD		(WS_LIFE_STEPS / 30)	/* of projection, in steps */
 
@@ -79,25 +78,15 @@ typedef struct Part
  * the warm-up.
  */
 static Part *
-uni(Part *p, double base, double pages, double rate)
+part(Part *p, Kind kind, double base, double pages, double rate)
 {
-	*p = (Part) {UNIFORM, base, pages, rate};
+	*p = (Part) {kind, base, pages, rate};
 	return p + 1;
 }
 
-static Part *
-seq(Part *p, double base, double pages, double rate)
-{
-	*p = (Part) {SEQUENTIAL, base, pages, rate};
-	return p + 1;
-}
-
-static Part *
-once(Part *p, double rate)
-{
-	*p = (Part) {ONCE, USED_ONCE, PAGES - USED_ONCE, rate};
-	return p + 1;
-}
+#define uni(p, base, pages, rate)	part(p, UNIFORM, base, pages, rate)
+#define seq(p, base, pages, rate)	part(p, SEQUENTIAL, base, pages, rate)
+#define once(p, rate)				part(p, ONCE, USED_ONCE, PAGES - USED_ONCE, rate)
 
 static bool
 odd(double t, double length)
@@ -152,8 +141,7 @@ parts_at(int scenario, Part *p, double t)
 			p = uni(p, 0, 50e3, 1000);
 			return t >= 2 * HOUR && t < 2 * HOUR + 600 ? seq(p, 1e6, 500e3, 5000) : p;
 		case ZIPF_SCENARIO:
-			*p = (Part) {ZIPF, 0, ZIPF_PAGES, 5000};
-			return p + 1;
+			return part(p, ZIPF, 0, ZIPF_PAGES, 5000);
 		case 13:
 			return uni(seq(p, 0, 360e3, 500), 500e3, 5e3, 300);
 		case 14:
@@ -322,7 +310,7 @@ draw_zipf(void)
 }
 
 static void
-forgotten(uint32_t entry)
+forget(uint32_t entry)
 {
 	ws_life_forget(life, entry);
 }
@@ -341,8 +329,8 @@ sample(uint32_t page, uint32_t hash, uint32_t tick)
 	if (entry != WS_NO_SAMPLE)
 		ws_sampler_touch(sampler, entry, tick, true);
 	if (sampler->count == sampler->capacity &&
-		!ws_sampler_thin(sampler, tick, forgotten))
-		ws_sampler_set_shift(sampler, sampler->shift + 1, tick, forgotten);
+		!ws_sampler_thin(sampler, tick, forget))
+		ws_sampler_set_shift(sampler, sampler->shift + 1, tick, forget);
 }
 
 /* the first minute that ends at a tick or after it */
@@ -422,36 +410,35 @@ follow_load(double lookups, uint32_t tick)
 	shift = ws_sampler_next_shift(sampler, &load);
 	if (shift != sampler->shift)
 	{
-		ws_sampler_set_shift(sampler, shift, tick, forgotten);
+		ws_sampler_set_shift(sampler, shift, tick, forget);
 		memset(&load, 0, sizeof(load));
 	}
 	if ((tick - WS_TICK_ORIGIN) % MINUTE == 0)
 	{
-		(void) ws_sampler_expire(sampler, tick, forgotten);
+		(void) ws_sampler_expire(sampler, tick, forget);
 		(void) ws_sampler_widen(sampler, tick);
 	}
 }
 
-static WsEstimate
-window_of(uint32_t tick)
+static void
+estimate(uint32_t tick, const uint32_t *ages, int n, WsEstimate *curve)
 {
 	static void *workspace;
 	const WsSketch *sk = sketch;
-	uint32_t	age = BREAK_EVEN;
-	WsEstimate	e;
 
 	if (!workspace)
 		workspace = memory(ws_curve_size(ws_sketch_m(sk)));
-	ws_curve_estimate(&sk, 1, tick, &age, 1, &e, workspace);
-	return e;
+	ws_curve_estimate(&sk, 1, tick, ages, n, curve, workspace);
 }
 
 static void
 step(uint32_t tick)
 {
-	WsEstimate	window = window_of(tick);
+	WsEstimate	window;
+	uint32_t	age = BREAK_EVEN;
 	uint32_t	shift = ws_sampler_mature_shift(sampler, tick, BREAK_EVEN, WS_TICK_ORIGIN);
 
+	estimate(tick, &age, 1, &window);
 	ws_life_begin_step(life);
 	for (uint32_t i = 0; i < sampler->capacity; i++)
 	{
@@ -474,30 +461,26 @@ plateau_end_of(const double *values)
 }
 
 static void
-look(int minute, uint32_t tick)
+score(int minute, uint32_t tick)
 {
-	static void *workspace;
-	const WsSketch *sk = sketch;
 	uint32_t	ages[WINDOWS];
 	WsEstimate	curve[WINDOWS];
-	double		ours[WINDOWS];
+	double		own[WINDOWS];
 	double		theirs[WINDOWS];
 
-	if (!workspace)
-		workspace = memory(ws_curve_size(ws_sketch_m(sk)));
 	if (minute < 0 || minute >= SCORED)
 		return;
 
 	for (int i = 0; i < WINDOWS; i++)
 		ages[i] = (i + 1) * MINUTE;
-	ws_curve_estimate(&sk, 1, tick, ages, WINDOWS, curve, workspace);
+	estimate(tick, ages, WINDOWS, curve);
 	for (int i = 0; i < WINDOWS; i++)
 	{
-		ours[i] = curve[i].pages;
+		own[i] = curve[i].pages;
 		theirs[i] = yardstick_estimate(reference, tick, ages[i]);
 	}
 	series[REFERENCE][minute] = plateau_end_of(theirs);
-	series[PLATEAU_END][minute] = plateau_end_of(ours);
+	series[PLATEAU_END][minute] = plateau_end_of(own);
 	series[LIVE_SET][minute] = live.pages;
 	series[PROJECTED][minute] = ws_project(ago[0], ago[PERIOD], ago[2 * PERIOD]);
 }
@@ -519,19 +502,13 @@ flips_of(const double *values)
 
 		low = fmin(low, v);
 		high = fmax(high, v);
-		if (direction >= 0 && v < high / 1.1)
+		if ((direction >= 0 && v < high / 1.1) || (direction <= 0 && v > low * 1.1))
 		{
-			flips += direction > 0;
-			direction = -1;
-			low = v;
-			high = v;
-		}
-		else if (direction <= 0 && v > low * 1.1)
-		{
-			flips += direction < 0;
-			direction = 1;
-			low = v;
-			high = v;
+			int			turn = v < high / 1.1 && direction >= 0 ? -1 : 1;
+
+			flips += direction == -turn;
+			direction = turn;
+			low = high = v;
 		}
 	}
 	return flips;
@@ -641,7 +618,7 @@ main(int argc, char **argv)
 		if (ws_life_due(life, tick))
 			step(tick);
 		if (t % MINUTE == 0)
-			look((int) (t / MINUTE) - WARM_UP / MINUTE, tick);
+			score((int) (t / MINUTE) - WARM_UP / MINUTE, tick);
 		if (argc > 4 && t == WARM_UP + (uint32_t) atoi(argv[4]) * MINUTE)
 		{
 			print_life();

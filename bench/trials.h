@@ -1,6 +1,7 @@
 /*
  * trials.h
- *		What bench/accuracy and bench/hash share: trials dealt to processes.
+ *		What bench/accuracy, bench/hash and bench/hotpath share: trials dealt to
+ *		processes, and time.
  *
  * Each process has random numbers of its own, so that a table is the same each
  * time for the same seed.
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PROCESSES	2
@@ -76,6 +78,32 @@ press(WsSketch *sk, uint32_t now)
 	for (size_t c = 0; c < ws_sketch_ncells(sk); c++)
 		if (sk->cells[c] > 0)
 			sk->cells[c] = now;
+}
+
+static inline double
+clock_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1e3 + t.tv_nsec * 1e-6;
+}
+
+static inline int
+compare_doubles(const void *a, const void *b)
+{
+	double		x = *(const double *) a;
+	double		y = *(const double *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* sorts the values */
+static inline double
+median(double *values, int n)
+{
+	qsort(values, n, sizeof(double), compare_doubles);
+	return values[n / 2];
 }
 
 static inline void *
