@@ -2,7 +2,7 @@
  * hotpath.c
  *		What a buffer hit costs, without a server around it; see bench/hotpath.
  *
- *	hotpath time RUNS PROCESSES
+ *	hotpath time TURNS PROCESSES		figures for bench/lib.sh
  *	hotpath run WAY current|store|unattended ACCESSES	the loop alone, for callgrind
  *	hotpath step WAY current|store	instructions per access, by stepping through them
  *
@@ -19,10 +19,6 @@
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/time.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-#include <math.h>
 
 #include "executor/instrument.h"
 #include "miscadmin.h"
@@ -37,6 +33,8 @@
 #undef printf
 #undef fprintf
 #undef qsort
+
+#include "trials.h"
 
 #if __has_include(<xxhash.h>)
 #define XXH_INLINE_ALL
@@ -158,35 +156,25 @@ textbook(const void *entry_key, const void *key, Size size)
 typedef struct Way
 {
 	const char *name;
-	const char *title;
 	HashCompareFunc function;
 } Way;
 
 static Way	ways[] = {
-	{"empty", "empty function", nothing},
-	{"memcmp", "memcmp, the server's own", memcmp},
-	{"ours", "working_set", NULL},
-	{"clock", "coarse clock at each hit", coarse_clock},
+	{"empty", nothing},
+	{"memcmp", memcmp},			/* the server's own */
+	{"working_set", NULL},
+	{"clock", coarse_clock},
 #ifdef HAVE_XXHASH
-	{"textbook", "8-byte times, register-major, gettimeofday, hash of 20 bytes", textbook},
+	{"textbook", textbook},
 #endif
 };
 
 #define NWAYS	((int) lengthof(ways))
 #define AHEAD	8
-#define ACCESSES	(4 << 20)	/* of one run */
+#define ACCESSES	(4 << 20)	/* of one turn */
 #define MEMCMP	1			/* what others are compared with */
 
 /* ---------------------------------------------------------------- the loop */
-
-static uint64
-clock_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64) t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /*
  * Look at n pages.  The server writes a key, and then hashes it and takes a lock
@@ -211,22 +199,6 @@ look(const Way *way, const uint32 *pages, uint32 n)
 		differ += match(&e->tag, &keys[i % (2 * AHEAD)], sizeof(BufferTag));
 	}
 	return differ;
-}
-
-static uint64
-next_random(uint64 *state)
-{
-	uint64		z = (*state += UINT64CONST(0x9E3779B97F4A7C15));
-
-	z = (z ^ (z >> 30)) * UINT64CONST(0xBF58476D1CE4E5B9);
-	z = (z ^ (z >> 27)) * UINT64CONST(0x94D049BB133111EB);
-	return z ^ (z >> 31);
-}
-
-static double
-next_double(uint64 *state)
-{
-	return (double) (next_random(state) >> 11) / 9007199254740992.0;
 }
 
 static void
@@ -260,7 +232,7 @@ set_up(uint32 pages)
 	{
 		memset(&entries[i].tag, 0, sizeof(BufferTag));
 		memcpy(&entries[i].tag, &i, sizeof(i));
-		entries[i].element.hashvalue = (uint32) next_random(&state);
+		entries[i].element.hashvalue = (uint32) random64(&state);
 	}
 
 	ws_shared = shared_memory(sizeof(WsShared));
@@ -295,7 +267,7 @@ typedef struct Pattern
 static const Pattern patterns[] = {
 	{"64 hot pages", 64, 0, false},
 	{"uniform over 16,000 pages", 16000, 0, false},
-	{"16,000 pages in turn, each time a new tick, so that most are stores", 16000, 0, true},
+	{"16,000 pages in turn, each round a new tick", 16000, 0, true},
 	{"Zipf 0.99 over 1,000,000 pages", 1000000, 0.99, false},
 	{"uniform over 10,000,000 pages", 10000000, 0, false},
 };
@@ -321,7 +293,7 @@ draw(const Pattern *p, uint64 seed)
 
 		if (sum)
 		{
-			double		x = next_double(&state) * sum[p->pages - 1];
+			double		x = random_unit(&state) * sum[p->pages - 1];
 			uint32		high = p->pages - 1;
 
 			while (low < high)
@@ -335,28 +307,12 @@ draw(const Pattern *p, uint64 seed)
 			}
 		}
 		else
-			low = p->in_turn ? i % p->pages : (uint32) (next_double(&state) * p->pages);
+			low = p->in_turn ? i % p->pages : (uint32) (random_unit(&state) * p->pages);
 		/* entries lie where their hash has put them, not by rank */
 		pages[i] = (uint32) ((uint64) low * 7368787 % p->pages);
 	}
 	free(sum);
 	return pages;
-}
-
-static int
-compare_doubles(const void *a, const void *b)
-{
-	double		x = *(const double *) a;
-	double		y = *(const double *) b;
-
-	return (x > y) - (x < y);
-}
-
-static double
-quantile(double *values, int n, double q)
-{
-	qsort(values, n, sizeof(double), compare_doubles);
-	return values[(int) (q * (n - 1) + 0.5)];
 }
 
 /* all processes go on when all are there */
@@ -370,11 +326,11 @@ meet(uint32 *arrived, uint32 processes, uint32 *round)
 }
 
 /*
- * One process's part in the measuring of a pattern: ns[way][run].  The first
+ * One process's part in the measuring of a pattern: ns[way][turn].  The first
  * process ticks, as the worker would.
  */
 static void
-measure(const Pattern *p, int process, int processes, int runs, uint32 *arrived, double *ns)
+measure(const Pattern *p, int process, int processes, int turns, uint32 *arrived, double *ns)
 {
 	uint32		round = 0;
 	uint32	   *pages = draw(p, 17 + process);
@@ -386,44 +342,44 @@ measure(const Pattern *p, int process, int processes, int runs, uint32 *arrived,
 	sched_setaffinity(0, sizeof(cpus), &cpus);
 	MyProcPid = getpid();
 
-	/* the first run is for the caches */
-	for (int run = -1; run < runs; run++)
+	/* the first turn is for the caches */
+	for (int turn = -1; turn < turns; turn++)
 		for (int i = 0; i < NWAYS; i++)
 		{
-			int			w = (i + run + NWAYS) % NWAYS;
-			uint64		took = 0;
-			uint64		ticked = 0;
+			int			w = (i + turn + NWAYS) % NWAYS;
+			double		took = 0;
+			double		ticked = 0;
 
 			meet(arrived, processes, &round);
 			for (uint32 done = 0; done < ACCESSES; done += chunk)
 			{
-				uint64		start = clock_ns();
+				double		start = clock_ms();
 
-				if (process == 0 && (p->in_turn || start - ticked >= 100000000))
+				if (process == 0 && (p->in_turn || start - ticked >= 100))
 				{
 					ws_sketch_advance(sketch, ws_load(&sketch->tick) + 1);
 					ticked = start;
-					start = clock_ns();
+					start = clock_ms();
 				}
 				check(look(&ways[w], pages + done, Min(ACCESSES - done, chunk)) == 0, "match");
-				took += clock_ns() - start;
+				took += clock_ms() - start;
 			}
-			if (run >= 0)
-				ns[w * runs + run] = (double) took / ACCESSES;
+			if (turn >= 0)
+				ns[w * turns + turn] = took * 1e6 / ACCESSES;
 		}
 	free(pages);
 }
 
+/*
+ * Medians over the turns: of memcmp(), and of what each way adds to it.
+ */
 static void
-time_all(int runs, int processes)
+time_all(int turns, int processes)
 {
-	size_t		each = (size_t) NWAYS * runs;
+	size_t		each = (size_t) NWAYS * turns;
 	double	   *ns = shared_memory(sizeof(double) * each * processes);
-	double	   *one = malloc(sizeof(double) * runs);
-	double	   *added = malloc(sizeof(double) * runs);
 	uint32	   *arrived = shared_memory(sizeof(uint32));
 
-	check(one && added, "malloc");
 	for (int i = 0; i < (int) lengthof(patterns); i++)
 	{
 		const Pattern *p = &patterns[i];
@@ -436,7 +392,7 @@ time_all(int runs, int processes)
 			check(pid >= 0, "fork");
 			if (pid == 0)
 			{
-				measure(p, process, processes, runs, arrived, ns + process * each);
+				measure(p, process, processes, turns, arrived, ns + process * each);
 				_exit(0);
 			}
 		}
@@ -451,20 +407,11 @@ time_all(int runs, int processes)
 		for (size_t j = each; j < each * processes; j++)
 			ns[j % each] = Max(ns[j % each], ns[j]);
 
-		printf("\n%s; %d process%s\n", p->title, processes, processes > 1 ? "es on one sketch" : "");
-		printf("  %-62s %7s %7s   %s\n", "ns per access", "median", "added", "quartiles");
-		for (int w = 0; w < NWAYS; w++)
-		{
-			memcpy(one, &ns[w * runs], sizeof(double) * runs);
-			for (int run = 0; run < runs; run++)
-				added[run] = ns[w * runs + run] - ns[MEMCMP * runs + run];
-			printf("  %-62s %7.2f", ways[w].title, quantile(one, runs, 0.5));
-			if (w > MEMCMP)
-				printf(" %7.2f   %.2f to %.2f", quantile(added, runs, 0.5),
-					   quantile(added, runs, 0.25), quantile(added, runs, 0.75));
-			putchar('\n');
-		}
-		fflush(stdout);
+		for (int j = turns * (MEMCMP + 1); j < (int) each; j++)
+			ns[j] -= ns[MEMCMP * turns + j % turns];
+		for (int w = MEMCMP; w < NWAYS; w++)
+			printf("%s%s|%s%s|%.2f\n", processes > 1 ? "two processes: " : "", p->title,
+				   w > MEMCMP ? "added by " : "", ways[w].name, median(&ns[w * turns], turns));
 	}
 }
 
@@ -565,7 +512,7 @@ main(int argc, char **argv)
 		return 0;
 	}
 	set_up(16384);
-	/* nobody lets time pass: then those do who find no mark */
+	/* no worker ticks: then a lookup without a mark reads the clock */
 	if (argc > 3 && strcmp(argv[3], "unattended") == 0)
 		ws_store(&sketch->unattended, 1);
 	if (strcmp(argv[1], "run") == 0 && argc == 5)
