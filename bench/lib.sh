@@ -492,7 +492,7 @@ pairs_figures() {
             [ "$low" = - ] || echo "$low to $high")"
         if [ -n "${5:-}" ] && [[ $column == 3* ]]; then
             verdict=$(awk -v goal="$5" -v low="$low" -v high="$high" 'BEGIN {
-                print low == "-" ? "-" : low >= goal ? "met" : high < goal ? "MISSED" : "cannot be told" }')
+                print low == "-" ? "-" : low >= goal ? "met" : high < goal ? "MISSED" : "not known" }')
         fi
     done
     figure "$name" blocks "$n"
@@ -544,7 +544,7 @@ server_version() { postgres --version | sed 's/.*) *\([0-9]\)/\1/;s/ .*//'; }
 # the server, but no client.
 #
 # The right to join goes with the group's cgroup.procs, opened here as descriptor 9, and the
-# right to change the limit with its file, descriptor 7: what counts is who opened them.
+# right to change the limit with its file, descriptor 7: the kernel checks the user that opened them.
 # Descriptor 8 is that of the file of --svg, since the sandbox's user may not write there.
 #
 # Version 1 and version 2 of control groups will do.  Where there are none, or they cannot
@@ -558,7 +558,7 @@ in_cgroup() {
     if [ -n "$svg" ] && [ -z "${WS_CGROUP:-}" ]; then exec 8>"$svg"; fi
     if [[ " $* " == *" --installed "* ]]; then option=(--installed); fi
     if [ -n "${WS_CGROUP:-}" ]; then
-        # kernels before 5.16 may look at who writes, not at who opened
+        # kernels before 5.16 may check the user that writes, not the one that opened
         inside true 2>/dev/null || cgroup_skip "the sandbox's user may not join the control group"
         return 0
     fi

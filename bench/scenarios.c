@@ -148,7 +148,7 @@ parts_at(int scenario, Part *p, double t)
 			p = uni(p, 0, 20e3, 500);
 			return odd(t, 300) ? uni(p, 100e3, 200e3, 4000) : p;
 
-			/* and more, so that nobody tunes to those alone */
+			/* others, so that the methods are not tuned to those alone */
 		case 15:
 			p = uni(p, 500e3, 50e3, 1000);
 			return t >= 2 * HOUR ? seq(p, 0, 200e3, 500) : p;
