@@ -9,6 +9,7 @@
 #include "tap.h"
 #include "advice.h"
 #include "sampler_check.h"
+#include "sweep_check.h"
 #include "traces.h"
 
 #define K_SIGMA		5

@@ -10,6 +10,7 @@
  */
 #include "tap.h"
 #include "sweep.h"
+#include "sweep_check.h"
 #include "traces.h"
 
 #define K_SIGMA 5
