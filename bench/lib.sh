@@ -90,8 +90,7 @@ in_runs() {
         [ "$runs" -eq 1 ] || printf '%sRun %d of %d\n' "$([ "$run" -eq 1 ] || echo $'\n')" "$run" "$runs"
         "$@" "$run"
     done
-    [ "$runs" -eq 1 ] || printf '\nMedians of %d runs, with their ranges:' "$runs"
-    echo
+    [ "$runs" -eq 1 ] || printf '\nMedians of %d runs, with their ranges:\n' "$runs"
     print_figures
 }
 
