@@ -176,7 +176,6 @@ CREATE FUNCTION working_set_cache_advice(
 	OUT cache text,
 	OUT predicted_hit_ratio double precision,
 	OUT predicted_hit_ratio_without_scans double precision,
-	OUT predicted_hit_ratio_lru double precision,
 	OUT predicted_reads_per_second double precision,
 	OUT read_factor double precision,
 	OUT error double precision,
@@ -201,7 +200,6 @@ COMMENT ON COLUMN working_set_cache_advice.cache_bytes IS 'Size in bytes';
 COMMENT ON COLUMN working_set_cache_advice.cache IS 'Size with a unit';
 COMMENT ON COLUMN working_set_cache_advice.predicted_hit_ratio IS 'Share of clients'' lookups that would find their page, 0 to 1, or NULL if the sample is too small';
 COMMENT ON COLUMN working_set_cache_advice.predicted_hit_ratio_without_scans IS 'Same for all lookups except those of sequential scans';
-COMMENT ON COLUMN working_set_cache_advice.predicted_hit_ratio_lru IS 'Same with LRU replacement and without ring buffers';
 COMMENT ON COLUMN working_set_cache_advice.predicted_reads_per_second IS 'Pages per second that clients would have to read, or NULL if the sample is too small';
 COMMENT ON COLUMN working_set_cache_advice.read_factor IS 'predicted_reads_per_second as a multiple of that at the present size, or NULL if the sample is too small';
 COMMENT ON COLUMN working_set_cache_advice.error IS '95 % bound of the error of predicted_hit_ratio, or NULL if the sample is too small';

@@ -75,12 +75,6 @@ hit_ratio(double misses, double accesses)
 }
 
 static double
-lru_ratio(const WsTally *t, double buffers)
-{
-	return hit_ratio(ws_reuse_misses(t->distances, buffers), t->hits + t->reads);
-}
-
-static double
 predict_all_reads(const WsTally *t, int size, int but)
 {
 	double		reads = 0;
@@ -129,6 +123,17 @@ size_error(const WsTally *t, const WsAdvice *rows, int size, uint32_t resident)
 	return isnan(slope) ? 0 : slope * sqrt((1 - 1 / rows[size].factor) * unsampled / resident);
 }
 
+/* Of the misses of a size: those while its cache was not full. */
+static double
+cold_share(const WsTally *t, int size)
+{
+	double		missed = 0;
+
+	for (int c = 0; c < WS_CLIENT_CLASSES; c++)
+		missed += sum_groups(t->missed[size][c], -1);
+	return missed > 0 ? t->cold[size] / missed : 0;
+}
+
 static void
 predict_row(const WsTally *t, int size, double nbuffers, bool enough, WsAdvice *row)
 {
@@ -139,15 +144,13 @@ predict_row(const WsTally *t, int size, double nbuffers, bool enough, WsAdvice *
 
 	row->factor = ws_sweep_factors[size];
 	row->buffers = rint(row->factor * nbuffers);
-	row->hit_ratio = row->hit_ratio_without_scans = row->hit_ratio_lru = NAN;
-	row->reads_per_second = row->read_factor = row->error = NAN;
-	if (accesses <= 0 || t->seconds <= 0)
-		return;
-	row->hit_ratio_lru = lru_ratio(t, row->buffers);
-	if (!enough)
+	row->hit_ratio = row->hit_ratio_without_scans = NAN;
+	row->reads_per_second = row->read_factor = row->cold = row->error = NAN;
+	if (accesses <= 0 || t->seconds <= 0 || !enough)
 		return;
 	row->hit_ratio = hit_ratio(reads, accesses);
 	row->reads_per_second = fmin(reads, accesses) / t->seconds;
+	row->cold = cold_share(t, size) * (1 - row->hit_ratio);
 	if (rest > 0)
 		row->hit_ratio_without_scans = hit_ratio(predict_reads(t, size, WS_CLASS_REST, -1), rest);
 }
@@ -175,33 +178,26 @@ ws_advise(const WsTally *tally, double nbuffers, const uint32_t *resident, WsAdv
 			continue;
 		sampling = hypot(standard_error(tally, i), size_error(tally, table->rows, i, resident[i]));
 		if (!isnan(table->difference))
-			row->error = fmin(1.96 * sampling + fabs(table->difference) + WS_ADVICE_MODEL_ERROR, 1);
+			row->error = fmin(1.96 * sampling + fabs(table->difference) + row->cold +
+							  WS_ADVICE_MODEL_ERROR, 1);
 		if (present->reads_per_second > 0)
 			row->read_factor = row->reads_per_second / present->reads_per_second;
 	}
 }
 
 double
-ws_advice_expect(const WsAdviceTable *table, const WsTally *tally, double buffers)
+ws_advice_expect(const WsAdviceTable *table, double buffers)
 {
-	const WsAdvice *below = NULL;
-	const WsAdvice *above = NULL;
-	const WsAdvice *nearest;
+	for (int i = 0; i + 1 < WS_SWEEP_SIZES; i++)
+	{
+		const WsAdvice *below = &table->rows[i];
+		const WsAdvice *above = &table->rows[i + 1];
 
-	for (const WsAdvice *row = table->rows; row < table->rows + WS_SWEEP_SIZES; row++)
-		if (!isnan(row->hit_ratio) && row->buffers <= buffers)
-			below = row;
-		else if (!isnan(row->hit_ratio) && above == NULL)
-			above = row;
-
-	if (below && above)
-		return below->hit_ratio + (above->hit_ratio - below->hit_ratio) *
-			(buffers - below->buffers) / (above->buffers - below->buffers);
-	nearest = below ? below : above;
-	if (nearest == NULL || isnan(buffers))
-		return NAN;
-	return fmin(fmax(nearest->hit_ratio + lru_ratio(tally, buffers) -
-					 lru_ratio(tally, nearest->buffers), 0), 1);
+		if (below->buffers <= buffers && buffers < above->buffers)
+			return below->hit_ratio + (above->hit_ratio - below->hit_ratio) *
+				(buffers - below->buffers) / (above->buffers - below->buffers);
+	}
+	return NAN;
 }
 
 /* Two significant digits: the prediction is no better. */
@@ -256,4 +252,11 @@ ws_advice_doubt(const WsAdviceTable *table, char *buf, size_t size)
 		snprintf(buf, size, "what other sizes would do is not known: %.1f %% hits are predicted "
 				 "for the present one, and %.1f %% were measured",
 				 100 * (table->hit_ratio + table->difference), 100 * table->hit_ratio);
+}
+
+const char *
+ws_advice_row_doubt(const WsAdvice *row)
+{
+	return row->cold > WS_ADVICE_TOLERANCE ?
+		"a cache of this size would not have filled yet, and would hit more when it has" : NULL;
 }

@@ -10,15 +10,16 @@
  * knows better than the sample.
  *
  * The prediction for the present size is not made to agree with the measured
- * hit ratio, and its difference is part of the error.  The other part is the
+ * hit ratio, and its difference is part of the error.  The second part is the
  * error of sampling: leaving out one group of sampled pages at a time shows
- * how much the answer depends on the sample (the jackknife; Tukey 1958).
+ * how much the answer depends on the sample (the jackknife; Tukey 1958).  The
+ * third are misses of a simulated cache that is not full yet: one that has
+ * been so large for long would hit some of them.
  */
 #ifndef WS_ADVICE_H
 #define WS_ADVICE_H
 
 #include "pagehash.h"
-#include "reuse.h"
 #include "scans.h"
 #include "sweep.h"
 
@@ -43,9 +44,9 @@ typedef struct WsTally
 	double		sampled[WS_CLIENT_CLASSES][WS_ERROR_GROUPS];
 	double		events[WS_CLIENT_CLASSES];
 
-	/* sampled accesses that would miss, and reuse distances of all */
+	/* sampled accesses that would miss, and those while the cache fills */
 	double		missed[WS_SWEEP_SIZES][WS_CLIENT_CLASSES][WS_ERROR_GROUPS];
-	double		distances[WS_REUSE_BINS];
+	double		cold[WS_SWEEP_SIZES];
 } WsTally;
 
 /* Add one tally to another; the later weight is kept. */
@@ -58,9 +59,9 @@ typedef struct WsAdvice
 	double		buffers;
 	double		hit_ratio;
 	double		hit_ratio_without_scans;
-	double		hit_ratio_lru;
 	double		reads_per_second;
 	double		read_factor;	/* reads relative to the present size */
+	double		cold;			/* part of the error: the cache was not full */
 	double		error;			/* 95 % bound: hit_ratio is off by less */
 } WsAdvice;
 
@@ -86,15 +87,18 @@ extern void ws_advise(const WsTally *tally, double nbuffers, const uint32_t *res
 					  WsAdviceTable *table);
 
 /*
- * The hit ratio expected with so many buffers, or NaN: between the rows of the
- * tally's table by interpolation, beyond by the difference that LRU makes.
+ * The hit ratio expected with so many buffers: by interpolation between the
+ * rows; NaN outside them.
  */
-extern double ws_advice_expect(const WsAdviceTable *table, const WsTally *tally, double buffers);
+extern double ws_advice_expect(const WsAdviceTable *table, double buffers);
 
 /* What a larger cache would save; empty if the table is not sure. */
 extern void ws_advice_reason(const WsAdviceTable *table, char *buf, size_t size);
 
 /* Why the table is not sure; empty if it is, or if nothing is known. */
 extern void ws_advice_doubt(const WsAdviceTable *table, char *buf, size_t size);
+
+/* Why a row of a sure table is not; NULL if it is. */
+extern const char *ws_advice_row_doubt(const WsAdvice *row);
 
 #endif							/* WS_ADVICE_H */

@@ -26,7 +26,6 @@
 #include "guc.h"
 #include "probe.h"
 #include "relsize.h"
-#include "reuse.h"
 #include "sample_life.h"
 #include "scans.h"
 #include "sweep.h"
@@ -42,7 +41,6 @@ static struct
 {
 	bool		running;
 	WsSweep    *sweep;
-	WsReuse    *reuse;
 	WsScans    *scans;
 	uint32		shift;			/* pages of strata from this are simulated */
 	double		rate;			/* simulated buffers for each real one */
@@ -102,8 +100,6 @@ fill_sweeps(void)
 		if (!ws_sweep_holds(sim.sweep, pages[i]))
 			pages[n++] = pages[i];
 	ws_sweep_seed(sim.sweep, pages, n);
-	while (n-- > 0)
-		(void) ws_reuse_access(sim.reuse, pages[n]);
 	pfree(pages);
 }
 
@@ -112,13 +108,6 @@ set_simulated_shift(uint32 shift)
 {
 	sim.shift = shift;
 	resize_sweeps(1);
-}
-
-static void
-remove_from_sweeps(uint32 page)
-{
-	ws_sweep_forget(sim.sweep, page);
-	ws_reuse_forget(sim.reuse, page);
 }
 
 /* Simulate strata that have been in the table for long enough. */
@@ -148,7 +137,7 @@ remove_brief(void)
 	for (uint32 i = 0; i < sampler->capacity; i++)
 		if (sampler->samples[i].touched != 0 &&
 			ws_hash_stratum(sampler->samples[i].hash, sampler->log2m) < sampler->lasting)
-			remove_from_sweeps(i);
+			ws_sweep_forget(sim.sweep, i);
 	set_simulated_shift(sampler->lasting);
 }
 
@@ -156,7 +145,7 @@ remove_brief(void)
 static void
 on_evict(uint32 page)
 {
-	remove_from_sweeps(page);
+	ws_sweep_forget(sim.sweep, page);
 	ws_sample_life_forget(page);
 }
 
@@ -289,17 +278,16 @@ simulate(WsEvent *event, uint32 hash, uint32 page, bool known)
 	WsAccess	access;
 	WsClass		class;
 	uint32		missed;
-	uint32		distance;
+	uint32		cold;
 
 	if (ws_scans_wants_size(sim.scans, event))
 		ws_scans_set_size(sim.scans, &event->page, ws_relation_blocks(&event->page));
 	event->kind = ws_scans_event_kind(sim.scans, event);
 	class = ws_scans_classify(sim.scans, event, sim.shift, &access);
 	access.page = page;
-	missed = ws_sweep_access(sim.sweep, &access);
+	missed = ws_sweep_access(sim.sweep, &access, &cold);
 	if (class == WS_CLASS_MAINTENANCE)
 		return;
-	distance = ws_reuse_access(sim.reuse, page);
 	if (event->kind == WS_EVENT_EXTEND || (!known && event->kind == WS_EVENT_HIT))
 		return;
 
@@ -313,8 +301,8 @@ simulate(WsEvent *event, uint32 hash, uint32 page, bool known)
 	}
 	for (; missed != 0; missed &= missed - 1)
 		tally->missed[__builtin_ctz(missed)][class][group] += weight;
-	tally->distances[distance == WS_REUSE_NEVER ? WS_REUSE_BINS - 1 :
-					 ws_reuse_bin(distance / sim.rate)] += weight;
+	for (; cold != 0; cold &= cold - 1)
+		tally->cold[__builtin_ctz(cold)] += weight;
 	if (event->kind == WS_EVENT_READ)
 	{
 		tally->sampled[class][group] += weight;
@@ -397,11 +385,9 @@ begin_sample(bool empty)
 	if (sim.sweep == NULL)
 	{
 		sim.sweep = allocate(ws_sweep_size(sampler->capacity));
-		sim.reuse = allocate(ws_reuse_size(sampler->capacity));
 		sim.scans = allocate(ws_scans_size());
 	}
 	ws_sweep_init(sim.sweep, sampler->capacity);
-	ws_reuse_init(sim.reuse, sampler->capacity);
 	ws_scans_init(sim.scans, NBuffers);
 	memset(&sim.load, 0, sizeof(sim.load));
 	set_simulated_shift(sampler->shift);
@@ -532,7 +518,7 @@ ws_cache_advice_make(WsPublished *p)
 			buffers[i] = ws_sweep_buffers(sim.sweep, i);
 	}
 	ws_advise(&sum, NBuffers, buffers, &p->table);
-	p->expected_hit_ratio = ws_advice_expect(&p->table, &sum, p->recommended);
+	p->expected_hit_ratio = ws_advice_expect(&p->table, p->recommended);
 	if (ws_shared->sampler == NULL)
 		strlcpy(p->advice_reason, "there is no cache advice, because working_set.sample_pages is 0",
 				sizeof(p->advice_reason));

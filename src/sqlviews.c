@@ -123,11 +123,10 @@ WS_FUNCTION(ws_working_set_cache_advice)
 		add_pretty(&row, true, buffers);
 		ws_row_add_number(&row, known, advice->hit_ratio);
 		ws_row_add_number(&row, known, advice->hit_ratio_without_scans);
-		ws_row_add_number(&row, known, advice->hit_ratio_lru);
 		ws_row_add_number(&row, known, advice->reads_per_second);
 		ws_row_add_number(&row, known, advice->read_factor);
 		ws_row_add_number(&row, known, advice->error);
-		ws_row_add_text(&row, note);
+		ws_row_add_text(&row, note ? note : ws_advice_row_doubt(advice));
 		ws_row_end(&row);
 	}
 	return (Datum) 0;

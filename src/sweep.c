@@ -17,8 +17,8 @@
 #define FURTHER_USES	10
 
 const double ws_sweep_factors[WS_SWEEP_SIZES] = {
-	0.1, 0.125, 0.175, 0.25, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9,
-	1, 1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4
+	0.1, 0.125, 0.25, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1,
+	1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4, 8, 16
 };
 
 _Static_assert(sizeof(WsSweepPage) == 64, "a page is one cache line");
@@ -205,12 +205,13 @@ allocate_in_ring(WsSweep *sweep, int size, WsSweepScan *scan, uint32_t page)
 }
 
 uint32_t
-ws_sweep_access(WsSweep *sweep, const WsAccess *access)
+ws_sweep_access(WsSweep *sweep, const WsAccess *access, uint32_t *cold)
 {
 	WsSweepPage *page = &sweep->pages[access->page];
 	WsSweepScan *scan = access->ringed ? find_scan(sweep, access) : NULL;
 	uint32_t	missed = 0;
 
+	*cold = 0;
 	if (sweep->gaps)
 		close_gaps(sweep);
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
@@ -223,10 +224,12 @@ ws_sweep_access(WsSweep *sweep, const WsAccess *access)
 	for (uint32_t rest = missed; rest != 0; rest &= rest - 1)
 	{
 		int			i = __builtin_ctz(rest);
+		bool		ringed = (access->ringed & WS_SWEEP_BIT(i)) != 0;
 
-		bring_in(sweep, i, access->ringed & WS_SWEEP_BIT(i) ?
-				 allocate_in_ring(sweep, i, scan, access->page) : allocate(sweep, i),
-				 access->page);
+		if (!ringed && sweep->caches[i].filled < sweep->caches[i].buffers)
+			*cold |= WS_SWEEP_BIT(i);
+		bring_in(sweep, i, ringed ? allocate_in_ring(sweep, i, scan, access->page) :
+				 allocate(sweep, i), access->page);
 	}
 	return missed;
 }

@@ -26,9 +26,9 @@
 
 /* Sizes as multiples of shared_buffers, ascending; some of them by name. */
 #define WS_SWEEP_SIZES		20
-#define WS_SWEEP_PRESENT	10
-#define WS_SWEEP_DOUBLE		15
-#define WS_SWEEP_QUADRUPLE	19
+#define WS_SWEEP_PRESENT	9
+#define WS_SWEEP_DOUBLE		14
+#define WS_SWEEP_QUADRUPLE	17
 extern const double ws_sweep_factors[WS_SWEEP_SIZES];
 
 /* Sets of sizes: of one, and of all. */
@@ -107,8 +107,12 @@ extern void ws_sweep_resize(WsSweep *sweep, double buffers);
 /* Give rings of one kind so many buffers at each size. */
 extern void ws_sweep_set_rings(WsSweep *sweep, WsRing ring, const double *buffers);
 
-/* Use a page; returns the set of sizes at which it was missed. */
-extern uint32_t ws_sweep_access(WsSweep *sweep, const WsAccess *access);
+/*
+ * Use a page; returns the set of sizes at which it was missed.  *cold is the
+ * set of those whose cache had an empty buffer for it: one of this size that
+ * is full might have held the page.
+ */
+extern uint32_t ws_sweep_access(WsSweep *sweep, const WsAccess *access, uint32_t *cold);
 
 /* Take a page out of all caches; its number may be another's next time. */
 extern void ws_sweep_forget(WsSweep *sweep, uint32_t page);

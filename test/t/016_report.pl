@@ -511,9 +511,9 @@ my @columns = (
 		shared_memory_bytes version)]);
 my %from = (
 	cache_advice => q{SELECT f::float8 AS size_factor, (67108864 * f)::bigint AS cache_bytes, ''::text AS cache, %s AS predicted_hit_ratio,
-		NULL::float8 AS predicted_hit_ratio_without_scans, NULL::float8 AS predicted_hit_ratio_lru, %s AS predicted_reads_per_second,
+		NULL::float8 AS predicted_hit_ratio_without_scans, %s AS predicted_reads_per_second,
 		1::float8 AS read_factor, %s AS error, %s AS note
-		FROM unnest('{0.1,0.125,0.175,0.25,0.35,0.5,0.6,0.7,0.8,0.9,1,1.1,1.25,1.5,1.75,2,2.5,3,3.5,4}'::float8[]) f},
+		FROM unnest('{0.1,0.125,0.25,0.35,0.5,0.6,0.7,0.8,0.9,1,1.1,1.25,1.5,1.75,2,2.5,3,4,8,16}'::float8[]) f},
 	history => q{SELECT now() - m * interval '15 min' + interval '%5$s' AS at, %1$s AS working_set_bytes, (180000000 + 1e7 * sin(m))::bigint AS recommended_cache_bytes,
 		NULL::bigint AS plateau_end_bytes, NULL::bigint AS live_bytes, %2$s AS lookups, %3$s AS hits, 15 AS minutes FROM generate_series(1, 2900) m WHERE %4$s},
 	relations => q{SELECT 'other'::text AS datname, NULL::regclass AS relation, NULL::"char" AS relkind, (20000 + g)::oid AS relfilenode, 'main'::text AS fork,
@@ -620,7 +620,7 @@ my @cases = (
 		'advice', qr/100 %/, 'curve advice day month relation database' ],
 	[ 'a useless cache', { cache_advice => [ '0::float8', '1e9 * f', '1::float8', 'NULL::text' ], recommendation => { current_hit_ratio => '0::float8' } },
 		'advice', qr/\b0 %/, 'curve advice day month relation database' ],
-	[ 'only the shares of LRU', { cache_advice => [ '1 - 0.1 / f', 'NULL::float8', 'NULL::float8', q{'because'::text} ] },
+	[ 'no hit ratio', { cache_advice => [ '1 - 0.1 / f', 'NULL::float8', 'NULL::float8', q{'because'::text} ] },
 		'advice', qr/because/, 'curve advice day month relation database' ],
 	[ 'no history', { history => [ 'NULL::bigint', '0::bigint', '0::bigint', 'false', '0' ] }, 'day', qr/There is no history yet/, 'curve advice relation database' ],
 	[ 'an hour of history', { history => [ 'm::bigint', '10::bigint', '5::bigint', 'm < 4', '0' ] }, 'month', qr/Nothing is known that is older/, 'curve advice day relation database' ],

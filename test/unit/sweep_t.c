@@ -41,8 +41,9 @@ static uint32_t
 use(WsSweep *sweep, uint32_t page)
 {
 	WsAccess	access = {.page = page};
+	uint32_t	cold;
 
-	return ws_sweep_access(sweep, &access);
+	return ws_sweep_access(sweep, &access, &cold);
 }
 
 /* one of a scan by process 1, through a ring at these sizes */
@@ -50,8 +51,9 @@ static uint32_t
 scan(WsSweep *sweep, uint32_t page, uint32_t ringed)
 {
 	WsAccess	access = {page, ringed, WS_RING_READ, 1, 1, page};
+	uint32_t	cold;
 
-	return ws_sweep_access(sweep, &access);
+	return ws_sweep_access(sweep, &access, &cold);
 }
 
 /*
@@ -72,7 +74,7 @@ test_sizes(void)
 	for (int i = 1; i < ALL; i++)
 		fine &= ws_sweep_factors[i] > ws_sweep_factors[i - 1];
 	ok(fine && ws_sweep_factors[WS_SWEEP_PRESENT] == 1 && ws_sweep_factors[0] == 0.1 &&
-	   ws_sweep_factors[ALL - 1] == 4, "sizes ascend from a tenth to four times the present one");
+	   ws_sweep_factors[ALL - 1] == 16, "sizes ascend from a tenth to sixteen times the present one");
 	for (int i = 0; i < ALL; i++)
 		fine &= sweep_filled(sweep, i) == 0;
 	ok(fine && !ws_sweep_holds(sweep, 0), "new caches are empty");
@@ -275,6 +277,8 @@ test_model(void)
 			uint32_t	s = random_below(&seed, table[t].scans);
 			WsAccess	a = {zipf_draw(zipf, &seed), 0, WS_RING_READ, s, 1, 0};
 			uint32_t	missed;
+			uint32_t	cold;
+			uint32_t	empty = 0;
 
 			if (random_below(&seed, 10000) < table[t].ringed)
 			{
@@ -288,8 +292,11 @@ test_model(void)
 				a.process = s / 6 * 64;
 				a.relation = s / 3 % 2;
 			}
-			missed = ws_sweep_access(sweep, &a);
-			wrong += missed != model_access(m, &a);
+			for (int i = 0; i < ALL; i++)
+				if (m->caches[i]->filled < m->caches[i]->buffers)
+					empty |= WS_SWEEP_BIT(i);
+			missed = ws_sweep_access(sweep, &a, &cold);
+			wrong += missed != model_access(m, &a) || cold != (missed & empty & ~a.ringed);
 			hits += missed == 0;
 
 			if (random_below(&seed, 10000) < table[t].forget)
@@ -425,7 +432,7 @@ test_rings(void)
 {
 	enum
 	{
-		OLD = 1600, LAST = ALL - 1	/* of 1600 buffers */
+		OLD = 1600, LAST = WS_SWEEP_QUADRUPLE	/* of 1600 buffers */
 	};
 	static const struct
 	{
@@ -542,7 +549,7 @@ test_damping(void)
 static void
 test_sampled(uint32_t shift, bool with_scan, const char *name)
 {
-	static const int tested[TESTED] = {0, 3, 5, 10, 15, 19};
+	static const int tested[TESTED] = {0, 2, 4, 9, 14, 17};
 	const double rate = ldexp(1, -(int) shift);
 	WsSweep    *sweep = new_sweep(16384, BUFFERS * rate);
 	Zipf	   *zipf = zipf_new(PAGES, 0.9);
@@ -586,7 +593,8 @@ test_sampled(uint32_t shift, bool with_scan, const char *name)
 			}
 		if (a.page != NO_PAGE)
 		{
-			uint32_t	missed = ws_sweep_access(sweep, &a);
+			uint32_t	cold;
+			uint32_t	missed = ws_sweep_access(sweep, &a, &cold);
 
 			for (int i = 0; i < ALL && n >= WARM; i++)
 				missed_mini[i] += missed >> i & 1;
