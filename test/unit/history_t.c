@@ -578,6 +578,79 @@ random_row(uint64_t *seed, int tag)
 	return row;
 }
 
+typedef struct Model
+{
+	WsHistory	histories[2];
+	List		lists[2];
+	int64_t		now;
+	uint64_t	seed;
+	Wrong		wrong;
+} Model;
+
+/* The clock is set back; sometimes it is found wrong by more, or not at all. */
+static void
+step_back(Model *m)
+{
+	int64_t		back = random_back(&m->seed);
+
+	m->now -= back;
+	if (random_below(&m->seed, 5) == 0)
+		back += random_back(&m->seed);
+	for (int k = 0; k < 2 && random_below(&m->seed, 3) != 0; k++)
+	{
+		int			moved = list_set_back(&m->lists[k], m->now, back);
+
+		m->wrong.moved += moved != ws_history_set_back(&m->histories[k], m->now, back);
+		m->wrong.all_moved += moved;
+	}
+}
+
+/* One random thing happens to a history and to its list. */
+static void
+step(Model *m, int pace, int tag)
+{
+	uint64_t   *seed = &m->seed;
+	uint32_t	kind = random_below(seed, 1000);
+	int			which = random_below(seed, 4) == 0;
+	WsHistory  *history = &m->histories[which];
+	List	   *list = &m->lists[which];
+
+	if (kind < 950)
+	{
+		WsHistoryRow row = random_row(seed, tag);
+
+		ws_history_add(history, m->now, &row);
+		list_add_at(list, m->now, &row);
+		m->now = later_by(m->now, random_step(seed, pace));
+	}
+	else if (kind < 970 && list->count > 0)
+	{
+		/* a minute and its quarter need not agree */
+		Fact	   *f = &list->facts[random_below(seed, (uint32_t) list->count)];
+
+		f->row.recommended = random_below(seed, 10);
+		place_of(history, f->length, f->row.number)->recommended = f->row.recommended;
+	}
+	else if (kind < 980)
+		step_back(m);
+	else if (kind < 985)
+	{
+		int64_t		until = m->now - (random_below(seed, 2) ? 0 : random_back(seed));
+
+		ws_history_merge(history, &m->histories[!which], until);
+		list_merge(list, &m->lists[!which], until);
+		m->wrong.merges++;
+	}
+	else
+	{
+		int64_t		when = random_below(seed, 3) ? m->now : later_by(m->now - random_back(seed), random_back(seed));
+
+		if (random_below(seed, 4) == 0)
+			when -= when % 60;
+		compare(history, list, when, random_below(seed, 2) ? random_back(seed) : 60 * random_back(seed), &m->wrong);
+	}
+}
+
 /*
  * Two histories and two lists go through the same.  Times are of 1970, of
  * today, or of the end of all time.
@@ -585,86 +658,29 @@ random_row(uint64_t *seed, int tag)
 static void
 test_model(int pace, int64_t start, const char *era)
 {
-	static WsHistory histories[2];
-	static List lists[2];
-	uint64_t	seed = 100 + (uint64_t) (start ^ pace);
-	int64_t		now = start;
-	Wrong		wrong = {0};
+	static Model m;
+	const Wrong *wrong = &m.wrong;
 
-	for (int k = 0; k < 2; k++)
-	{
-		ws_history_init(&histories[k]);
-		lists[k].count = 0;
-	}
+	memset(&m, 0, sizeof(m));
+	m.seed = 100 + (uint64_t) (start ^ pace);
+	m.now = start;
 	for (int i = 0; i < 6000; i++)
 	{
-		uint32_t	kind = random_below(&seed, 1000);
-		int			which = random_below(&seed, 4) == 0;
-		WsHistory  *history = &histories[which];
-		List	   *list = &lists[which];
-
-		if (kind < 950)
-		{
-			WsHistoryRow row = random_row(&seed, i);
-
-			ws_history_add(history, now, &row);
-			list_add_at(list, now, &row);
-			now = later_by(now, random_step(&seed, pace));
-		}
-		else if (kind < 970 && list->count > 0)
-		{
-			/* a minute and its quarter need not agree */
-			Fact	   *f = &list->facts[random_below(&seed, (uint32_t) list->count)];
-
-			f->row.recommended = random_below(&seed, 10);
-			place_of(history, f->length, f->row.number)->recommended = f->row.recommended;
-		}
-		else if (kind < 980)
-		{
-			int64_t		back = random_back(&seed);
-
-			/* sometimes the clock is found wrong by more, or not at all */
-			now -= back;
-			if (random_below(&seed, 5) == 0)
-				back += random_back(&seed);
-			for (int k = 0; k < 2 && random_below(&seed, 3) != 0; k++)
-			{
-				int			moved = list_set_back(&lists[k], now, back);
-
-				wrong.moved += moved != ws_history_set_back(&histories[k], now, back);
-				wrong.all_moved += moved;
-			}
-		}
-		else if (kind < 985)
-		{
-			int64_t		until = now - (random_below(&seed, 2) ? 0 : random_back(&seed));
-
-			ws_history_merge(history, &histories[!which], until);
-			list_merge(list, &lists[!which], until);
-			wrong.merges++;
-		}
-		else
-		{
-			int64_t		when = random_below(&seed, 3) ? now : later_by(now - random_back(&seed), random_back(&seed));
-
-			if (random_below(&seed, 4) == 0)
-				when -= when % 60;
-			compare(history, list, when, random_below(&seed, 2) ? random_back(&seed) : 60 * random_back(&seed), &wrong);
-		}
+		step(&m, pace, i);
 		/* back to where times begin */
-		if (start < NOON && (now > 50 * DAY || now < start))
-			now = start;
+		if (start < NOON && (m.now > 50 * DAY || m.now < start))
+			m.now = start;
 	}
 	for (int k = 0; k < 2; k++)
-		compare(&histories[k], &lists[k], now, 31 * DAY, &wrong);
+		compare(&m.histories[k], &m.lists[k], m.now, 31 * DAY, &m.wrong);
 
-	ok(wrong.rows == 0, "%s, pace %d: all rows are what a list of up to %ld has", era, pace, wrong.longest);
-	ok(wrong.moved == 0, "%s, pace %d: as many are moved back (%ld)", era, pace, wrong.all_moved);
-	ok(wrong.read == 0, "%s, pace %d: the same are listed (%ld)", era, pace, wrong.listed);
-	ok(wrong.peak == 0, "%s, pace %d: the peak is the same (%ld were quarters)", era, pace, wrong.quarter_peaks);
-	ok(wrong.known == 0, "%s, pace %d: as many minutes are known", era, pace);
-	ok(wrong.all_moved > 50 && wrong.listed > 1000 && wrong.merges > 10 &&
-	   (start < NOON || wrong.quarter_peaks > 5), "%s, pace %d: all of it happened", era, pace);
+	ok(wrong->rows == 0, "%s, pace %d: all rows are what a list of up to %ld has", era, pace, wrong->longest);
+	ok(wrong->moved == 0, "%s, pace %d: as many are moved back (%ld)", era, pace, wrong->all_moved);
+	ok(wrong->read == 0, "%s, pace %d: the same are listed (%ld)", era, pace, wrong->listed);
+	ok(wrong->peak == 0, "%s, pace %d: the peak is the same (%ld were quarters)", era, pace, wrong->quarter_peaks);
+	ok(wrong->known == 0, "%s, pace %d: as many minutes are known", era, pace);
+	ok(wrong->all_moved > 50 && wrong->listed > 1000 && wrong->merges > 10 &&
+	   (start < NOON || wrong->quarter_peaks > 5), "%s, pace %d: all of it happened", era, pace);
 }
 
 int
