@@ -160,7 +160,8 @@ test_full(void)
 
 	ws_history_init(&h);
 	add(&h, NOON, 5, 50);
-	ok(ws_history_peak(&h, NOON, 1, &peak) && peak.minutes == 1 && peak.end == NOON + 60,
+	ok(ws_history_peak(&h, NOON, 1, &peak) && peak.minutes == 1 && peak.end == NOON + 60 &&
+	   ws_history_known(&h, NOON, 1) == 1,
 	   "peak: the minute, not its quarter");
 	peak.end = 77;
 	ok(!ws_history_peak(&h, NOON + 1, 1, &peak) && peak.end == 77, "peak: without a row nothing is written");
