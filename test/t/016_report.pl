@@ -591,7 +591,7 @@ my $block = $node->safe_psql('postgres', 'SHOW block_size');
 ($path) = map { $_->{at}{d} } by_class(by_id($tree, 'curve'), 'path', 'band');
 cmp_ok(far([ map { $place->($_) } $path =~ /[ML][\d.]+ ([\d.]+)/g ],
 	[ map({ $block * 101 * sqrt($_) } @seconds), map({ $block * 99 * sqrt($_) } reverse @seconds) ]), '<', 0.01, 'and its bounds');
-my @factors = (0.1, 0.125, 0.175, 0.25, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4);
+my @factors = (0.1, 0.125, 0.25, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4, 8, 16);
 my @dots = grep { $_->{at}{r} == 3 } by_class(by_id($tree, 'advice'), 'circle', 'set');
 # the points of both panels are in no order
 $place = scale_of(by_id($tree, 'advice'), 0, 210);
