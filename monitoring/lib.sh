@@ -25,7 +25,7 @@ monitoring_dir=
 monitoring_pids=()
 exporter_url=
 prometheus_url=
-sample_port=9237    # the job of the sample configuration that is used: Debian's exporter; 9399: the other
+sample_job=working_set_debian    # the job of the sample configuration that is used
 
 # The package that brings a program, as Debian and Ubuntu call it.
 package_of() {
@@ -143,12 +143,12 @@ start_exporter() {
 
 # prometheus_configuration INTERVAL EXPORTER: the sample, with the one job whose exporter is here
 prometheus_configuration() {
-    INTERVAL=$1 EXPORTER=$2 RULES=$monitoring_dir/rules SAMPLE=$sample_port perl -0777 -pe '
+    INTERVAL=$1 EXPORTER=$2 RULES=$monitoring_dir/rules SAMPLE=$sample_job perl -0777 -pe '
         # the jobs are the items at this depth, up to the next one or a line that begins at the margin
-        s{^  - job_name:.*\n(?:(?:    .*|[ \t]*|  #.*)\n)*}{my $job = $&; $job =~ /:$ENV{SAMPLE}\b/ ? $job : ""}gme;
+        s{^  - job_name:.*\n(?:(?:    .*|[ \t]*|  #.*)\n)*}{my $job = $&; $job =~ /^  - job_name: $ENV{SAMPLE}\n/ ? $job : ""}gme;
         s/^(\s*(?:scrape|evaluation)_interval:\s*).*/$1$ENV{INTERVAL}/gm;
         s/^(\s*scrape_timeout:\s*).*/$1$ENV{INTERVAL}/gm;
-        s/^(\s*- )targets:.*:$ENV{SAMPLE}\b.*/$1targets: ["$ENV{EXPORTER}"]/gm;
+        s/^(\s*- )targets:.*/$1targets: ["$ENV{EXPORTER}"]/gm;
         s/^rule_files:\n(?:\s+.*\n)*/rule_files: ["$ENV{RULES}\/*.yml"]\n/m' \
         "$monitoring_top/prometheus/prometheus.yml"
 }

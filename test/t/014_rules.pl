@@ -53,6 +53,17 @@ for my $file (@rules)
 succeeds("promtool check config $dir/prometheus.yml", 'promtool', 'check', 'config', "$dir/prometheus.yml");
 succeeds("promtool test rules $_", 'promtool', 'test', 'rules', $_) for @tests;
 
+# Every target names a machine, and instance is its name without a port, in `up' too.
+my %sample = slurp("$dir/prometheus.yml") =~ /^  - job_name: (\w+)\n((?:(?!  - job_name).*\n)*)/mg;
+is(join(' ', sort keys %sample), 'working_set working_set_debian working_set_exporter working_set_postgres_exporter', 'sample jobs');
+for my $job (sort keys %sample)
+{
+	like($sample{$job}, qr/^ +- targets: \['\w+\.example\.com:\d+'\]$/m, "$job: the sample names a machine");
+	unlike($sample{$job}, qr/^ +- targets: .*localhost/m, "$job: which is not localhost");
+	like($sample{$job}, qr/^ +- source_labels: \[instance, __address__\]\n +regex: ;\(\.\+\):\\d\+\n +target_label: instance$/m,
+		"$job: and whose name is the instance");
+}
+
 # Each rule has a test, and a test in which it gives something.
 my %tested = map { $_ => slurp($_) } @tests;
 for my $file (@rules)
@@ -65,8 +76,12 @@ for my $file (@rules)
 		my $labels = () = $test =~ /exp_labels: \{severity: /g;
 		my $silent = () = $test =~ /\{alertname: $alert, eval_time: \w+\}/g;
 		ok($labels > 0 && $silent > 0, "$alert is tested, raised and not");
-		like($body, qr/^ +severity: (?:critical|warning|info)\n +annotations:\n +summary: .*\n +description: /m,
+		like($body, qr/^ +severity: (?:critical|warning|info)\n +annotations:\n +summary: '[A-Z][^{}]*\.'\n +description: >-\n(?: {12}.*\n)+/m,
 			'it has a severity, a summary and a description');
+		my ($description) = $body =~ / +description: >-\n((?: {12}.*\n)+)/;
+		like($description, qr/\{\{ \$labels\.instance \}\}/, 'which names the instance');
+		my $plain = $description =~ s/\{\{.*?\}\}//gsr;
+		like($plain, qr/\A\s*[A-Z].*\.\s*\z/s, 'and is made of sentences');
 	}
 	while ($text =~ /^ *- record: (\S+)/mg)
 	{
@@ -111,7 +126,7 @@ END
 # Start one and call the function with its URL.
 sub with_prometheus
 {
-	my ($exporter, $sample_port, $rules, $function) = @_;
+	my ($exporter, $sample_job, $rules, $function) = @_;
 	my ($in, $out, $err) = ('', '', '');
 	my $handle = IPC::Run::start(
 		[
@@ -120,16 +135,16 @@ sub with_prometheus
 			. monitoring/lib.sh
 			begin_monitoring "$1"
 			exporter_url=http://127.0.0.1:$2/metrics
-			sample_port=$3
+			sample_job=$3
 			start_prometheus 1s "${@:4}"
-			hold_monitoring}, 'bash', tempdir(CLEANUP => 1), $exporter, $sample_port, @$rules
+			hold_monitoring}, 'bash', tempdir(CLEANUP => 1), $exporter, $sample_job, @$rules
 		],
 		'<', \$in, '>', \$out, '2>', \$err, IPC::Run::timeout(1800));
 	$handle->pump while $handle->pumpable && $out !~ /^prometheus (\S+)\n/m;
 	my ($url) = $out =~ /^prometheus (\S+)\n/m;
 	eval { $function->($url); 1 } or diag("$@ $err") if $url;
 	$handle->finish;
-	ok($url, "Prometheus starts with the job of port $sample_port") or diag($err);
+	ok($url, "Prometheus starts with the job $sample_job") or diag($err);
 	return;
 }
 
@@ -145,12 +160,12 @@ sub ask
 # Prometheus itself makes of the scrape.
 sub scraped
 {
-	my ($url, $exporter, $count) = @_;
+	my ($url, $count) = @_;
 	my @series;
 	for (1 .. 3000)
 	{
-		my $query = '%7Bjob=~%22working_set.*%22,__name__!~%22scrape_.%2B%7CALERTS.*%22%7D';
-		@series = sort grep { !/^up\{.*instance="\Q$exporter\E"/ } map {
+		my $query = '%7Bjob=~%22working_set.*%22,__name__!~%22scrape_(duration%7Csamples%7Cseries).%2B%7CALERTS.*%22%7D';
+		@series = sort grep { !/^up\{.*instance="127\.0\.0\.1"/ } map {
 			my %label = %{ $_->{metric} };
 			my $name = delete $label{__name__};
 			"$name\{" . join(', ', map { qq($_="$label{$_}") } sort keys %label) . "} $_->{value}[1]"
@@ -199,20 +214,23 @@ SKIP:
 
 	my $labels = 'col="value",database="postgres",driver="postgres",sql_job="working_set",user="scrape"';
 	my $port = exporter(join "\n",
-		(map { qq(sql_working_set_tracking{$labels,host="$_"} 1) } 'db1:5432', 'db2', 'localhost', 'localhost:5433', '127.0.0.1:5434', '[::1]:5435', ''),
+		(map { qq(sql_working_set_tracking{$labels,host="$_"} 1) } 'db1:5432', 'db2', 'localhost', 'localhost:5433', '127.0.0.1:5434', '[::1]:5435'),
+		qq(sql_working_set_worker_running{$labels,host=""} 1), qq(sql_working_set_shared_buffers_bytes{$labels,host="localhost:5432"} 1),
 		qq(sql_working_set_size_bytes{$labels,host="db1:5432",window_seconds="60"} 8192),
 		qq(sql_lfc_approximate_working_set_size_windows{$labels,host="db1:5432",duration_seconds="60"} 1),
 		q(sql_exporter_last_scrape_failed{database="postgres",driver="postgres",sql_job="working_set",user="scrape",host="db1:5432",query="working_set_tracking"} 0),
 		qq(sql_bloat_bytes{$labels,host="db1:5432"} 1), 'go_goroutines 7', '');
 	with_prometheus(
-		$port, 9237,
+		$port,
+		'working_set_debian',
 		\@files,
 		sub {
 			my ($url) = @_;
 			my $rest = 'job="working_set_debian"';
-			is_deeply(scraped($url, "127.0.0.1:$port", 10), [
+			is_deeply(scraped($url, 11), [
 				sort((map { qq(working_set_tracking{cluster="main", instance="$_", $rest} 1) }
-					'db1:5432', 'db2', '127.0.0.1', '127.0.0.1:5433', '127.0.0.1:5434', '127.0.0.1:5435', "127.0.0.1:$port"),
+					'db1:5432', 'db2', '127.0.0.1', '127.0.0.1:5433', '127.0.0.1:5434', '127.0.0.1:5435'),
+				(map { qq(working_set_$_\{cluster="main", instance="127.0.0.1", $rest} 1) } qw(worker_running shared_buffers_bytes)),
 				qq(working_set_size_bytes{cluster="main", instance="db1:5432", $rest, window_seconds="60"} 8192),
 				qq(lfc_approximate_working_set_size_windows{cluster="main", duration_seconds="60", instance="db1:5432", $rest} 1),
 				qq(sql_exporter_last_scrape_failed{cluster="main", instance="db1:5432", $rest, query="working_set_tracking"} 0)),
@@ -232,15 +250,32 @@ SKIP:
 			}
 		});
 
-	$port = exporter(qq(up{target="pg1"} 0\nworking_set_tracking{target="pg1"} 1\nworking_set_tracking{target="pg2"} 1\n));
+	# one exporter of many servers: `up' is that of the servers
+	$port = exporter(join "\n", 'up{job="shop",target="pg1"} 0', (map { qq(working_set_tracking{job="shop",target="$_"} 1) } 'pg1', 'pg2'),
+		'scrape_errors_total{collector="working_set",job="shop",query="working_set_state",target="pg2"} 3',
+		'scrape_duration_seconds{job="shop",target="pg1"} 1', '');
 	with_prometheus(
-		$port, 9399, [ $rules[0] ],
+		$port,
+		'working_set_exporter',
+		[ $rules[0] ],
 		sub {
 			my ($url) = @_;
-			is_deeply(scraped($url, "127.0.0.1:$port", 3), [
-				'up{cluster="main", instance="pg1", job="working_set"} 0',
-				map { qq(working_set_tracking{cluster="main", instance="$_", job="working_set"} 1) } 'pg1', 'pg2',
-			], 'targets of the other exporter are instances, too');
+			is_deeply(scraped($url, 4), [
+				'scrape_errors_total{cluster="shop", collector="working_set", instance="pg2", job="working_set", query="working_set_state"} 3',
+				'up{cluster="shop", instance="pg1", job="working_set"} 0',
+				map { qq(working_set_tracking{cluster="shop", instance="$_", job="working_set"} 1) } 'pg1', 'pg2',
+			], 'targets of the other exporter are instances, too, and its jobs are clusters');
+		});
+
+	# postgres_exporter
+	$port = exporter(qq(working_set_tracking{server="localhost:5432"} 1\npg_up 1\n));
+	with_prometheus(
+		$port,
+		'working_set_postgres_exporter',
+		[ $rules[0] ],
+		sub {
+			is_deeply(scraped($_[0], 1), ['working_set_tracking{cluster="main", instance="127.0.0.1", job="working_set_postgres_exporter"} 1'],
+				'what postgres_exporter has of us, with the server as instance');
 		});
 }
 
