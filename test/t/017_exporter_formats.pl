@@ -8,6 +8,7 @@ use warnings;
 use FindBin;
 use JSON::PP;
 use lib $FindBin::Bin;
+use sql_exporter_stand_in qw(check_collector check_configuration list queries_of expose);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -128,66 +129,6 @@ sub rows
 
 # ---------------------------------------------------------------- burningalchemist/sql_exporter
 
-my %keys = (
-	config => [qw(global collector_files target jobs collectors)],
-	global => [qw(min_interval scrape_timeout scrape_timeout_offset max_connection_lifetime max_connections
-		  max_idle_connections)],
-	target => [qw(name data_source_name collectors enable_ping)],
-	collector => [qw(collector_name min_interval metrics queries)],
-	metric => [qw(metric_name type help key_labels static_labels values value_label query query_ref
-		  no_prepared_statement static_value timestamp_value)],
-	query => [qw(query_name query no_prepared_statement)]);
-
-sub known_keys
-{
-	my ($what, $map) = @_;
-	die "$what is no map" if ref $map ne 'HASH';
-	for my $key (sort keys %$map)
-	{
-		die "unknown fields in $what: $key" if !grep { $_ eq $key } @{ $keys{$what} };
-	}
-	return;
-}
-
-sub list
-{
-	my ($value) = @_;
-	return () if !defined $value;
-	die 'not a list' if ref $value ne 'ARRAY' || grep { ref } @$value;
-	return @$value;
-}
-
-sub check_label
-{
-	my ($label) = @_;
-	die "bad label $label" if $label !~ /^[a-zA-Z_]\w*$/ || $label =~ /^__/;
-	die "reserved label $label" if $label =~ /^(?:job|target|instance)$/;
-	return;
-}
-
-# the rules of its configuration, and of what it does with a metric before it asks
-sub check_metric
-{
-	my ($metric, $queries) = @_;
-	known_keys('metric', $metric);
-	for my $key (qw(metric_name type help))
-	{
-		die "missing $key" if ($metric->{$key} // '') eq '';
-	}
-	my $name = $metric->{metric_name};
-	die "$name: bad name" if $name !~ /^[a-zA-Z_:][\w:]*$/;
-	die "$name: unsupported type" if $metric->{type} !~ /^(?:counter|gauge)$/;
-	die "$name: exactly one of query and query_ref" if !defined $metric->{query} == !defined $metric->{query_ref};
-	die "$name: unresolved query_ref" if defined $metric->{query_ref} && !$queries->{ $metric->{query_ref} };
-	my @labels = (list($metric->{key_labels}), $metric->{value_label} // ());
-	my %seen;
-	check_label($_), $seen{$_}++ && die "$name: duplicate label $_" for @labels;
-	my @values = list($metric->{values});
-	die "$name: no values" if !@values;
-	die "$name: value_label needed" if @values > 1 && !defined $metric->{value_label};
-	return;
-}
-
 # A column is of a type that can be scanned to what it is wanted for, and nothing is left over.
 sub check_columns
 {
@@ -216,74 +157,27 @@ sub check_columns
 	return;
 }
 
-sub check_collector
+# What the exporter itself checks, and that each query is used and has the columns it should.
+sub check_all
 {
 	my ($collector) = @_;
-	known_keys('collector', $collector);
-	die 'no collector_name' if ($collector->{collector_name} // '') eq '';
-	die 'bad min_interval' if ($collector->{min_interval} // '0s') !~ /^\d+(?:ms|s|m|h)$/;
-	die 'no metrics' if !@{ $collector->{metrics} || [] };
-	my %queries;
-	for my $query (@{ $collector->{queries} || [] })
-	{
-		known_keys('query', $query);
-		die 'query without name or text' if grep { ($query->{$_} // '') eq '' } qw(query_name query);
-		die "$query->{query_name} twice" if $queries{ $query->{query_name} };
-		$queries{ $query->{query_name} } = $query->{query};
-	}
-	my (%names, %used);
-	for my $metric (@{ $collector->{metrics} })
-	{
-		check_metric($metric, \%queries);
-		die "$metric->{metric_name} twice" if $names{ $metric->{metric_name} }++;
-		push @{ $used{ $metric->{query_ref} // "of $metric->{metric_name}" } }, $metric;
-	}
-	$used{$_} or die "query $_ is not used" for keys %queries;
-	check_columns($_, $queries{$_} // $used{$_}[0]{query}, @{ $used{$_} }) for sort keys %used;
+	my ($used, $queries) = (check_collector($collector), queries_of($collector));
+	$used->{$_} or die "query $_ is not used" for keys %$queries;
+	check_columns($_, $queries->{$_}, @{ $used->{$_} }) for sort keys %$used;
 	return;
 }
 
-# What the exporter would answer: a query is run once for all metrics that refer to it.
-sub expose
+# what the exporter would answer
+sub exposed
 {
-	my (@collectors) = @_;
-	my ($text, %samples) = ('');
-	for my $collector (@collectors)
-	{
-		my %sql = map { $_->{query_name} => $_->{query} } @{ $collector->{queries} || [] };
-		my %rows;
-		for my $metric (@{ $collector->{metrics} })
-		{
-			my $sql = $metric->{query} // $sql{ $metric->{query_ref} };
-			for my $row (@{ $rows{$sql} //= rows($sql) })
-			{
-				for my $column (list($metric->{values}))
-				{
-					next if !defined $row->{$column};
-					my @labels = map { [ $_, $row->{$_} // '' ] } list($metric->{key_labels});
-					push @labels, [ $metric->{value_label}, $column ] if defined $metric->{value_label};
-					$_->[1] =~ s/([\\"])/\\$1/g, $_->[1] =~ s/\n/\\n/g for @labels;
-					my $labels = join ',', map { qq($_->[0]="$_->[1]") } @labels;
-					push @{ $samples{ $metric->{metric_name} } },
-					  $metric->{metric_name} . ($labels eq '' ? '' : "{$labels}") . " $row->{$column}";
-				}
-			}
-		}
-	}
-	my %metrics = map { $_->{metric_name} => $_ } map { @{ $_->{metrics} } } @collectors;
-	for my $name (sort keys %samples)
-	{
-		$text .= "# HELP $name $metrics{$name}{help}\n# TYPE $name $metrics{$name}{type}\n";
-		$text .= join '', map { "$_\n" } @{ $samples{$name} };
-	}
-	return $text;
+	return expose(\&rows, @_);
 }
 
 my %collectors = map { $_ => read_yaml(monitoring("sql_exporter/$_.collector.yml")) }
   qw(working_set working_set_relations working_set_neon working_set_reason);
 for my $name (sort keys %collectors)
 {
-	ok(eval { check_collector($collectors{$name}); 1 }, "$name.collector.yml is in order") or diag $@;
+	ok(eval { check_all($collectors{$name}); 1 }, "$name.collector.yml is in order") or diag $@;
 	is($collectors{$name}{collector_name}, $name, "$name.collector.yml has its name");
 }
 
@@ -293,7 +187,7 @@ sub spoiled
 	my ($how, $pattern) = @_;
 	my $copy = JSON::PP->new->decode(JSON::PP->new->encode($collectors{working_set}));
 	$how->($copy);
-	like(eval { check_collector($copy); 'accepted' } // $@, $pattern, "refused: $pattern");
+	like(eval { check_all($copy); 'accepted' } // $@, $pattern, "refused: $pattern");
 	return;
 }
 spoiled(sub { $_[0]{colour} = 'red' }, qr/unknown fields in collector: colour/);
@@ -307,15 +201,15 @@ spoiled(sub { delete $_[0]{metrics}[2]{value_label} }, qr/value_label needed/);
 spoiled(sub { push @{ $_[0]{metrics}[0]{values} }, 'hits' }, qr/value_label needed/);
 spoiled(sub { $_[0]{metrics}[0]{key_labels} = ['target'] }, qr/reserved label/);
 spoiled(sub { $_[0]{metrics}[0]{key_labels} = ['nobody'] }, qr/no column nobody/);
-spoiled(sub { $_[0]{metrics}[0]{key_labels} = ['hits'] }, qr/both as key and value/);
+spoiled(sub { $_[0]{metrics}[0]{key_labels} = ['ok'] }, qr/both as key and value/);
 spoiled(sub { $_[0]{queries}[0]{query} =~ s/i\.tracking::int::float8/i.tracking/ }, qr/tracking is boolean/);
-spoiled(sub { $_[0]{queries}[0]{query} =~ s/i\.registers::text/i.registers/ }, qr/registers is integer/);
-spoiled(sub { $_[0]{queries}[0]{query} =~ s/1::float8 AS info/1::float8 AS info, 2 AS more/ }, qr/nobody wants more/);
+spoiled(sub { $_[0]{queries}[1]{query} =~ s/i\.registers::text/i.registers/ }, qr/registers is integer/);
+spoiled(sub { $_[0]{queries}[1]{query} =~ s/1::float8 AS info/1::float8 AS info, 2 AS more/ }, qr/nobody wants more/);
+spoiled(sub { push @{ $_[0]{queries} }, { query_name => 'idle', query => 'SELECT 1' } }, qr/query idle is not used/);
 
 # the sample configuration
 my $config = read_yaml(monitoring('sql_exporter/sql_exporter.yml'));
-ok(eval { known_keys('config', $config); known_keys('global', $config->{global}); known_keys('target', $config->{target}); 1 },
-	'sql_exporter.yml has no unknown fields') or diag $@;
+ok(eval { check_configuration($config); 1 }, 'sql_exporter.yml has no unknown fields') or diag $@;
 ok(!defined $config->{jobs} && !defined $config->{target}{name}, 'sql_exporter.yml: one target without a name');
 like($config->{target}{data_source_name}, qr{^postgres://working_set_scrape@}, 'sql_exporter.yml: the role of grants.sql');
 my @found = map { glob monitoring("sql_exporter/$_") } list($config->{collector_files});
@@ -324,6 +218,42 @@ is_deeply([ grep { !$collectors{$_} } list($config->{target}{collectors}) ], [],
 my $commented = slurp_file(monitoring('sql_exporter/sql_exporter.yml'));
 is_deeply([ sort(list($config->{target}{collectors}), $commented =~ /^    # - (\w+)$/mg) ], [ sort keys %collectors ],
 	'sql_exporter.yml: the others are there to be chosen');
+
+# one exporter for many servers
+my $jobs_file = read_yaml(monitoring('sql_exporter/sql_exporter_jobs.yml'));
+ok(eval { check_configuration($jobs_file); 1 }, 'sql_exporter_jobs.yml has no unknown fields') or diag $@;
+is_deeply($jobs_file->{$_}, $config->{$_}, "sql_exporter_jobs.yml: $_ as in sql_exporter.yml") for qw(global collector_files);
+for my $job (@{ $jobs_file->{jobs} })
+{
+	is_deeply($job->{collectors}, ['working_set'], "sql_exporter_jobs.yml: collectors of $job->{job_name}");
+	my %targets = map { %{ $_->{targets} } } @{ $job->{static_configs} };
+	is_deeply([ grep { $targets{$_} !~ m{^postgres://working_set_scrape\@\Q$_\E:5432/} } keys %targets ], [],
+		"sql_exporter_jobs.yml: targets of $job->{job_name} have the names of servers");
+}
+
+# ---------------------------------------------------------------- status and tracking stand alone
+
+# They refer to a query that reads nothing but the two views that they are columns of.
+my @state = qw(working_set_status working_set_tracking working_set_worker_running);
+my %alone = (working_set_info => 1, working_set_recommendation => 1);
+sub reads
+{
+	my ($sql) = @_;
+	return join ' ', grep { !$alone{$_} } $sql =~ /\b(working_set_\w+)\b/g;
+}
+my ($collector) = grep { $_->{collector_name} eq 'working_set' } values %collectors;
+my %used_by;
+push @{ $used_by{ $_->{query_ref} } }, $_->{metric_name} for @{ $collector->{metrics} };
+is_deeply([ sort @{ $used_by{working_set_state} } ], \@state, 'sql_exporter: state has a query of its own');
+is(reads(queries_of($collector)->{working_set_state}), '', 'sql_exporter: which reads nothing else');
+my %debian = map { $_->{name} => $_->{query} } @{ read_yaml(monitoring('prometheus-sql-exporter/working_set.yml'))->{jobs}[0]{queries} };
+is(reads($debian{$_}), '', "prometheus-sql-exporter: $_ reads nothing else") for @state;
+my $blocks = read_yaml(monitoring('postgres_exporter/queries.yaml'));
+is_deeply([ sort map { keys %$_ } @{ $blocks->{working_set}{metrics} } ], [qw(tracking worker_running)],
+	'postgres_exporter: tracking has a query of its own');
+is_deeply([ sort map { keys %$_ } @{ $blocks->{working}{metrics} } ], [qw(set_status status)],
+	'postgres_exporter: status has a query of its own');
+is(reads($blocks->{$_}{query}), '', "postgres_exporter: $_ reads nothing else") for qw(working_set working);
 
 # ---------------------------------------------------------------- the same metrics everywhere
 
@@ -509,9 +439,9 @@ sub all_agree
 {
 	my ($name) = @_;
 	my $everything = sub { 1 };
-	agrees("$name: sql_exporter", sub { $text = expose($collectors{working_set}); parse_exposition($text) }, $everything);
+	agrees("$name: sql_exporter", sub { $text = exposed($collectors{working_set}); parse_exposition($text) }, $everything);
 	my $got = agrees("$name: sql_exporter with all collectors",
-		sub { $text = expose(@collectors{ sort keys %collectors }); parse_exposition($text) },
+		sub { $text = exposed(@collectors{ sort keys %collectors }); parse_exposition($text) },
 		$everything, qw(relations neon reason));
 	agrees("$name: postgres_exporter", \&postgres_exporter_series, sub { $_[0] =~ /^(\w+)/ && $in_queries{$1} });
 	agrees("$name: pgwatch", \&pgwatch_series, \&in_pgwatch);
@@ -599,7 +529,7 @@ sub stub_agrees
 {
 	my ($name, $change, %expected) = @_;
 	$node->safe_psql('postgres', "SET search_path = stub;\n$change");
-	for my $get ([ 'sql_exporter', sub { parse_exposition(expose($collectors{working_set})) } ],
+	for my $get ([ 'sql_exporter', sub { parse_exposition(exposed($collectors{working_set})) } ],
 		[ 'prometheus-sql-exporter', \&other_series ])
 	{
 		my $got = agrees("$name: $get->[0]", $get->[1], sub { 1 });
