@@ -165,6 +165,8 @@ sub check_configuration
 			known_keys('static_config', $static);
 			check_label($_) for keys %{ $static->{labels} || {} };
 			die "no targets\n" if !keys %{ $static->{targets} || {} };
+			my %seen;
+			$seen{$_}++ && die "duplicate data source name $_\n" for values %{ $static->{targets} };
 		}
 	}
 	return;
