@@ -11,6 +11,9 @@
 #   target, collector and query.
 # - A collector with min_interval repeats what it has, failures too.
 #
+# It connects with psql, so it takes URLs that the program does not: that one cannot name the
+# directory of a socket as a parameter.
+#
 # As a program, for Prometheus, or as a module, for tests that run the queries themselves:
 #
 #   perl test/t/sql_exporter_stand_in.pm -config.file FILE -web.listen-address ADDRESS:PORT
