@@ -253,8 +253,8 @@ is_deeply([ grep { !/\{(?:.*,)?col="value",(?:.*,)?database="postgres",driver="p
 
 # ---------------------------------------------------------------- opt-in
 
-my $more = new_exporter($main, files => [ 'working_set.yml', map { "working_set_$_.jobs.yml" } qw(relations neon reason) ]);
-($series) = agrees($main, $more, 'with all opt-in jobs', qw(relations neon reason));
+my $more = new_exporter($main, files => [ 'working_set.yml', map { "working_set_$_.jobs.yml" } qw(relations databases neon reason) ]);
+($series) = agrees($main, $more, 'with all opt-in jobs', qw(relations databases neon reason));
 is_deeply([ sort @{ names($series) }, unknown($main) ], [ sort @always, @tracking, @on_time, keys %{ $documented->{'opt-in'} } ],
 	'with all opt-in jobs: every metric is there');
 my @relations = grep { /^working_set_relation_size_bytes/ } keys %$series;
@@ -263,7 +263,7 @@ ok((grep { $_ eq 'working_set_relation_size_bytes{datname="postgres",relation="p
 	'the table is among them, with its schema');
 ok((grep { /datname="elsewhere",relation="relfilenode \d+"\}/ } @relations),
 	'and one of another database, by its file');
-is(scalar(grep { /^lfc_/ } keys %$series), 60, 'sixty windows for Neon');
+is(scalar(grep { /^lfc_approximate.*\{duration_seconds=/ } keys %$series), 60, 'sixty windows for Neon');
 
 # ---------------------------------------------------------------- two exporters at once
 

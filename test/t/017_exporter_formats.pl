@@ -174,7 +174,7 @@ sub exposed
 }
 
 my %collectors = map { $_ => read_yaml(monitoring("sql_exporter/$_.collector.yml")) }
-  qw(working_set working_set_relations working_set_neon working_set_reason);
+  qw(working_set working_set_relations working_set_databases working_set_neon working_set_neon_dashboard working_set_reason);
 for my $name (sort keys %collectors)
 {
 	ok(eval { check_all($collectors{$name}); 1 }, "$name.collector.yml is in order") or diag $@;
@@ -259,25 +259,30 @@ is(reads($blocks->{$_}{query}), '', "postgres_exporter: $_ reads nothing else") 
 
 my $documented = documented_metrics();
 my %type = map { %$_ } values %$documented;
-my %described;
+# The windows are in two collectors, each with a label of its own.
+my (%described, %labels_of);
 for my $metric (map { @{ $_->{metrics} } } values %collectors)
 {
-	$described{ $metric->{metric_name} } = $metric;
+	my $name = $metric->{metric_name};
+	is($metric->{help}, ($described{$name} || $metric)->{help}, "$name: one help");
+	$described{$name} = $metric;
+	push @{ $labels_of{$name} }, list($metric->{key_labels}), $metric->{value_label} // ();
 }
 is_deeply({ map { $_ => $described{$_}{type} } keys %described }, \%type, 'metrics and types are those of the README');
-is_deeply([ sort map { $_->{metric_name} } map { @{ $collectors{$_}{metrics} } } grep { $_ ne 'working_set' } keys %collectors ],
+is_deeply([ sort keys %{ { map { $_->{metric_name} => 1 } map { @{ $collectors{$_}{metrics} } } grep { $_ ne 'working_set' } keys %collectors } } ],
 	[ sort keys %{ $documented->{'opt-in'} } ], 'and the opt-in ones are those of the README');
 
 my @jobs = map { @{ $_->{jobs} } } read_yaml(monitoring('prometheus-sql-exporter/working_set.yml')),
   map { { jobs => read_yaml(monitoring("prometheus-sql-exporter/$_.jobs.yml")) } }
-  grep { $_ ne 'working_set' } sort keys %collectors;
+  grep { $_ ne 'working_set' && $_ ne 'working_set_neon_dashboard' } sort keys %collectors;
 my %other = map { $_->{name} => $_ } map { @{ $_->{queries} } } @jobs;
 is_deeply([ sort keys %other ], [ sort keys %described ], 'prometheus-sql-exporter has the same metrics');
-is_deeply([ map { $_->{name} } @jobs ], [ sort keys %collectors ], 'in jobs of the same names');
+is_deeply([ map { $_->{name} } @jobs ], [ grep { $_ ne 'working_set_neon_dashboard' } sort keys %collectors ],
+	'in jobs of the same names, but that both labels of the windows are in one');
 is_deeply({ map { $_ => $other{$_}{help} } keys %other }, { map { $_ => $described{$_}{help} } keys %described },
 	'with the same help');
 is_deeply({ map { $_ => [ sort(list($other{$_}{labels})) ] } keys %other },
-	{ map { $_ => [ sort(list($described{$_}{key_labels}), $described{$_}{value_label} // ()) ] } keys %described },
+	{ map { $_ => [ sort @{ $labels_of{$_} } ] } keys %described },
 	'and the same labels');
 # as that exporter wants it, whatever the answer is
 for my $name (sort keys %other)
@@ -328,13 +333,25 @@ sub pgwatch_series
 		{
 			$series{ 'working_set_' . ($name{$column} // $column) } = $row->{$column};
 		}
-		$series{ series_name('working_set_status', { status => $row->{tag_status} }) } = 1;
-		$series{ series_name('working_set_verdict', { verdict => $row->{tag_verdict} }) } = 1 if defined $row->{tag_verdict};
+	}
+	for my $name (qw(status verdict))
+	{
+		$series{ series_name("working_set_$name", { $name => $_->{"tag_$name"} }) } = $_->{present}
+		  for @{ rows($pgwatch->{metrics}{"working_set_$name"}{sqls}{15}) };
+	}
+	for my $name (qw(relation database))
+	{
+		for my $row (@{ rows($pgwatch->{metrics}{"working_set_${name}s"}{sqls}{15}) })
+		{
+			my %labels = map { $_ => $row->{"tag_$_"} } grep { exists $row->{"tag_$_"} } qw(datname relation relkind);
+			$series{ series_name("working_set_${name}_size_bytes", \%labels) } = $row->{bytes};
+			$series{ series_name("working_set_${name}_resident_bytes", \%labels) } = $row->{resident_bytes};
+		}
 	}
 	for my $row (@{ rows($pgwatch->{metrics}{working_set_size}{sqls}{15}) })
 	{
 		my %labels = (window_seconds => $row->{tag_window_seconds});
-		$series{ series_name('working_set_size_bytes', \%labels) } = $row->{size_bytes};
+		$series{ series_name('working_set_size_bytes', \%labels) } = $row->{bytes};
 		$series{ series_name('working_set_size_lower_bound_bytes', \%labels) } = $row->{lower_bound_bytes};
 		$series{ series_name('working_set_size_upper_bound_bytes', \%labels) } = $row->{upper_bound_bytes};
 	}
@@ -348,7 +365,8 @@ sub pgwatch_series
 
 # ---------------------------------------------------------------- postgres_exporter
 
-my $queries = read_yaml(monitoring('postgres_exporter/queries.yaml'));
+# the opt-in files are appended to the first
+my $queries = { map { %{ read_yaml(monitoring("postgres_exporter/$_.yaml")) } } qw(queries queries_relations queries_databases) };
 for my $block (sort keys %$queries)
 {
 	is_deeply([ sort keys %{ $queries->{$block} } ], [qw(metrics query)], "postgres_exporter: $block has no unknown fields");
@@ -376,8 +394,17 @@ sub postgres_exporter_series
 		{
 			my %labels = map { $_ => $row->{$_} } grep { $usage{$_} eq 'LABEL' } keys %usage;
 			# NULL would be exposed as NaN
-			$series{ series_name("${block}_$_", \%labels) } = $row->{$_} // die "$block.$_ is NULL"
-			  for grep { $usage{$_} ne 'LABEL' } keys %usage;
+			for my $column (grep { $usage{$_} ne 'LABEL' } keys %usage)
+			{
+				my $value = $row->{$column} // die "$block.$column is NULL";
+				# status and verdict are of one block: the rows of one are 0 in the other
+				if ($block eq 'working' && $labels{ $column eq 'set_status' ? 'verdict' : 'status' } ne '')
+				{
+					die "$block.$column is not 0" if $value != 0;
+					next;
+				}
+				$series{ series_name("${block}_$column", \%labels) } = $value;
+			}
 		}
 	}
 	return \%series;
@@ -425,11 +452,10 @@ sub other_series
 my %in_queries = map { my $block = $_; map { my ($column) = keys %$_; ("${block}_$column" => 1) } @{ $queries->{$block}{metrics} } }
   keys %$queries;
 
-# of status and verdict it has the present one only, and neither info nor what is made of other figures
+# it has neither info nor what is made of other figures
 sub in_pgwatch
 {
 	my ($series, $value) = @_;
-	return $value == 1 if $series =~ /^working_set_(?:status|verdict)\{/;
 	return $series !~ /^working_set_(?:info\{|advice_reliable$|size_relative_error_ratio$)/;
 }
 
@@ -442,9 +468,9 @@ sub all_agree
 	agrees("$name: sql_exporter", sub { $text = exposed($collectors{working_set}); parse_exposition($text) }, $everything);
 	my $got = agrees("$name: sql_exporter with all collectors",
 		sub { $text = exposed(@collectors{ sort keys %collectors }); parse_exposition($text) },
-		$everything, qw(relations neon reason));
-	agrees("$name: postgres_exporter", \&postgres_exporter_series, sub { $_[0] =~ /^(\w+)/ && $in_queries{$1} });
-	agrees("$name: pgwatch", \&pgwatch_series, \&in_pgwatch);
+		$everything, qw(relations databases neon reason));
+	agrees("$name: postgres_exporter", \&postgres_exporter_series, sub { $_[0] =~ /^(\w+)/ && $in_queries{$1} }, qw(relations databases));
+	agrees("$name: pgwatch", \&pgwatch_series, \&in_pgwatch, qw(relations databases));
 	SKIP:
 	{
 		skip 'there is no promtool on PATH', 1 if !find_program('promtool');
@@ -535,8 +561,8 @@ sub stub_agrees
 		my $got = agrees("$name: $get->[0]", $get->[1], sub { 1 });
 		is($got->{$_} // 'none', $expected{$_}, "$name: $_") for sort keys %expected;
 	}
-	agrees("$name: postgres_exporter", \&postgres_exporter_series, sub { $_[0] =~ /^(\w+)/ && $in_queries{$1} });
-	agrees("$name: pgwatch", \&pgwatch_series, \&in_pgwatch);
+	agrees("$name: postgres_exporter", \&postgres_exporter_series, sub { $_[0] =~ /^(\w+)/ && $in_queries{$1} }, qw(relations databases));
+	agrees("$name: pgwatch", \&pgwatch_series, \&in_pgwatch, qw(relations databases));
 	return;
 }
 $stub = 'stub';

@@ -166,10 +166,27 @@ my %opt_in = (
                  FROM working_set_relations GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3 LIMIT 20) x,
               LATERAL (VALUES ('working_set_relation_size_bytes', x.bytes::float8),
                               ('working_set_relation_resident_bytes', x.resident)) v (name, value)},
+	databases => q{
+       SELECT v.name, json_build_object('datname', coalesce(x.datname, '')), v.value
+         FROM (SELECT * FROM working_set_databases() ORDER BY bytes DESC, datname LIMIT 20) x,
+              LATERAL (VALUES ('working_set_database_size_bytes', x.bytes::float8),
+                              ('working_set_database_resident_bytes', x.resident_bytes)) v (name, value)},
+	# of Neon's names; all but the windows and what is used are of the counters
 	neon => q{
        SELECT 'lfc_approximate_working_set_size_windows', json_build_object('duration_seconds', (60 * g)::text),
               approximate_working_set_size_seconds(60 * g)::float8
-         FROM generate_series(1, 60) g},
+         FROM generate_series(1, 60) g
+       UNION ALL
+       SELECT 'lfc_approximate_working_set_size_windows', json_build_object('duration', v.duration),
+              approximate_working_set_size_seconds(v.seconds)::float8
+         FROM (VALUES ('5m', 300), ('15m', 900), ('1h', 3600)) v (duration, seconds)
+       UNION ALL
+       SELECT v.name, '{}'::json, v.value
+         FROM i, r, LATERAL (VALUES ('lfc_hits', i.hits::float8), ('lfc_misses', i.lookups - i.hits),
+                ('lfc_writes', pg_stat_get_buf_alloc()), ('lfc_cache_size_limit', r.shared_buffers_bytes)) v (name, value)
+        WHERE i.tracking
+       UNION ALL
+       SELECT 'lfc_used', '{}'::json, round(sum(resident_bytes) / 1024 / 1024)::float8 FROM working_set_relations HAVING sum(bytes) > 0},
 	reason => q{
        SELECT 'working_set_reason_info', json_build_object('reason', reason), 1 FROM working_set_recommendation});
 

@@ -4,12 +4,14 @@ local p = import 'panels.libsonnet';
 {
   local config = $._config,
   local cluster = config.clusterLabel,
-  local matching = '%s=~"$cluster"' % cluster,
+  local matching = '%s=~"$cluster", instance=~"$instance"' % cluster,
 
   local rule(name, more='') = '%s{%s%s}' % [name, matching, if more == '' then '' else ', ' + more],
-  local total(name, more='') = 'sum(%s)' % rule(name, more),
-  local perCluster(name, more='') = 'sum by (%s) (%s)' % [cluster, rule(name, more)],
   local perServer(name, more='') = 'max by (%s, instance) (%s)' % [cluster, rule(name, more)],
+  // The rules cluster: have such sums ready; those of the chosen servers are made here.
+  local total(name) = 'sum(%s)' % perServer(name),
+  local perCluster(name) = 'sum by (%s) (%s)' % [cluster, perServer(name)],
+  local byLabel(label, name) = 'sum by (%s) (max by (%s, instance, %s) (%s))' % [label, cluster, label, rule(name, label + '!=""')],
 
   local verdicts = ['keep', 'grow', 'shrink', 'exceeds memory'],
   local colors = [p.colors.good, p.colors.unsure, p.colors.light, p.colors.bad],
@@ -33,16 +35,16 @@ local p = import 'panels.libsonnet';
     title: 'Fleet',
     lines: [
       [
-        figure('Servers', 'Servers that there are figures of.', 'none', total('cluster:working_set_instances:count'), { decimals: 0 }),
-        figure('Recommended now', 'Sum over the servers of what is recommended at the moment.', 'bytes', total('cluster:working_set_recommended_cache_size_bytes:sum')),
-        figure('Peaks', "Sum of the servers' peaks of the past week. They need not be at the same time: so much is enough for all, each on its own.", 'bytes', total('cluster:working_set_peak_cache_size_bytes:sum')),
-        figure('shared_buffers', 'Sum of the settings.', 'bytes', total('cluster:working_set_shared_buffers_bytes:sum')),
-        figure('Lacking', "Sum of what each server's peak needs beyond its shared_buffers.", 'bytes', total('cluster:working_set_shortfall_bytes:sum')),
-        figure('Hit ratio', 'Share of all lookups of the last five minutes that found the page in shared buffers. Not known while nothing is looked up.', 'percentunit', '1 - %s / (%s > 0)' % [total('cluster:working_set_reads:rate5m'), total('cluster:working_set_lookups:rate5m')], { decimals: 2 }),
+        figure('Servers', 'Servers that there are figures of.', 'none', 'count(%s)' % perServer('instance:working_set_shared_buffers_bytes:max'), { decimals: 0 }),
+        figure('Recommended now', 'Sum over the servers of what is recommended at the moment.', 'bytes', total('instance:working_set_recommended_cache_size_bytes:max')),
+        figure('Peaks', "Sum of the servers' peaks of the past week. They need not be at the same time: so much is enough for all, each on its own.", 'bytes', total('instance:working_set_peak_cache_size_bytes:max')),
+        figure('shared_buffers', 'Sum of the settings.', 'bytes', total('instance:working_set_shared_buffers_bytes:max')),
+        figure('Lacking', "Sum of what each server's peak needs beyond its shared_buffers.", 'bytes', total('instance:working_set_shortfall_bytes:max')),
+        figure('Hit ratio', 'Share of all lookups of the last five minutes that found the page in shared buffers. Not known while nothing is looked up.', 'percentunit', '1 - %s / (%s > 0)' % [total('instance:working_set_reads:rate5m'), total('instance:working_set_lookups:rate5m')], { decimals: 2 }),
       ],
       [
-        counts('Verdicts', 'How many servers are told to do what about shared_buffers.', 'verdict', verdicts, colors, 'sum by (verdict) (%s)' % rule('cluster:working_set_verdict:sum')),
-        counts('States', 'How many recommendations are on time. Servers that do not track, or whose worker is late, have no verdict.', 'status', ['ok', 'collecting', 'stale', 'not tracking'], [p.colors.good, p.colors.light, p.colors.unsure, p.colors.bad], 'sum by (status) (%s)' % rule('cluster:working_set_status:sum')),
+        counts('Verdicts', 'How many servers are told to do what about shared_buffers.', 'verdict', verdicts, colors, byLabel('verdict', 'instance:working_set_verdict:max')),
+        counts('States', 'How many recommendations are on time. Servers that do not track, or whose worker is late, have no verdict.', 'status', ['ok', 'collecting', 'stale', 'not tracking'], [p.colors.good, p.colors.light, p.colors.unsure, p.colors.bad], byLabel('status', 'instance:working_set_status:max')),
       ],
     ],
   },
@@ -90,7 +92,7 @@ local p = import 'panels.libsonnet';
       [
         p.timeseries(
           'The ten that lack most', 'What the peak needs beyond shared_buffers. Nothing is shown of servers that lack nothing.', 'bytes', 12, 9,
-          [p.range(rule('fleet:working_set_shortfall_bytes:topk10'), '{{%s}} {{instance}}' % cluster)],
+          [p.range('topk(10, %s > 0)' % perServer('instance:working_set_shortfall_bytes:max'), '{{%s}} {{instance}}' % cluster)],
           defaults={ min: 0, noValue: 'no server lacks anything' }, calcs=['lastNotNull', 'max'], placement='right'
         ),
         p.timeseries(
@@ -110,14 +112,14 @@ local p = import 'panels.libsonnet';
           'Sums by cluster', 'Sums over the servers of each. Memory that several servers share is counted for each of them.', 24, 6,
           [[cluster, 'Cluster']],
           [
-            ['Servers', perCluster('cluster:working_set_instances:count')],
-            ['Lacks', perCluster('cluster:working_set_shortfall_bytes:sum')],
-            ['Peaks', perCluster('cluster:working_set_peak_cache_size_bytes:sum')],
-            ['Recommended now', perCluster('cluster:working_set_recommended_cache_size_bytes:sum')],
-            ['shared_buffers', perCluster('cluster:working_set_shared_buffers_bytes:sum')],
-            ['Memory', perCluster('cluster:working_set_memory_limit_bytes:sum')],
-            ['Hit ratio', perCluster('cluster:working_set_hits_per_lookups:ratio_rate5m')],
-            ['Lookups', perCluster('cluster:working_set_lookups:rate5m')],
+            ['Servers', 'count by (%s) (%s)' % [cluster, perServer('instance:working_set_shared_buffers_bytes:max')]],
+            ['Lacks', perCluster('instance:working_set_shortfall_bytes:max')],
+            ['Peaks', perCluster('instance:working_set_peak_cache_size_bytes:max')],
+            ['Recommended now', perCluster('instance:working_set_recommended_cache_size_bytes:max')],
+            ['shared_buffers', perCluster('instance:working_set_shared_buffers_bytes:max')],
+            ['Memory', perCluster('instance:working_set_memory_limit_bytes:max')],
+            ['Hit ratio', '1 - %s / (%s > 0)' % [perCluster('instance:working_set_reads:rate5m'), perCluster('instance:working_set_lookups:rate5m')]],
+            ['Lookups', perCluster('instance:working_set_lookups:rate5m')],
           ],
           [
             p.override('Servers', { unit: 'none', decimals: 0, 'custom.width': 110 }),
@@ -136,9 +138,9 @@ local p = import 'panels.libsonnet';
         p.timeseries(
           'Needed and given', 'Sums over the servers of the chosen clusters.', 'bytes', 12, 9,
           [
-            p.range(total('cluster:working_set_recommended_cache_size_bytes:sum'), 'recommended now'),
-            p.range(total('cluster:working_set_peak_cache_size_bytes:sum'), 'peaks'),
-            p.range(total('cluster:working_set_shared_buffers_bytes:sum'), 'shared_buffers'),
+            p.range(total('instance:working_set_recommended_cache_size_bytes:max'), 'recommended now'),
+            p.range(total('instance:working_set_peak_cache_size_bytes:max'), 'peaks'),
+            p.range(total('instance:working_set_shared_buffers_bytes:max'), 'shared_buffers'),
           ],
           [
             p.line('recommended now', p.colors.recommended, { 'custom.fillOpacity': 12 }),
@@ -149,7 +151,7 @@ local p = import 'panels.libsonnet';
         ),
         p.timeseries(
           'Verdicts over time', 'How many servers are told to do what.', 'none', 12, 9,
-          [p.range('sum by (verdict) (%s)' % rule('cluster:working_set_verdict:sum'), '{{verdict}}')],
+          [p.range(byLabel('verdict', 'instance:working_set_verdict:max'), '{{verdict}}')],
           [p.line(verdicts[i], colors[i]) for i in std.range(0, 3)],
           {
             min: 0,
@@ -165,7 +167,10 @@ local p = import 'panels.libsonnet';
     [config.fleetDashboard.file]: p.dashboard(
       config, config.fleetDashboard, 'working_set, fleet',
       'How much cache many PostgreSQL servers need, as the extension working_set measures it. Needs the recording rules.',
-      [p.clusterVariable(cluster, 'instance:working_set_shared_buffers_bytes:max')],
+      [
+        p.clusterVariable(cluster, 'instance:working_set_shared_buffers_bytes:max'),
+        p.instanceVariable('label_values(instance:working_set_shared_buffers_bytes:max{%s=~"$cluster"}, instance)' % cluster),
+      ],
       [],
       [fleet, servers, clusters]
     ),

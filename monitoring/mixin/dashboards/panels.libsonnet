@@ -286,8 +286,9 @@
 
   // ---------------------------------------------------------------- the dashboard
 
-  // rows: [{ title, lines: [[panel, ...], ...] }, ...].  Panels of a line stand side by side;
-  // places and ids follow from the order.
+  // rows: [{ title, lines: [[panel, ...], ...], repeat: variable }, ...].  Panels of a line stand
+  // side by side; places and ids follow from the order.  Grafana shows a row with `repeat' once
+  // for each value that is chosen of that variable.
   local placeLine(line, y) = std.foldl(
     function(done, p) {
       panels: done.panels + [p { gridPos+: { x: done.x, y: y } }],
@@ -307,6 +308,7 @@
         collapsed: false,
         gridPos: { h: 1, w: 24, x: 0, y: y },
         panels: [],
+        [if std.objectHas(row, 'repeat') then 'repeat']: row.repeat,
       }],
       y: y + 1,
     }
@@ -358,7 +360,15 @@
   // One cluster or several; a series without the label belongs to all of them.
   clusterVariable(label, metric)::
     $.queryVariable('cluster', 'Cluster', 'label_values(%s, %s)' % [metric, label],
-                    { includeAll: true, multi: true, allValue: '.*', current: { selected: true, text: ['All'], value: ['$__all'] } }),
+                    { allValue: '.*' } + all),
+
+  local all = { includeAll: true, multi: true, current: { selected: true, text: ['All'], value: ['$__all'] } },
+
+  // What Prometheus scraped, by the label job; and the servers, of which one or several can be
+  // chosen.  first: one of them to begin with, not all.
+  jobVariable(query):: $.queryVariable('job', 'Job', query, { allValue: '.+' } + all),
+  instanceVariable(query, first=false)::
+    $.queryVariable('instance', 'Instance', query, { allValue: '.+' } + all + if first then { current: { selected: false, text: '', value: '' } } else {}),
 
   annotation(name, color, expr, interval):: {
     name: name,
@@ -379,7 +389,7 @@
     schemaVersion: 39,
     version: 1,
     id: null,
-    editable: true,
+    editable: false,
     graphTooltip: 1,
     fiscalYearStartMonth: 0,
     liveNow: false,

@@ -5,9 +5,8 @@ local p = import 'panels.libsonnet';
   local config = $._config,
   local windows = config.windows,
 
-  local selector =
-    (if config.selector == '' then '' else config.selector + ', ') +
-    '%s=~"$cluster", instance="$instance"' % config.clusterLabel,
+  local chosen = if config.selector == '' then '' else config.selector + ', ',
+  local selector = chosen + '%s=~"$cluster", job=~"$job", instance=~"$instance"' % config.clusterLabel,
 
   local series(name, more='') = '%s{%s%s}' % [name, selector, if more == '' then '' else ', ' + more],
   // One value, whatever labels an exporter adds, so that it can be compared with others.
@@ -51,20 +50,29 @@ local p = import 'panels.libsonnet';
 
   // ---------------------------------------------------------------- summary
 
+  // Three figures as labels, so that a legend can put them in a sentence.
+  local megabytes(label, name) = 'count_values("%s", round(%s / 2^20))' % [label, one(name)],
+  local sentence = '%s * on () group_left (peak) %s * on () group_left (suggested) %s' % [
+    megabytes('now', 'working_set_recommended_cache_size_bytes'),
+    megabytes('peak', 'working_set_peak_cache_size_bytes'),
+    megabytes('suggested', 'working_set_suggested_shared_buffers_bytes'),
+  ],
+
   local bytes(title, description, name) =
     p.stat(title, description, 'bytes', 4, 3, p.now(one(name)), { decimals: 1 }),
 
   local summary = {
-    title: 'Summary',
+    title: 'Summary of',
     lines: [
       [
         p.stat(
           'Verdict', 'What to do about shared_buffers, for the busiest time of the past week (working_set.history). It changes only when the difference is clear and lasts.',
           'none', 4, 3, p.now(verdict), { mappings: words(verdicts, verdictColors) }
         ),
-        bytes('Recommended now', 'Cache that the present workload needs, headroom included. For who can give and take cache at once; for the setting see "Suggested shared_buffers".', 'working_set_recommended_cache_size_bytes'),
-        bytes('Peak', 'The largest recommendation of the past week (working_set.history).', 'working_set_peak_cache_size_bytes'),
-        bytes('Suggested shared_buffers', 'For ALTER SYSTEM SET shared_buffers: the peak, within what memory allows.', 'working_set_suggested_shared_buffers_bytes'),
+        p.stat(
+          'For the busiest time, and now', 'The peak is the largest recommendation of the past week (working_set.history). What is suggested is for ALTER SYSTEM SET shared_buffers: the peak, within what memory allows. What is enough now is for those who can give and take cache at once. In MB.',
+          'none', 12, 3, p.now(sentence, 'shared_buffers {{suggested}} MB suggested: the peak needs {{peak}} MB; {{now}} MB are enough now'), {}, { textMode: 'name' }
+        ),
         bytes('shared_buffers', 'The setting.', 'working_set_shared_buffers_bytes'),
         bytes('Memory', "What the server may use: the host's, or the limit of its control group if that is less.", 'working_set_memory_limit_bytes'),
       ],
@@ -113,7 +121,7 @@ local p = import 'panels.libsonnet';
   local sharedBuffersLine = p.dashed('shared_buffers', p.colors.sharedBuffers, { 'custom.lineInterpolation': 'stepAfter' }),
 
   local size = {
-    title: 'Size against shared_buffers and memory',
+    title: 'Size against shared_buffers and memory,',
     lines: [[
       p.timeseries(
         'Working set and shared_buffers', 'Distinct pages used in the last so many minutes, with 95 % bounds: one line for each window. A set above shared_buffers does not fit; where the windows lie on each other, the same pages are used again and again.',
@@ -146,7 +154,7 @@ local p = import 'panels.libsonnet';
   local overWindows(name) = '0 * %s + on () group_left () %s' % [by('window_seconds', 'working_set_size_bytes'), one(name)],
 
   local curve = {
-    title: 'Curve: size against window',
+    title: 'Curve: size against window,',
     lines: [
       [
         p.heatmap(
@@ -177,17 +185,17 @@ local p = import 'panels.libsonnet';
   },
 
   local minutes = {
-    title: 'Windows of every minute (opt-in: working_set_neon)',
+    title: 'Windows of every minute (opt-in: working_set_neon),',
     lines: [
       [
         p.heatmap(
           'Sixty windows over time', 'The same for each window of 1 to 60 minutes, in pages, by the metric that computes of Neon have.',
           's', 'short', 14, 9,
-          p.range(by('duration_seconds', 'lfc_approximate_working_set_size_windows'), '{{duration_seconds}}')
+          p.range('max by (duration_seconds) (%s)' % series('lfc_approximate_working_set_size_windows', 'duration_seconds!=""'), '{{duration_seconds}}')
         ) + { fieldConfig+: { defaults+: { noValue: optIn('working_set_neon') } } },
         p.trend(
           'Sixty windows now', 'In pages.', 'short', 10, 9, 'duration_seconds', 'Window', 's',
-          [['Pages', by('duration_seconds', 'lfc_approximate_working_set_size_windows')]],
+          [['Pages', 'max by (duration_seconds) (%s)' % series('lfc_approximate_working_set_size_windows', 'duration_seconds!=""')]],
           [p.line('Pages', p.colors.size)],
           { min: 0, noValue: optIn('working_set_neon') }
         ),
@@ -198,7 +206,7 @@ local p = import 'panels.libsonnet';
   // ---------------------------------------------------------------- recommendation
 
   local recommendation = {
-    title: 'Recommendation and peak',
+    title: 'Recommendation and peak of',
     lines: [
       [
         p.timeseries(
@@ -251,24 +259,28 @@ local p = import 'panels.libsonnet';
                           by('cache_size_bytes', 'working_set_predicted_hit_ratio_error'), limit],
 
   local advice = {
-    title: 'Advice: what another size would do',
+    title: 'Advice: what another size would do,',
     lines: [[
       p.trend(
-        'Hit ratio against shared_buffers', 'What the hit ratio of the last five minutes would have been with shared buffers of other sizes, from a tenth to four times the present one, with 95 % bounds. "measured" beside "present size" tells how far to believe it.',
+        'Hit ratio against shared_buffers', 'What the hit ratio of the last five minutes would have been with shared buffers of other sizes, from a tenth to four times the present one, with 95 % bounds. "Measured" beside "Present size" shows how far to believe it. "Recommended now" is on the curve, and is not shown if it lies beyond the sizes of the advice.',
         'percentunit', 12, 10, 'cache_size_bytes', 'Size of shared_buffers', 'bytes',
         [
           ['Predicted', by('cache_size_bytes', 'working_set_predicted_hit_ratio')],
           ['Lower bound', ratioBound('clamp_min', '-', 0)],
           ['Upper bound', ratioBound('clamp_max', '+', 1)],
           ['Present size', ofSize('working_set_predicted_hit_ratio')],
+          ['Recommended now', 'count_values("cache_size_bytes", %s <= 4 * %s >= 0.1 * %s) * on () group_left () %s' %
+                              [one('working_set_recommended_cache_size_bytes'), one('working_set_shared_buffers_bytes'), one('working_set_shared_buffers_bytes'), one('working_set_expected_hit_ratio')]],
           ['Measured', 'count_values("cache_size_bytes", %s) * on () group_left () %s and on (cache_size_bytes) %s' %
                        [one('working_set_shared_buffers_bytes'), one('working_set_current_hit_ratio'), series('working_set_predicted_hit_ratio')]],
         ],
         [p.line('Predicted', p.colors.size)] + p.bounds('Lower bound', 'Upper bound', p.colors.size) + [
+          p.line('Recommended now', p.colors.peak, { 'custom.drawStyle': 'points', 'custom.pointSize': 12 }),
           p.line('Present size', p.colors.sharedBuffers, { 'custom.drawStyle': 'points', 'custom.pointSize': 14 }),
           p.line('Measured', p.colors.recommended, { 'custom.drawStyle': 'points', 'custom.pointSize': 8 }),
         ],
-        { noValue: 'no advice that can be relied on (yet)' }
+        // the recommended size is between two of the others, where there is nothing else
+        { noValue: 'no advice that can be relied on (yet)', custom: { spanNulls: true } }
       ),
       p.trend(
         'Reads against shared_buffers', 'Pages that clients would have to read in a second, from the page cache or from disk. Where it falls steeply, memory is well spent.',
@@ -293,7 +305,7 @@ local p = import 'panels.libsonnet';
   local readsAt(factor) = 'max(%s)' % ofSize('working_set_predicted_reads_per_second', factor),
 
   local reason = {
-    title: 'Reason, in figures',
+    title: 'Reason in figures,',
     lines: [
       [
         small('Live set', 'What the heuristic live_set says: pages used within working_set.break_even that will probably be used again within it.', 'bytes', one('working_set_live_bytes')),
@@ -323,19 +335,26 @@ local p = import 'panels.libsonnet';
   // ---------------------------------------------------------------- relations
 
   local labels = 'datname, relation, relkind',
-  local relationSize = by(labels, 'working_set_relation_size_bytes'),
   local relationResident = by(labels, 'working_set_relation_resident_bytes'),
+  // Catalogs only from a megabyte on.  In another database their names are not known, but the
+  // numbers of their files are small.
+  local catalog = '(pg_catalog|pg_toast|information_schema)\\\\..+|relfilenode ([0-9]{1,4}|1[0-5][0-9]{3})',
+  local relationSize = 'max by (%s) (%s or %s >= 2^20)' % [
+    labels,
+    series('working_set_relation_size_bytes', 'relation!~"%s"' % catalog),
+    series('working_set_relation_size_bytes', 'relation=~"%s"' % catalog),
+  ],
 
   local relations = {
-    title: 'Relations, the largest (opt-in: working_set_relations)',
+    title: 'Relations, the largest (opt-in: working_set_relations),',
     lines: [[
       p.table(
-        'Largest in the set of the last five minutes', 'The twenty relations with the most pages in the set, all forks together; how much of that is in shared buffers now.',
+        'Largest in the set of the last five minutes', 'The twenty relations with the most pages in the set, all forks together; how much of that is in shared buffers now. Catalogs are listed from a megabyte on.',
         14, 11,
         [['datname', 'Database'], ['relation', 'Relation'], ['relkind', 'Kind']],
         [
           ['In the set', relationSize],
-          ['In shared buffers', relationResident],
+          ['In shared buffers', '%s and %s' % [relationResident, relationSize]],
           ['Share', '%s / %s' % [relationResident, relationSize]],
         ],
         [
@@ -382,6 +401,43 @@ local p = import 'panels.libsonnet';
     ]],
   },
 
+  // ---------------------------------------------------------------- databases
+
+  local databaseSize = by('datname', 'working_set_database_size_bytes'),
+  local databaseResident = by('datname', 'working_set_database_resident_bytes'),
+
+  local databases = {
+    title: 'Databases (opt-in: working_set_databases),',
+    lines: [[
+      p.table(
+        'Databases in the set of the last five minutes', 'The twenty databases with the most pages in the set; how much of that is in shared buffers now. The row without a name is what all databases share.',
+        10, 8,
+        [['datname', 'Database']],
+        [
+          ['In the set', databaseSize],
+          ['In shared buffers', databaseResident],
+          ['Share', '%s / %s' % [databaseResident, databaseSize]],
+        ],
+        [
+          p.override('In the set', { unit: 'bytes', decimals: 1, 'custom.width': 90 }),
+          p.override('In shared buffers', { unit: 'bytes', decimals: 1, 'custom.width': 120 }),
+          p.override('Share', { unit: 'percentunit', decimals: 0, 'custom.width': 80 }),
+        ],
+        'In the set', { noValue: optIn('working_set_databases') }
+      ),
+      p.timeseries(
+        'Databases over time', 'Their parts of the set, on top of each other.', 'bytes', 14, 8,
+        [p.range(databaseSize, '{{datname}}')],
+        [],
+        {
+          min: 0,
+          noValue: optIn('working_set_databases'),
+          custom: { fillOpacity: 60, lineWidth: 1, stacking: { mode: 'normal' } },
+        }
+      ),
+    ]],
+  },
+
   // ---------------------------------------------------------------- health
 
   local age(name) = 'time() - %s' % one(name),
@@ -394,7 +450,7 @@ local p = import 'panels.libsonnet';
   },
 
   local health = {
-    title: 'Health of the measurement',
+    title: 'Health of the measurement of',
     lines: [
       [
         small('Tracking', 'Are lookups counted? If not, the reason is in working_set_info and in the log of the server.', 'none', one('working_set_tracking'), { decimals: 0, mappings: yesNo('yes', 'no') }),
@@ -449,33 +505,21 @@ local p = import 'panels.libsonnet';
         p.timeseries(
           'Samples dropped', 'Events of sampled pages that were lost, because the worker could not keep up for a moment. While they are, relations and advice miss something; sizes do not.',
           'short', 8, 8,
-          [
-            p.range('sum(increase(%s[$__rate_interval]))' % series('working_set_dropped_samples_total'), 'dropped'),
-            p.range(one('working_set_sampled_pages'), 'pages in the sample'),
-          ],
-          [
-            p.line('dropped', p.colors.bad, { 'custom.drawStyle': 'bars', 'custom.fillOpacity': 60 }),
-            p.line('pages in the sample', p.colors.neutral, { 'custom.axisPlacement': 'right' }),
-          ],
+          [p.range('sum(increase(%s[$__rate_interval]))' % series('working_set_dropped_samples_total'), 'dropped')],
+          [p.line('dropped', p.colors.bad, { 'custom.drawStyle': 'bars', 'custom.fillOpacity': 60 })],
           { min: 0 }, ['lastNotNull', 'max']
         ),
         p.timeseries(
-          'Accuracy', 'Standard error of a size, as a share of it, and share of pages that are sampled for advice and relations.',
+          'Standard error of a size', 'As a share of the size; it follows from working_set.registers.',
           'percentunit', 8, 8,
-          [
-            p.range(one('working_set_size_relative_error_ratio'), 'standard error'),
-            p.range(one('working_set_sample_ratio'), 'share sampled'),
-          ],
-          [
-            p.line('standard error', p.colors.size),
-            p.line('share sampled', p.colors.effectiveCacheSize, { 'custom.axisPlacement': 'right' }),
-          ],
+          [p.range(one('working_set_size_relative_error_ratio'), 'standard error')],
+          [p.line('standard error', p.colors.size)],
           { min: 0 }, ['lastNotNull']
         ),
       ],
       [
         p.timeseries(
-          'Age of the recommendation and of what is saved', 'Rises while the worker is late or gone.', 's', 12, 7,
+          'Age of recommendation and saved state', 'Rises while the worker is late or gone.', 's', 6, 7,
           [
             p.range(age('working_set_recommendation_timestamp_seconds'), 'recommendation'),
             p.range(age('working_set_last_saved_timestamp_seconds'), 'saved'),
@@ -484,7 +528,19 @@ local p = import 'panels.libsonnet';
           { min: 0 }, ['lastNotNull', 'max']
         ),
         p.timeseries(
-          'Series', 'What this server costs Prometheus: the opt-in collectors make most of it.', 'short', 12, 7,
+          'Pages in the sample', 'Those that advice and relations are made from; at most working_set.sample_pages.', 'short', 6, 7,
+          [p.range(one('working_set_sampled_pages'), 'pages')],
+          [p.line('pages', p.colors.neutral)],
+          { min: 0 }, ['lastNotNull', 'max']
+        ),
+        p.timeseries(
+          'Share of pages sampled', 'It halves when the sample is full.', 'percentunit', 6, 7,
+          [p.range(one('working_set_sample_ratio'), 'share')],
+          [p.line('share', p.colors.effectiveCacheSize, { 'custom.lineInterpolation': 'stepAfter' })],
+          { min: 0 }, ['lastNotNull', 'min']
+        ),
+        p.timeseries(
+          'Series', 'What this server costs Prometheus: the opt-in collectors make most of it.', 'short', 6, 7,
           [p.range('count({__name__=~"(working_set|lfc)_.+", %s})' % selector, 'series')],
           [p.line('series', p.colors.size)],
           { min: 0 }, ['lastNotNull', 'max']
@@ -496,17 +552,20 @@ local p = import 'panels.libsonnet';
   grafanaDashboards+:: {
     [config.serverDashboard.file]: p.dashboard(
       config, config.serverDashboard, 'working_set',
-      'How much cache one PostgreSQL server needs, as the extension working_set measures it.',
+      'How much cache a PostgreSQL server needs, as the extension working_set measures it. Several servers that are chosen are shown one after the other.',
       [
         p.clusterVariable(config.clusterLabel, 'working_set_tracking%s' % (if config.selector == '' then '' else '{%s}' % config.selector)),
-        p.queryVariable('instance', 'Server', 'label_values(working_set_tracking{%s%s=~"$cluster"}, instance)' %
-                                              [if config.selector == '' then '' else config.selector + ', ', config.clusterLabel]),
+        p.jobVariable('label_values(working_set_tracking{%s%s=~"$cluster"}, job)' % [chosen, config.clusterLabel]),
+        p.instanceVariable('label_values(working_set_tracking{%s%s=~"$cluster", job=~"$job"}, instance)' % [chosen, config.clusterLabel], first=true),
       ],
       [
         p.annotation('counters begin anew (start, reset)', p.colors.neutral,
                      'max(changes(%s[$__rate_interval])) > 0' % series('working_set_counters_start_timestamp_seconds'), config.scrapeInterval),
       ],
-      [guarded(row) for row in [summary, size, curve, recommendation, advice, relations, reason, minutes]] + [health]
+      [
+        row { title: super.title + ' $instance', repeat: 'instance' }
+        for row in [guarded(r) for r in [summary, size, curve, recommendation, advice, relations, databases, reason, minutes]] + [health]
+      ]
     ),
   },
 }
