@@ -34,6 +34,16 @@
 \if :{?file}
 	\set ws_report_file :file
 \endif
+-- Where the server is, as this psql is connected to it; over a socket it is this machine.
+\set ws_report_host ''
+\set ws_report_port ''
+\set ws_report_here `hostname`
+\if :{?HOST}
+	\set ws_report_host :HOST
+\endif
+\if :{?PORT}
+	\set ws_report_port :PORT
+\endif
 
 -- Nobody's objects but the server's, whatever the path was.
 SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
@@ -140,6 +150,8 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			UNION ALL SELECT 'note', row_number() OVER (ORDER BY min(n)), note FROM advice WHERE note IS NOT NULL GROUP BY note
 			UNION ALL SELECT v.kind, 0, v.t
 			            FROM rec, info, LATERAL (VALUES
+				('host', CASE WHEN :'ws_report_host' = '' OR :'ws_report_host' ~ '^[/@]' THEN :'ws_report_here' ELSE :'ws_report_host' END),
+				('port', coalesce(nullif(:'ws_report_port', ''), current_setting('port'))), ('cluster', nullif(current_setting('cluster_name'), '')),
 				('database', current_database()::text), ('server', current_setting('server_version')), ('zone', current_setting('TimeZone')),
 				('version', info.version), ('state', info.reason), ('status', rec.status), ('method', rec.method),
 				('verdict', rec.verdict), ('suggested', rec.suggested_shared_buffers),
@@ -409,7 +421,8 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 		-- ------------------------------------------------------------ what is written
 		word AS MATERIALIZED (
 			SELECT max(t) FILTER (WHERE kind = 'database' AND n = 0) AS database, max(t) FILTER (WHERE kind = 'server') AS server,
-			       max(t) FILTER (WHERE kind = 'zone') AS zone,
+			       max(t) FILTER (WHERE kind = 'zone') AS zone, max(t) FILTER (WHERE kind = 'cluster') AS cluster,
+			       concat(max(t) FILTER (WHERE kind = 'host'), ':', max(t) FILTER (WHERE kind = 'port')) AS place,
 			       max(t) FILTER (WHERE kind = 'version') AS version, max(t) FILTER (WHERE kind = 'state') AS state,
 			       max(t) FILTER (WHERE kind = 'status') AS status, max(t) FILTER (WHERE kind = 'method') AS method,
 			       max(t) FILTER (WHERE kind = 'verdict') AS verdict, max(t) FILTER (WHERE kind = 'suggested') AS suggested,
@@ -437,6 +450,25 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			                   THEN concat('ALTER SYSTEM SET effective_cache_size = ''', word.suggested_ecs, ''';  -- and reload') END) AS commands
 			  FROM info, rec, word,
 			       LATERAL (SELECT pg_size_pretty(shared_buffers_bytes) AS have) h
+		),
+		-- how much is known, and what the change would bring: of the sizes of the advice, the one next
+		-- below what is suggested
+		known AS (
+			SELECT concat(CASE WHEN age IS NULL THEN 'There is no history yet.'
+			                   ELSE concat('From ', CASE WHEN age >= 172800 THEN concat(floor(age / 86400), ' days') WHEN age >= 7200 THEN concat(floor(age / 3600), ' hours')
+			                                             WHEN age >= 120 THEN concat(floor(age / 60), ' minutes') ELSE 'less than two minutes' END, ' of history.') END,
+			              CASE WHEN rec.verdict IN ('grow', 'shrink', 'exceeds memory')
+			                   THEN coalesce(CASE WHEN after.reads + before.reads + after.ratio + before.ratio IS NOT NULL THEN format(concat(' With the load of the last five minutes, the change would %s about %s reads a second (now %s), ',
+			                                               'and make the hit ratio %s %% instead of %s %%.'),
+			                                        CASE WHEN after.reads <= before.reads THEN 'save' ELSE 'cost' END,
+			                                        trim_scale(round(abs(before.reads - after.reads)::numeric, CASE WHEN abs(before.reads - after.reads) < 10 THEN 1 ELSE 0 END)),
+			                                        trim_scale(round(before.reads::numeric, CASE WHEN before.reads < 10 THEN 1 ELSE 0 END)),
+			                                        round((100 * after.ratio)::numeric, 2), round((100 * before.ratio)::numeric, 2)) END,
+			                                 ' What the change would bring is not known.') END) AS line
+			  FROM rec CROSS JOIN (SELECT (SELECT extract(epoch FROM at) FROM moment) - min(x) FILTER (WHERE x <= (SELECT extract(epoch FROM at) FROM moment)) AS age FROM history) h
+			  LEFT JOIN LATERAL (SELECT predicted_reads_per_second AS reads, predicted_hit_ratio AS ratio FROM advice WHERE size_factor = 1) before ON true
+			  LEFT JOIN LATERAL (SELECT predicted_reads_per_second AS reads, predicted_hit_ratio AS ratio FROM advice
+			                      WHERE cache_bytes <= pg_size_bytes(suggested_shared_buffers) ORDER BY cache_bytes DESC LIMIT 1) after ON true
 		),
 		tile(n, name, bytes, shown, words) AS (
 			SELECT v.* FROM info, rec, word, LATERAL (VALUES
@@ -510,12 +542,14 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 				 'hour|working set, at most|recommended, at most|hit ratio'),
 				('month', 4, 'The last 30 days', NULL, 'Nothing is known that is older than a day.', 'day|working set, at most|recommended, at most|hit ratio')) v
 		),
-		html(n, html) AS (
-			SELECT n, concat('<section class="card" id="', chart, '"><h2>', title, '</h2>', '<p>' || intro || '</p>',
-			       CASE WHEN svg IS NULL THEN concat('<p class="none">', missing, '</p>') ELSE concat(svg, key.html) END,
+		-- a card for each picture; what has none is said in a line of the last card
+		html(n, shown, html) AS (
+			SELECT n, svg IS NOT NULL, CASE WHEN svg IS NULL
+			       THEN concat('<div class="none" id="', chart, '">', title, ': ', missing, CASE chart WHEN 'advice' THEN word.note END, '</div>')
+			       ELSE concat('<section class="card" id="', chart, '"><h2>', title, '</h2>', '<p>' || intro || '</p>', svg, key.html,
 			       CASE chart WHEN 'advice' THEN word.note END,
 			       CASE WHEN rows IS NOT NULL THEN concat('<details><summary>The figures</summary><div class="scroll"><table><thead><tr><th scope="col">',
-			            replace(columns, '|', '</th><th scope="col">'), '</th></tr></thead><tbody>', rows, '</tbody></table></div></details>') END, '</section>', chr(10))
+			            replace(columns, '|', '</th><th scope="col">'), '</th></tr></thead><tbody>', rows, '</tbody></table></div></details>') END, '</section>', chr(10)) END
 			  FROM section LEFT JOIN key USING (chart)
 			  LEFT JOIN (SELECT chart, svg FROM picture UNION ALL SELECT kind, svg FROM bars) p USING (chart)
 			  LEFT JOIN (SELECT chart, rows FROM written UNION ALL SELECT kind, rows FROM bars) w USING (chart), word
@@ -523,7 +557,7 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 		SELECT concat('<!DOCTYPE html>
 <html xmlns="http://www.w3.org/1999/xhtml" lang="en" xml:lang="en"><head><meta charset="UTF-8"/>
 <meta name="viewport" content="width=device-width, initial-scale=1"/><meta name="color-scheme" content="light dark"/>
-<title>', head.line, '</title><style>
+<title>', word.place, ' - ', head.line, '</title><style>
 :root { --paper: #f3f5f8; --card: #ffffff; --ink: #1c2127; --dim: #59626e; --grid: #e4e8ec; --plot: #fafbfc; --set: #1f6fb4; --want: #14804a; --have: #1c2127; --end: #b25a00; --all: #d5dde6; --good: #14804a; --act: #b25a00; --bad: #b3261e; --wait: #59626e }
 @media (prefers-color-scheme: dark) { :root { --paper: #12161b; --card: #1b2128; --ink: #e6eaef; --dim: #9aa5b1; --grid: #2c343d; --plot: #171c22; --set: #64b0f2; --want: #4cc585; --have: #e6eaef; --end: #f2a65a; --all: #35404b; --good: #4cc585; --act: #f2a65a; --bad: #ff8a80; --wait: #9aa5b1 } }
 * { box-sizing: border-box }
@@ -552,26 +586,29 @@ text { fill: var(--ink) } .tick, .title { fill: var(--dim) } .plot { fill: var(-
 .key i.have { border-top: .16rem dashed var(--have) } .key i.want { border-top: .16rem dashed var(--want) } .key i.end { border-top: .2rem dotted var(--end) }
 .key i.all, .key i.resident, .key i.reused { border: 0; height: .6rem; background: var(--all) } .key i.resident { background: var(--set) } .key i.reused { background: var(--want) }
 #day .key i.want, #month .key i.want { border-top-style: solid }
-.note { margin: .6rem 0 0; color: var(--act) } .none { padding: 2rem 0; text-align: center } details { margin-top: .6rem; font-size: .87rem } summary { cursor: pointer; color: var(--dim) }
+.note { margin: .6rem 0 0; color: var(--act) } .none { margin: .3rem 0; color: var(--dim) } details { margin-top: .6rem; font-size: .87rem } summary { cursor: pointer; color: var(--dim) }
 .scroll { overflow: auto; max-height: 26rem } table { border-collapse: collapse; width: 100% } th, td { text-align: right; padding: .2rem .5rem; border-bottom: 1px solid var(--grid); white-space: nowrap }
 th:first-child { text-align: left; font-weight: 400 } thead th, thead th:first-child { font-weight: 600; white-space: normal; vertical-align: bottom }
 #relation { grid-row: span 2 } #state { font-size: .87rem } #state dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1rem; margin: .5rem 0 } #state dt { color: var(--dim) } #state dd { margin: 0; overflow-wrap: anywhere }
 @media (max-width: 40rem) { svg { font-size: 18px } .verdict h2 { font-size: 1.3rem } }
 @media print { body { background: none } .card { box-shadow: none; break-inside: avoid } }
 </style></head><body><main>
-<header><h1>Cache report</h1><p>PostgreSQL ', split_part(word.server, ' ', 1), ', ', to_char(moment.at, 'FMDD FMMonth YYYY, HH24:MI:SS'), ' (', word.zone, ')</p></header>
-<section class="card verdict ', head.class, '"><h2>', head.line, '</h2><ul>', word.why, '</ul>',
+<header><h1>', word.place, ', cluster ' || word.cluster, '</h1><p>PostgreSQL ', split_part(word.server, ' ', 1), ', up for ', up.time, '; cache report of ', to_char(moment.at, 'FMDD FMMonth YYYY, HH24:MI:SS'), ' (', word.zone, ')</p></header>
+<section class="card verdict ', head.class, '"><h2>', head.line, '</h2><p>', known.line, '</p><ul>', word.why, '</ul>',
 		       CASE WHEN head.commands <> '' THEN concat('<pre>', rtrim(head.commands, chr(10)), '</pre>') END, '</section>
 <dl class="tiles">', (SELECT string_agg(concat('<div class="card"><dt>', name, '</dt><dd>',
-		              CASE WHEN bytes IS NOT NULL THEN concat('<data value="', bytes, '">', pg_size_pretty(bytes), '</data>') ELSE coalesce(shown, 'not known') END,
-		              '</dd>', CASE WHEN bytes IS NOT NULL OR shown IS NOT NULL THEN '<dd>' || words || '</dd>' END, '</div>'), NULL ORDER BY n) FROM tile), '</dl>
+		              CASE WHEN bytes IS NOT NULL THEN concat('<data value="', bytes, '">', pg_size_pretty(bytes), '</data>') ELSE shown END,
+		              '</dd>', '<dd>' || words || '</dd>', '</div>'), NULL ORDER BY n) FROM tile WHERE bytes IS NOT NULL OR shown IS NOT NULL), '</dl>
 <div class="grid2">
-', (SELECT string_agg(html, NULL ORDER BY n) FROM html), '<section class="card" id="state"><h2>State</h2><dl>',
+', (SELECT string_agg(html, NULL ORDER BY n) FROM html WHERE shown), '<section class="card" id="state"><h2>State</h2><dl>',
 		       (SELECT string_agg(concat('<dt>', name, '</dt><dd>', coalesce(words, 'not known'), '</dd>'), NULL ORDER BY n) FROM fact), '</dl>
-<p>All figures are of the whole server. Relations are named if they are of the database ', word.database, ', all others are told by database and number of the file.</p></section>
+<p>All figures are of the whole server. Relations are named if they are of the database ', word.database, ', all others are told by database and number of the file.</p>', (SELECT string_agg(html, NULL ORDER BY n) FROM html WHERE NOT shown), '</section>
 </div>
 </main></body></html>') AS page
-		  FROM moment, word, head
+		  FROM moment, word, head, known,
+		       LATERAL (SELECT extract(epoch FROM moment.at - pg_postmaster_start_time()) AS age) started,
+		       LATERAL (SELECT CASE WHEN age >= 172800 THEN concat(floor(age / 86400), ' days') WHEN age >= 7200 THEN concat(floor(age / 3600), ' hours')
+		                            ELSE concat(greatest(0, floor(age / 60)), ' minutes') END AS time) up
 		\gset ws_report_
 	\endif
 	SELECT pg_catalog.set_config('search_path', :'ws_report_path', false) AS newpath \gset ws_report_
@@ -601,6 +638,9 @@ th:first-child { text-align: left; font-weight: 400 } thead th, thead th:first-c
 \unset ws_report_problem
 \unset ws_report_hint
 \unset ws_report_file
+\unset ws_report_host
+\unset ws_report_port
+\unset ws_report_here
 \unset ws_report_path
 \unset ws_report_newpath
 \unset ws_report_schema
