@@ -21,6 +21,7 @@
 #define ROOM_ABOVE		1.1		/* the scale, if the curve has no bound */
 #define TICK_COLUMNS	12		/* between labels of the scale, at least */
 #define WORDS_LINES		3		/* below the chart */
+#define ELLIPSIS		" ..."
 #define MOST_BYTES		0x1p63	/* larger sizes are shown as this one */
 
 #define MINUTE			(60 * WS_TICKS_PER_SECOND)
@@ -137,21 +138,19 @@ put_line(Text *text, const char *format, ...)
 static void
 put_words(Text *text, const char *words, int lines)
 {
-	static const char ellipsis[] = " ...";
-
 	for (; lines > 0 && *words != '\0'; lines--)
 	{
+		bool		cut = lines == 1 && strlen(words) > WS_CHART_WIDTH;
+		size_t		most = WS_CHART_WIDTH - (cut ? strlen(ELLIPSIS) : 0);
 		size_t		n = strlen(words);
-		size_t		most = WS_CHART_WIDTH - (lines == 1 ? strlen(ellipsis) : 0);
-		bool		fits = n <= WS_CHART_WIDTH;
 
 		/* break at a blank, if there is one */
-		if (!fits)
+		if (n > most)
 			for (n = most; n > 0 && words[n] != ' '; n--)
 				;
 		if (n == 0)
 			n = most;
-		put_line(text, "%.*s%s", (int) n, words, lines == 1 && !fits ? ellipsis : "");
+		put_line(text, "%.*s%s", (int) n, words, cut ? ELLIPSIS : "");
 		words += n;
 		words += strspn(words, " ");
 	}
@@ -224,14 +223,17 @@ choose_scale(const WsChart *c)
 	return s;
 }
 
-/* Bounds are shown if they are more than a column apart. */
+/* Bounds are shown if they are more than a column apart, or there is none above. */
 static bool
 shows_bounds(const Scale *s, const WsChartRow *row)
 {
-	return !isinf(row->high) && column(s, row->high) - column(s, row->low) > 1;
+	return isinf(row->high) || column(s, row->high) - column(s, row->low) > 1;
 }
 
-/* line begins at the axis: its column 0 */
+/*
+ * Draw the marks, over whatever is there, so that a long bar does not hide
+ * them.  line begins at the axis: its column 0.
+ */
 static void
 draw_marks(const Scale *s, char *line)
 {
@@ -244,104 +246,81 @@ draw_marks(const Scale *s, char *line)
 static void
 draw_row(Text *text, const Scale *s, const WsChartRow *row)
 {
+	bool		bounds = shows_bounds(s, row);
+	int			sure = column(s, bounds ? row->low : row->bytes);
+	int			end = bounds ? column(s, row->high) : 0;
 	char		bars[BARS + 2];
 	char		window[16];
 	char		size[32];
-	int			sure = column(s, row->bytes);
-	int			end = 0;
 
-	memset(bars, ' ', BARS + 1);
-	bars[BARS + 1] = '\0';
-	draw_marks(s, bars);
-	if (isinf(row->high) || shows_bounds(s, row))
-	{
-		sure = column(s, row->low);
-		end = isinf(row->high) ? BARS : column(s, row->high);
-		memset(bars + 1, '=', (size_t) end);
-	}
+	snprintf(bars, sizeof(bars), "%*s", BARS + 1, "");
+	memset(bars + 1, '=', (size_t) end);
 	memset(bars + 1, '#', (size_t) sure);
 	bars[end] = isinf(row->high) ? '>' : '|';
+	draw_marks(s, bars);
 	bars[0] = '|';
 	put_line(text, "%c %8.8s %8.8s %s", row->plateau ? 'p' : ' ',
 			 format_window(row->seconds, window, sizeof(window)),
 			 format_size(row->bytes, size, sizeof(size)), bars);
 }
 
-/* The distance of the scale's labels, in bytes and as a number of *name. */
-static int
-choose_step(const Scale *s, double *bytes, const char **name)
-{
-	static const int round[] = {1, 2, 5, 10, 20, 50, 100, 200, 500};
-
-	*bytes = 1024;
-	for (int u = 0; u < LENGTH(unit); u++, *bytes *= 1024)
-		for (int i = 0; i < LENGTH(round); i++)
-			if (round[i] * *bytes / s->edge * BARS >= TICK_COLUMNS)
-			{
-				*bytes *= round[i];
-				*name = unit[u];
-				return round[i];
-			}
-	/* no label but the 0 */
-	*bytes = 2 * s->edge;
-	*name = "";
-	return 0;
-}
-
 static void
 draw_scale(Text *text, const Scale *s)
 {
-	char		line[WS_CHART_WIDTH + 1];
+	static const int round[] = {1, 2, 5, 10, 20, 50, 100, 200, 500};
+	char		line[BARS + 2];
 	char		labels[WS_CHART_WIDTH + 1];
-	double		step;
-	const char *name;
-	int			number = choose_step(s, &step, &name);
+	double		step = 0;		/* between labels, in bytes */
+	int			number = 0;		/* the same in the unit u */
+	int			u = 0;
 
-	memset(line, ' ', AXIS);
-	memset(line + AXIS, '-', BARS + 1);
-	memset(labels, ' ', WS_CHART_WIDTH);
-	line[WS_CHART_WIDTH] = labels[WS_CHART_WIDTH] = '\0';
+	for (int i = 0; i == 0 || (i < LENGTH(unit) * LENGTH(round) && step * BARS < TICK_COLUMNS * s->edge); i++)
+	{
+		u = i / LENGTH(round);
+		number = round[i % LENGTH(round)];
+		step = ldexp(number, 10 * (u + 1));
+	}
 
+	snprintf(labels, sizeof(labels), "%*s", WS_CHART_WIDTH, "");
+	memset(line, '-', BARS + 1);
+	line[BARS + 1] = '\0';
 	for (int i = 0; i == 0 || i * step <= s->edge; i++)
 	{
 		char		label[32];
-		int			at = AXIS + column(s, i * step);
-		int			n = snprintf(label, sizeof(label), i > 0 ? "%d %s" : "0", i * number, name);
-		int			from = at - n / 2;
+		int			at = column(s, i * step);
+		int			n = snprintf(label, sizeof(label), i > 0 ? "%d %s" : "0", i * number, unit[u]);
+		int			from = AXIS + at - n / 2;
 
 		if (from > WS_CHART_WIDTH - n)
 			from = WS_CHART_WIDTH - n;
 		memcpy(labels + from, label, (size_t) n);
 		line[at] = '+';
 	}
-	draw_marks(s, line + AXIS);
-	put_line(text, "%s", line);
+	draw_marks(s, line);
+	put_line(text, "%*s%s", AXIS, "", line);
 	put_line(text, "%s", labels);
 }
 
 static void
 put_heads(Text *text, const WsChart *c, const Scale *s)
 {
-	char		buffers[32];
-	char		recommended[32];
+	static const char *const off = " (off right)";
+	char		size[32];
+	char		recommended[64] = ": not known";
 	bool		bounds = false;
 	bool		full = false;
 
-	put_line(text, "Working set: size of the distinct pages that clients used in the last ...");
-	put_line(text, "b shared_buffers %s%s   r recommended now%s%s%s",
-			 format_size(c->shared_buffers, buffers, sizeof(buffers)),
-			 s->shared_buffers < 0 ? " (off right)" : "",
-			 isnan(c->recommended) ? ": " : " ",
-			 isnan(c->recommended) ? "not known" :
-			 format_size(c->recommended, recommended, sizeof(recommended)),
-			 isnan(c->recommended) ? "" : s->recommended < 0 ? " (off right)" :
-			 s->recommended == s->shared_buffers ? "   * both" : "");
-
+	if (!isnan(c->recommended))
+		snprintf(recommended, sizeof(recommended), " %s%s", format_size(c->recommended, size, sizeof(size)),
+				 s->recommended < 0 ? off : s->recommended == s->shared_buffers ? "   * both" : "");
 	for (int i = 0; i < c->nrows; i++)
 	{
-		bounds |= shows_bounds(s, &c->rows[i]);
 		full |= isinf(c->rows[i].high);
+		bounds |= !isinf(c->rows[i].high) && shows_bounds(s, &c->rows[i]);
 	}
+	put_line(text, "Working set: size of the distinct pages that clients used in the last ...");
+	put_line(text, "b shared_buffers %s%s   r recommended now%s", format_size(c->shared_buffers, size, sizeof(size)),
+			 s->shared_buffers < 0 ? off : "", recommended);
 	put_line(text, "%10s %8s %s%s%s%s", "last", "size",
 			 bounds ? "=| 95 % bounds  " : "",
 			 full ? "=> no upper bound  " : "",
@@ -355,14 +334,12 @@ put_verdict(Text *text, const WsChart *c)
 	bool		keep = strcmp(c->verdict, "keep") == 0;
 
 	if (keep)
-		put_line(text, "Verdict: keep shared_buffers as it is%s%s",
-				 c->suggested ? ". Suggested for the busiest time: " : "",
-				 c->suggested ? c->suggested : "");
-	else if (c->suggested)
-		put_line(text, "Verdict: %s. ALTER SYSTEM SET shared_buffers = '%s'", c->verdict, c->suggested);
+		put_line(text, "Verdict: keep shared_buffers%s%s",
+				 c->suggested ? ". Suggested for the busiest time: " : "", c->suggested ? c->suggested : "");
+	else if (!c->suggested)
+		put_line(text, "Verdict: %s. To what size is not known: the memory limit is not", c->verdict);
 	else
-		put_line(text, "Verdict: %s. To what size is not known, since the memory limit is not",
-				 c->verdict);
+		put_line(text, "Verdict: %s. ALTER SYSTEM SET shared_buffers = '%s'", c->verdict, c->suggested);
 	if (c->status)
 		return;
 	if (c->suggested && !keep)

@@ -5,8 +5,7 @@
  * The chart shows how the size grows with the window, where it levels off, and
  * on which side of it shared_buffers and the recommendation are.  Windows go
  * down the page, closer together where they are short.  Sizes go to the right.
- * The two settings run down the page as columns of letters wherever no bar
- * covers them.
+ * The two settings run down the page as columns of letters, over the bars.
  *
  * Lines are of printable ASCII, so that they are the same in any client
  * encoding, and at most 78 columns wide: psql puts a blank before and a sign

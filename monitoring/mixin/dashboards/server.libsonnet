@@ -275,9 +275,9 @@ local p = import 'panels.libsonnet';
                        [one('working_set_shared_buffers_bytes'), one('working_set_current_hit_ratio'), series('working_set_predicted_hit_ratio')]],
         ],
         [p.line('Predicted', p.colors.size)] + p.bounds('Lower bound', 'Upper bound', p.colors.size) + [
-          p.line('Recommended now', p.colors.peak, { 'custom.drawStyle': 'points', 'custom.pointSize': 12 }),
+          p.line('Recommended now', p.colors.recommended, { 'custom.drawStyle': 'points', 'custom.pointSize': 12 }),
           p.line('Present size', p.colors.sharedBuffers, { 'custom.drawStyle': 'points', 'custom.pointSize': 14 }),
-          p.line('Measured', p.colors.recommended, { 'custom.drawStyle': 'points', 'custom.pointSize': 8 }),
+          p.line('Measured', p.colors.peak, { 'custom.drawStyle': 'points', 'custom.pointSize': 8 }),
         ],
         // the recommended size is between two of the others, where there is nothing else
         { noValue: 'no advice that can be relied on (yet)', custom: { spanNulls: true } }
@@ -338,7 +338,7 @@ local p = import 'panels.libsonnet';
   local relationResident = by(labels, 'working_set_relation_resident_bytes'),
   // Catalogs only from a megabyte on.  In another database their names are not known, but the
   // numbers of their files are small.
-  local catalog = '(pg_catalog|pg_toast|information_schema)\\\\..+|relfilenode ([0-9]{1,4}|1[0-5][0-9]{3})',
+  local catalog = '(pg_catalog|pg_toast|information_schema)\\\\..+|relfilenode ([1-9][0-9]?[0-9]?[0-9]?|1[0-5][0-9][0-9][0-9])',
   local relationSize = 'max by (%s) (%s or %s >= 2^20)' % [
     labels,
     series('working_set_relation_size_bytes', 'relation!~"%s"' % catalog),
@@ -403,14 +403,15 @@ local p = import 'panels.libsonnet';
 
   // ---------------------------------------------------------------- databases
 
-  local databaseSize = by('datname', 'working_set_database_size_bytes'),
-  local databaseResident = by('datname', 'working_set_database_resident_bytes'),
+  local byDatabase(name) = 'label_replace(%s, "datname", "(shared)", "datname", "")' % by('datname', name),
+  local databaseSize = byDatabase('working_set_database_size_bytes'),
+  local databaseResident = byDatabase('working_set_database_resident_bytes'),
 
   local databases = {
     title: 'Databases (opt-in: working_set_databases),',
     lines: [[
       p.table(
-        'Databases in the set of the last five minutes', 'The twenty databases with the most pages in the set; how much of that is in shared buffers now. The row without a name is what all databases share.',
+        'Databases in the set of the last five minutes', 'The twenty databases with the most pages in the set; how much of that is in shared buffers now. (shared) is what all databases share.',
         10, 8,
         [['datname', 'Database']],
         [
