@@ -451,12 +451,17 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			  FROM info, rec, word,
 			       LATERAL (SELECT pg_size_pretty(shared_buffers_bytes) AS have) h
 		),
+		age AS (
+			SELECT kind, CASE WHEN s >= 172800 THEN concat(floor(s / 86400), ' days') WHEN s >= 7200 THEN concat(floor(s / 3600), ' hours')
+			                  WHEN s >= 120 THEN concat(floor(s / 60), ' minutes') ELSE 'less than two minutes' END AS words
+			  FROM (SELECT 'server' AS kind, pg_postmaster_start_time() AS since UNION ALL SELECT 'history', min(history.at) FROM history) b, moment,
+			       LATERAL (SELECT extract(epoch FROM moment.at - since) AS s) a
+			 WHERE since <= moment.at
+		),
 		-- how much is known, and what the change would bring: of the sizes of the advice, the one next
 		-- below what is suggested
 		known AS (
-			SELECT concat(CASE WHEN age IS NULL THEN 'There is no history yet.'
-			                   ELSE concat('From ', CASE WHEN age >= 172800 THEN concat(floor(age / 86400), ' days') WHEN age >= 7200 THEN concat(floor(age / 3600), ' hours')
-			                                             WHEN age >= 120 THEN concat(floor(age / 60), ' minutes') ELSE 'less than two minutes' END, ' of history.') END,
+			SELECT concat(coalesce('From ' || (SELECT words FROM age WHERE kind = 'history') || ' of history.', 'There is no history yet.'),
 			              CASE WHEN rec.verdict IN ('grow', 'shrink', 'exceeds memory')
 			                   THEN coalesce(CASE WHEN after.reads + before.reads + after.ratio + before.ratio IS NOT NULL THEN format(concat(' With the load of the last five minutes, the change would %s about %s reads a second (now %s), ',
 			                                               'and make the hit ratio %s %% instead of %s %%.'),
@@ -465,7 +470,7 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			                                        trim_scale(round(before.reads::numeric, CASE WHEN before.reads < 10 THEN 1 ELSE 0 END)),
 			                                        round((100 * after.ratio)::numeric, 2), round((100 * before.ratio)::numeric, 2)) END,
 			                                 ' What the change would bring is not known.') END) AS line
-			  FROM rec CROSS JOIN (SELECT (SELECT extract(epoch FROM at) FROM moment) - min(x) FILTER (WHERE x <= (SELECT extract(epoch FROM at) FROM moment)) AS age FROM history) h
+			  FROM rec
 			  LEFT JOIN LATERAL (SELECT predicted_reads_per_second AS reads, predicted_hit_ratio AS ratio FROM advice WHERE size_factor = 1) before ON true
 			  LEFT JOIN LATERAL (SELECT predicted_reads_per_second AS reads, predicted_hit_ratio AS ratio FROM advice
 			                      WHERE cache_bytes <= pg_size_bytes(suggested_shared_buffers) ORDER BY cache_bytes DESC LIMIT 1) after ON true
@@ -593,7 +598,7 @@ th:first-child { text-align: left; font-weight: 400 } thead th, thead th:first-c
 @media (max-width: 40rem) { svg { font-size: 18px } .verdict h2 { font-size: 1.3rem } }
 @media print { body { background: none } .card { box-shadow: none; break-inside: avoid } }
 </style></head><body><main>
-<header><h1>', word.place, ', cluster ' || word.cluster, '</h1><p>PostgreSQL ', split_part(word.server, ' ', 1), ', up for ', up.time, '; cache report of ', to_char(moment.at, 'FMDD FMMonth YYYY, HH24:MI:SS'), ' (', word.zone, ')</p></header>
+<header><h1>', word.place, ', cluster ' || word.cluster, '</h1><p>PostgreSQL ', split_part(word.server, ' ', 1), ', up for ' || (SELECT words FROM age WHERE kind = 'server'), '; cache report of ', to_char(moment.at, 'FMDD FMMonth YYYY, HH24:MI:SS'), ' (', word.zone, ')</p></header>
 <section class="card verdict ', head.class, '"><h2>', head.line, '</h2><p>', known.line, '</p><ul>', word.why, '</ul>',
 		       CASE WHEN head.commands <> '' THEN concat('<pre>', rtrim(head.commands, chr(10)), '</pre>') END, '</section>
 <dl class="tiles">', (SELECT string_agg(concat('<div class="card"><dt>', name, '</dt><dd>',
@@ -605,10 +610,7 @@ th:first-child { text-align: left; font-weight: 400 } thead th, thead th:first-c
 <p>All figures are of the whole server. Relations are named if they are of the database ', word.database, ', all others are told by database and number of the file.</p>', (SELECT string_agg(html, NULL ORDER BY n) FROM html WHERE NOT shown), '</section>
 </div>
 </main></body></html>') AS page
-		  FROM moment, word, head, known,
-		       LATERAL (SELECT extract(epoch FROM moment.at - pg_postmaster_start_time()) AS age) started,
-		       LATERAL (SELECT CASE WHEN age >= 172800 THEN concat(floor(age / 86400), ' days') WHEN age >= 7200 THEN concat(floor(age / 3600), ' hours')
-		                            ELSE concat(greatest(0, floor(age / 60)), ' minutes') END AS time) up
+		  FROM moment, word, head, known
 		\gset ws_report_
 	\endif
 	SELECT pg_catalog.set_config('search_path', :'ws_report_path', false) AS newpath \gset ws_report_

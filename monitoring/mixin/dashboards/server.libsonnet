@@ -310,11 +310,11 @@ local p = import 'panels.libsonnet';
       [
         small('Live set', 'What the heuristic live_set says: pages used within working_set.break_even that will probably be used again within it.', 'bytes', one('working_set_live_bytes')),
         small('Plateau end', 'What the heuristic plateau_end says: where the curve of windows stops being level.', 'bytes', one('working_set_plateau_end_bytes')),
-        small('Peak / shared_buffers', 'The busiest time, as a share of the setting.', 'percentunit', one('working_set_peak_cache_size_bytes') + ' / ' + one('working_set_shared_buffers_bytes')),
+        small('Peak / setting', 'The busiest time, as a share of the setting.', 'percentunit', one('working_set_peak_cache_size_bytes') + ' / ' + one('working_set_shared_buffers_bytes')),
         small('Peak / memory', 'The busiest time, as a share of memory. Above three quarters of what memory leaves to caches, the suggestion is less than the peak.', 'percentunit', one('working_set_peak_cache_size_bytes') + ' / ' + one('working_set_memory_limit_bytes')),
         small('Reads now', 'Pages that clients read in a second at the present size, as predicted.', 'rps', readsAt('')),
-        small('Halving would add', 'Reads a second that half of shared_buffers would cost.', 'rps', '%s - %s' % [readsAt('0.5 * '), readsAt('')]),
-        small('Doubling would save', 'Reads a second that twice the shared_buffers would save.', 'rps', '%s - %s' % [readsAt(''), readsAt('2 * ')]),
+        small('Halving adds', 'Reads a second that half of shared_buffers would cost.', 'rps', '%s - %s' % [readsAt('0.5 * '), readsAt('')]),
+        small('Doubling saves', 'Reads a second that twice the shared_buffers would save.', 'rps', '%s - %s' % [readsAt(''), readsAt('2 * ')]),
         small('Doubling again', 'Reads a second that four times the shared_buffers would save beyond that.', 'rps', '%s - %s' % [readsAt('2 * '), readsAt('4 * ')]),
       ],
       [
