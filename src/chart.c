@@ -117,7 +117,6 @@ __attribute__((format(printf, 2, 3)))
 put_line(Text *text, const char *format, ...)
 {
 	char		line[WS_CHART_WIDTH + 1];
-	size_t		n;
 	va_list		args;
 
 	if (text->lines >= WS_CHART_LINES)
@@ -125,12 +124,12 @@ put_line(Text *text, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	for (n = strlen(line); n > 0 && line[n - 1] == ' '; n--)
-		;
 	if (text->lines++ > 0)
 		*text->end++ = '\n';
-	for (size_t i = 0; i < n; i++)
-		*text->end++ = line[i] >= ' ' && line[i] <= '~' ? line[i] : '?';
+	for (const char *from = line; *from != '\0'; from++)
+		*text->end++ = *from >= ' ' && *from <= '~' ? *from : '?';
+	while (text->end[-1] == ' ')
+		text->end--;
 	*text->end = '\0';
 }
 
@@ -161,14 +160,11 @@ static const char *
 format_size(double bytes, char *buf, size_t size)
 {
 	double		halves = floor(fmin(bytes, MOST_BYTES) / 512);
-	int			u = 0;
+	int			u;
 
 	/* count halves of a unit, and round them at the end */
-	while (halves >= 2 * 10240 - 1 && u < LENGTH(unit) - 1)
-	{
+	for (u = 0; halves >= 2 * 10240 - 1 && u < LENGTH(unit) - 1; u++)
 		halves = floor(halves / 1024);
-		u++;
-	}
 	snprintf(buf, size, "%.0f %s", floor((halves + 1) / 2), unit[u]);
 	return buf;
 }
@@ -198,12 +194,6 @@ column(const Scale *s, double bytes)
 	return bytes <= 0 ? 0 : (int) fmin(fmax(rint(bytes / s->edge * BARS), 1), BARS);
 }
 
-static int
-mark_column(const Scale *s, double bytes)
-{
-	return isnan(bytes) || bytes > s->edge ? -1 : column(s, bytes);
-}
-
 static Scale
 choose_scale(const WsChart *c)
 {
@@ -218,8 +208,8 @@ choose_scale(const WsChart *c)
 	for (int i = 0; i < LENGTH(marks); i++)
 		if (curve == 0 || marks[i] <= MOST_SQUASHED * curve)
 			s.edge = fmax(s.edge, marks[i]);
-	s.shared_buffers = mark_column(&s, c->shared_buffers);
-	s.recommended = mark_column(&s, c->recommended);
+	s.shared_buffers = c->shared_buffers <= s.edge ? column(&s, c->shared_buffers) : -1;
+	s.recommended = c->recommended <= s.edge ? column(&s, c->recommended) : -1;
 	return s;
 }
 
