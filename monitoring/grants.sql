@@ -20,7 +20,8 @@
 -- since a session may set them as it likes: they are for accidents, and for a server that
 -- does not answer.
 --
--- The script itself uses no object but those of pg_catalog, whatever search_path is.
+-- The script itself uses no object but those of pg_catalog, whatever search_path is: each name says
+-- so, and the operators are found in the search_path that comes first.
 
 \set ON_ERROR_STOP on
 \if :{?role}
@@ -35,19 +36,19 @@
 BEGIN;
 SET LOCAL search_path = pg_catalog, pg_temp;
 SET LOCAL client_min_messages = warning;
-SELECT set_config('grants_sql.role', :'role', true) \g /dev/null
+SELECT pg_catalog.set_config('grants_sql.role', :'role', true) \g /dev/null
 
 DO $$
 DECLARE
-	what text;
-	schema name;
+	what pg_catalog.text;
+	schema pg_catalog.name;
 BEGIN
-	IF NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'working_set') THEN
-		RAISE EXCEPTION 'the extension working_set is not in database "%"', current_database()
+	IF NOT EXISTS (SELECT FROM pg_catalog.pg_extension WHERE extname = 'working_set') THEN
+		RAISE EXCEPTION 'the extension working_set is not in database "%"', pg_catalog.current_database()
 			USING HINT = 'Connect to the database in which it was created.';
 	END IF;
 	-- a role that is there already must not be one that can do more, by itself or as a member
-	SELECT concat(CASE WHEN r.oid <> me.oid THEN format('is a member of %I, which ', r.rolname) END, CASE
+	SELECT pg_catalog.concat(CASE WHEN r.oid <> me.oid THEN pg_catalog.format('is a member of %I, which ', r.rolname) END, CASE
 			WHEN r.rolsuper THEN 'is a superuser'
 			WHEN r.rolcreaterole THEN 'may create roles'
 			WHEN r.rolcreatedb THEN 'may create databases'
@@ -56,27 +57,27 @@ BEGIN
 			ELSE 'may use files or programs of the server'
 		END)
 	INTO what
-	FROM pg_roles me JOIN pg_roles r ON pg_has_role(me.oid, r.oid, 'MEMBER')
-	WHERE me.rolname = current_setting('grants_sql.role')
+	FROM pg_catalog.pg_roles me JOIN pg_catalog.pg_roles r ON pg_catalog.pg_has_role(me.oid, r.oid, 'MEMBER')
+	WHERE me.rolname = pg_catalog.current_setting('grants_sql.role')
 		AND (r.rolsuper OR r.rolcreaterole OR r.rolcreatedb OR r.rolreplication OR r.rolbypassrls
 			OR r.rolname IN ('pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program'))
 	ORDER BY r.oid <> me.oid LIMIT 1;
 	IF what IS NOT NULL THEN
-		RAISE EXCEPTION 'role "%" exists and %', current_setting('grants_sql.role'), what
+		RAISE EXCEPTION 'role "%" exists and %', pg_catalog.current_setting('grants_sql.role'), what
 			USING HINT = 'Choose another name: -v role=NAME.';
 	END IF;
-	SELECT min(r.rolname) INTO what
-	  FROM pg_roles me JOIN pg_auth_members m ON m.roleid = me.oid JOIN pg_roles r ON r.oid = m.member
-	 WHERE me.rolname = current_setting('grants_sql.role') AND NOT r.rolsuper AND r.rolname <> current_user;
+	SELECT pg_catalog.min(r.rolname) INTO what
+	  FROM pg_catalog.pg_roles me JOIN pg_catalog.pg_auth_members m ON m.roleid = me.oid JOIN pg_catalog.pg_roles r ON r.oid = m.member
+	 WHERE me.rolname = pg_catalog.current_setting('grants_sql.role') AND NOT r.rolsuper AND r.rolname <> current_user;
 	IF what IS NOT NULL THEN
-		RAISE WARNING 'role "%" is a member of "%", and can read all that it can', what, current_setting('grants_sql.role');
+		RAISE WARNING 'role "%" is a member of "%", and can read all that it can', what, pg_catalog.current_setting('grants_sql.role');
 	END IF;
 	-- what others create beside the extension can be taken for it
-	SELECT nspname, min(rolname) INTO schema, what
-	  FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace, pg_roles r
-	 WHERE extname = 'working_set' AND NOT starts_with(rolname::text, 'pg_')
-	   AND has_schema_privilege(r.oid, n.oid, 'CREATE')
-	   AND NOT EXISTS (SELECT FROM pg_roles s WHERE s.rolsuper AND pg_has_role(r.oid, s.oid, 'MEMBER'))
+	SELECT nspname, pg_catalog.min(rolname) INTO schema, what
+	  FROM pg_catalog.pg_extension JOIN pg_catalog.pg_namespace n ON n.oid = extnamespace, pg_catalog.pg_roles r
+	 WHERE extname = 'working_set' AND NOT pg_catalog.starts_with(rolname::pg_catalog.text, 'pg_')
+	   AND pg_catalog.has_schema_privilege(r.oid, n.oid, 'CREATE')
+	   AND NOT EXISTS (SELECT FROM pg_catalog.pg_roles s WHERE s.rolsuper AND pg_catalog.pg_has_role(r.oid, s.oid, 'MEMBER'))
 	 GROUP BY nspname;
 	IF what IS NOT NULL THEN
 		RAISE WARNING 'role "%" may create objects in the schema of the extension, "%"', what, schema
@@ -85,8 +86,8 @@ BEGIN
 END
 $$;
 
-SELECT format('CREATE ROLE %I', :'role')
- WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'role') \gexec
+SELECT pg_catalog.format('CREATE ROLE %I', :'role')
+ WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = :'role') \gexec
 
 ALTER ROLE :"role" LOGIN CONNECTION LIMIT :connections;
 GRANT pg_monitor TO :"role";
@@ -96,16 +97,16 @@ ALTER ROLE :"role" SET statement_timeout = '5s';
 ALTER ROLE :"role" SET lock_timeout = '1s';
 ALTER ROLE :"role" SET idle_in_transaction_session_timeout = '1min';
 
-SELECT format('ALTER ROLE %I IN DATABASE %I SET search_path = pg_catalog, %I, pg_temp',
-			  :'role', current_database(), nspname)
-  FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace
+SELECT pg_catalog.format('ALTER ROLE %I IN DATABASE %I SET search_path = pg_catalog, %I, pg_temp',
+			  :'role', pg_catalog.current_database(), nspname)
+  FROM pg_catalog.pg_extension JOIN pg_catalog.pg_namespace n ON n.oid = extnamespace
  WHERE extname = 'working_set' \gexec
 
 -- where PUBLIC may not do this
-SELECT format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), :'role')
- WHERE NOT has_database_privilege(:'role', current_database(), 'CONNECT') \gexec
-SELECT format('GRANT USAGE ON SCHEMA %I TO %I', nspname, :'role')
-  FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace
- WHERE extname = 'working_set' AND NOT has_schema_privilege(:'role', n.oid, 'USAGE') \gexec
+SELECT pg_catalog.format('GRANT CONNECT ON DATABASE %I TO %I', pg_catalog.current_database(), :'role')
+ WHERE NOT pg_catalog.has_database_privilege(:'role', pg_catalog.current_database(), 'CONNECT') \gexec
+SELECT pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', nspname, :'role')
+  FROM pg_catalog.pg_extension JOIN pg_catalog.pg_namespace n ON n.oid = extnamespace
+ WHERE extname = 'working_set' AND NOT pg_catalog.has_schema_privilege(:'role', n.oid, 'USAGE') \gexec
 
 COMMIT;

@@ -45,7 +45,8 @@
 	\set ws_report_port :PORT
 \endif
 
--- Nobody's objects but the server's, whatever the path was.
+-- Nobody's objects but the server's, whatever the path was: the query of the page finds its names by
+-- this path, and the extension's by their schema; all others say where they are.
 SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 \if :ERROR
 \else
@@ -54,30 +55,30 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 	-- Is all there that is needed?  If it is, problem is NULL, and so not set.
 	SELECT n.nspname AS schema,
 	       CASE WHEN e.oid IS NULL
-	            THEN format('the extension working_set is not installed in database "%s"', current_database())
-	            WHEN NOT EXISTS (SELECT FROM pg_settings WHERE name = 'working_set.registers')
+	            THEN pg_catalog.format('the extension working_set is not installed in database "%s"', pg_catalog.current_database())
+	            WHEN NOT EXISTS (SELECT FROM pg_catalog.pg_settings WHERE name = 'working_set.registers')
 	            THEN 'working_set must be loaded via shared_preload_libraries'
-	            WHEN NOT has_schema_privilege(n.oid, 'USAGE') OR locked.out
-	            THEN format('role "%s" may not read what working_set knows', current_user)
+	            WHEN NOT pg_catalog.has_schema_privilege(n.oid, 'USAGE') OR locked.out
+	            THEN pg_catalog.format('role "%s" may not read what working_set knows', current_user)
 	       END AS problem,
 	       CASE WHEN e.oid IS NULL
 	            THEN 'CREATE EXTENSION working_set;'
-	            WHEN NOT EXISTS (SELECT FROM pg_settings WHERE name = 'working_set.registers')
+	            WHEN NOT EXISTS (SELECT FROM pg_catalog.pg_settings WHERE name = 'working_set.registers')
 	            THEN 'Add "working_set" to shared_preload_libraries in postgresql.conf and restart the server.'
 	            WHEN locked.out
-	            THEN format('GRANT pg_monitor TO %I;', current_user)
-	            ELSE format('GRANT USAGE ON SCHEMA %I TO %I;', n.nspname, current_user)
+	            THEN pg_catalog.format('GRANT pg_monitor TO %I;', current_user)
+	            ELSE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I;', n.nspname, current_user)
 	       END AS hint
 	  FROM (VALUES (1)) one
-	  LEFT JOIN pg_extension e ON e.extname = 'working_set'
-	  LEFT JOIN pg_namespace n ON n.oid = e.extnamespace
+	  LEFT JOIN pg_catalog.pg_extension e ON e.extname = 'working_set'
+	  LEFT JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace
 	  LEFT JOIN LATERAL (
-		SELECT bool_or(CASE d.classid
-		               WHEN 'pg_class'::regclass THEN NOT has_table_privilege(d.objid, 'SELECT')
-		               WHEN 'pg_proc'::regclass THEN NOT has_function_privilege(d.objid, 'EXECUTE') END) AS out
-		  FROM pg_depend d LEFT JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
-		 WHERE d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e'
-		   AND d.classid IN ('pg_class'::regclass, 'pg_proc'::regclass)
+		SELECT pg_catalog.bool_or(CASE d.classid
+		               WHEN 'pg_class'::pg_catalog.regclass THEN NOT pg_catalog.has_table_privilege(d.objid, 'SELECT')
+		               WHEN 'pg_proc'::pg_catalog.regclass THEN NOT pg_catalog.has_function_privilege(d.objid, 'EXECUTE') END) AS out
+		  FROM pg_catalog.pg_depend d LEFT JOIN pg_catalog.pg_proc p ON d.classid = 'pg_proc'::pg_catalog.regclass AND p.oid = d.objid
+		 WHERE d.refclassid = 'pg_extension'::pg_catalog.regclass AND d.refobjid = e.oid AND d.deptype = 'e'
+		   AND d.classid IN ('pg_class'::pg_catalog.regclass, 'pg_proc'::pg_catalog.regclass)
 		   AND p.proname IS DISTINCT FROM 'working_set_reset') locked ON true \gset ws_report_
 
 	\if :{?ws_report_problem}
