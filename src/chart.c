@@ -213,7 +213,7 @@ choose_scale(const WsChart *c)
 	return s;
 }
 
-/* Bounds are shown if they are more than a column apart, or there is none above. */
+/* Bounds are shown if they are more than a column apart, or one is missing. */
 static bool
 shows_bounds(const Scale *s, const WsChartRow *row)
 {
