@@ -208,6 +208,7 @@ choose_scale(const WsChart *c)
 	for (int i = 0; i < LENGTH(marks); i++)
 		if (curve == 0 || marks[i] <= MOST_SQUASHED * curve)
 			s.edge = fmax(s.edge, marks[i]);
+	s.edge = fmin(s.edge, MOST_BYTES);
 	s.shared_buffers = c->shared_buffers <= s.edge ? column(&s, c->shared_buffers) : -1;
 	s.recommended = c->recommended <= s.edge ? column(&s, c->recommended) : -1;
 	return s;
