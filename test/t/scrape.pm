@@ -186,7 +186,7 @@ my %opt_in = (
                 ('lfc_writes', pg_stat_get_buf_alloc()), ('lfc_cache_size_limit', r.shared_buffers_bytes)) v (name, value)
         WHERE i.tracking
        UNION ALL
-       SELECT 'lfc_used', '{}'::json, round(sum(resident_bytes) / 1024 / 1024)::float8 FROM working_set_relations HAVING sum(bytes) > 0},
+       SELECT 'lfc_used', '{}'::json, round(sum(resident_bytes) / 1024 / 1024)::float8 FROM working_set_databases() HAVING count(*) > 0},
 	reason => q{
        SELECT 'working_set_reason_info', json_build_object('reason', reason), 1 FROM working_set_recommendation});
 
