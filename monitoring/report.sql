@@ -473,7 +473,7 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			                                 ' What the change would bring is not known.') END) AS line
 			  FROM rec
 			  LEFT JOIN LATERAL (SELECT predicted_reads_per_second AS reads, predicted_hit_ratio AS ratio FROM advice WHERE size_factor = 1) before ON true
-			  LEFT JOIN LATERAL (SELECT predicted_reads_per_second AS reads, predicted_hit_ratio AS ratio FROM advice
+			  LEFT JOIN LATERAL (SELECT CASE WHEN note IS NULL THEN predicted_reads_per_second END AS reads, predicted_hit_ratio AS ratio FROM advice
 			                      WHERE cache_bytes <= pg_size_bytes(suggested_shared_buffers) ORDER BY cache_bytes DESC LIMIT 1) after ON true
 		),
 		tile(n, name, bytes, shown, words) AS (

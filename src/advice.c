@@ -188,13 +188,15 @@ ws_advise(const WsTally *tally, double nbuffers, const uint32_t *resident, WsAdv
 double
 ws_advice_expect(const WsAdviceTable *table, double buffers)
 {
-	for (int i = 0; i + 1 < WS_SWEEP_SIZES; i++)
+	for (int i = WS_SWEEP_SIZES - 2; i >= 0; i--)
 	{
 		const WsAdvice *below = &table->rows[i];
 		const WsAdvice *above = &table->rows[i + 1];
 
-		if (below->buffers <= buffers && buffers < above->buffers)
-			return below->hit_ratio + (above->hit_ratio - below->hit_ratio) *
+		if (below->buffers <= buffers && buffers <= above->buffers &&
+			below->buffers < above->buffers)
+			return ws_advice_row_doubt(below) || ws_advice_row_doubt(above) ? NAN :
+				below->hit_ratio + (above->hit_ratio - below->hit_ratio) *
 				(buffers - below->buffers) / (above->buffers - below->buffers);
 	}
 	return NAN;
@@ -230,7 +232,9 @@ ws_advice_reason(const WsAdviceTable *table, char *buf, size_t size)
 	char		b[32];
 
 	buf[0] = '\0';
-	if (!table->sure || isnan(now) || isnan(doubled) || isnan(again))
+	if (!table->sure || isnan(now) || isnan(doubled) || isnan(again) ||
+		ws_advice_row_doubt(&table->rows[WS_SWEEP_DOUBLE]) ||
+		ws_advice_row_doubt(&table->rows[WS_SWEEP_QUADRUPLE]))
 		return;
 	if (table->reads_per_second < NO_READS)
 		snprintf(buf, size, "shared_buffers now miss less than one read a second, "

@@ -87,12 +87,12 @@ extern void ws_advise(const WsTally *tally, double nbuffers, const uint32_t *res
 					  WsAdviceTable *table);
 
 /*
- * The hit ratio expected with so many buffers: by interpolation between the
- * rows; NaN outside them.
+ * The hit ratio expected with so many buffers: by interpolation between two
+ * rows that are not in doubt; NaN outside them.
  */
 extern double ws_advice_expect(const WsAdviceTable *table, double buffers);
 
-/* What a larger cache would save; empty if the table is not sure. */
+/* What a larger cache would save; empty if that is not sure. */
 extern void ws_advice_reason(const WsAdviceTable *table, char *buf, size_t size);
 
 /* Why the table is not sure; empty if it is, or if nothing is known. */

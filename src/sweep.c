@@ -16,6 +16,8 @@
  */
 #define FURTHER_USES	10
 
+#define MOSTLY_FULL		(15 / 16.0)
+
 const double ws_sweep_factors[WS_SWEEP_SIZES] = {
 	0.1, 0.125, 0.25, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1,
 	1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4, 8, 16
@@ -106,8 +108,8 @@ ws_sweep_resize(WsSweep *sweep, double buffers)
 	{
 		WsSweepCache *cache = &sweep->caches[i];
 
-		cache->buffers = (uint32_t) fmin(fmax(rint(buffers * ws_sweep_factors[i]), 1),
-										 sweep->npages);
+		cache->wanted = fmax(rint(buffers * ws_sweep_factors[i]), 1);
+		cache->buffers = (uint32_t) fmin(cache->wanted, sweep->npages);
 		for (; cache->filled - cache->gaps > cache->buffers; cache->gaps++)
 		{
 			WsSweepPage *page = &sweep->pages[cache->page[victim(sweep, i)]];
@@ -226,7 +228,7 @@ ws_sweep_access(WsSweep *sweep, const WsAccess *access, uint32_t *cold)
 		int			i = __builtin_ctz(rest);
 		bool		ringed = (access->ringed & WS_SWEEP_BIT(i)) != 0;
 
-		if (!ringed && sweep->caches[i].filled < sweep->caches[i].buffers)
+		if (!ringed && sweep->caches[i].filled < sweep->caches[i].wanted * MOSTLY_FULL)
 			*cold |= WS_SWEEP_BIT(i);
 		bring_in(sweep, i, ringed ? allocate_in_ring(sweep, i, scan, access->page) :
 				 allocate(sweep, i), access->page);

@@ -68,6 +68,7 @@ typedef struct WsSweepPage
 typedef struct WsSweepCache
 {
 	uint16_t   *page;			/* by buffer; the first "filled" hold one */
+	double		wanted;			/* buffers, were there enough pages */
 	uint32_t	buffers;
 	uint32_t	filled;
 	uint32_t	hand;
@@ -109,8 +110,8 @@ extern void ws_sweep_set_rings(WsSweep *sweep, WsRing ring, const double *buffer
 
 /*
  * Use a page; returns the set of sizes at which it was missed.  *cold is the
- * set of those whose cache had an empty buffer for it: one of this size that
- * is full might have held the page.
+ * set of those whose cache is not full: one that is might have held the page.
+ * A sixteenth of the buffers may be empty, because sizes follow an estimate.
  */
 extern uint32_t ws_sweep_access(WsSweep *sweep, const WsAccess *access, uint32_t *cold);
 

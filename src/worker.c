@@ -215,7 +215,7 @@ give_verdict(double data_seconds, WsPublished *p)
 	for (int i = 0; i < WS_SWEEP_SIZES && p->table.sure; i++)
 	{
 		facts.size[i] = rint(NBuffers * ws_sweep_factors[i]) * BLCKSZ;
-		facts.hit_ratio[i] = p->table.rows[i].hit_ratio;
+		facts.hit_ratio[i] = ws_advice_row_doubt(&p->table.rows[i]) ? NAN : p->table.rows[i].hit_ratio;
 		facts.sizes++;
 	}
 

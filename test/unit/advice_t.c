@@ -260,7 +260,9 @@ define_expected(const WsAdviceTable *table, double buffers)
 
 	while (above < SIZES && !(rows[above].buffers > buffers))
 		above++;
-	if (above == 0 || above == SIZES)
+	if (above == SIZES && rows[SIZES - 1].buffers == buffers)
+		above--;
+	if (above == 0 || above == SIZES || rows[above].cold > 0.03 || rows[above - 1].cold > 0.03)
 		return NAN;
 	part = (buffers - rows[above - 1].buffers) / (rows[above].buffers - rows[above - 1].buffers);
 	return (1 - part) * rows[above - 1].hit_ratio + part * rows[above].hit_ratio;
@@ -488,6 +490,12 @@ test_reason(void)
 	table.sure = false;
 	ws_advice_reason(&table, buf, sizeof(buf));
 	is_string(buf, "", "reason: none if the table is not sure");
+	table.rows[PRESENT].reads_per_second = 2000;
+	table.rows[WS_SWEEP_DOUBLE].cold = 0.05;
+	table.sure = true;
+	ws_advice_reason(&table, buf, sizeof(buf));
+	is_string(buf, "", "reason: none if a cache of that size is not full yet");
+	table.rows[WS_SWEEP_DOUBLE].cold = 0;
 	table.rows[PRESENT].reads_per_second = table.reads_per_second = 1e22;
 	table.sure = true;
 	memset(buf, 'x', sizeof(buf));
@@ -940,7 +948,7 @@ main(void)
 	static const Workload faster = {1000, {6000, 100, 600}, 1.5, 0, 10000, 400000, 2000000};
 	static const Workload fastest = {3000, {20000, 100, 900}, 1.4, 2, 50000, 1500000, 3000000};
 
-	plan(1 + 4 + 3 + 3 + 17 + 2 * 3 + 6 * 2);
+	plan(1 + 4 + 3 + 3 + 18 + 2 * 3 + 6 * 2);
 	test_add();
 	test_definition();
 	test_coverage();
