@@ -79,7 +79,7 @@ sub unit_of
 # that were chosen.
 sub selectors
 {
-	my ($name, $expr) = @_;
+	my ($expr) = @_;
 	my @complaints;
 	my $rest = $expr;
 	while ($expr =~ /([a-zA-Z_:][\w:]*)?\{([^}]*)\}/g)
@@ -88,7 +88,7 @@ sub selectors
 		push @complaints, "no metric $metric" if defined $metric && !$known{$metric};
 		push @complaints, "all clusters: $labels" unless $labels =~ /\bcluster=~"\$cluster"/;
 		push @complaints, "all servers: $labels" unless $labels =~ /\binstance=~"\$instance"/;
-		push @complaints, "all jobs: $labels" if $name eq 'working_set' && $labels !~ /\bjob=~"\$job"/;
+		push @complaints, "all jobs: $labels" unless $labels =~ /\bjob=~"\$job"/;
 	}
 	$rest =~ s/[\w:]*\{[^}]*\}//g;
 	$rest =~ s/"[^"]*"//g;
@@ -170,7 +170,7 @@ for my $name (@names)
 			my $shown = name_of($panel, $target);
 			$shown{$shown} = 1 if defined $shown;
 
-			push @complaints, map { "$what: $_" } selectors($name, $target->{expr});
+			push @complaints, map { "$what: $_" } selectors($target->{expr});
 			my $wanted = unit_of($target->{expr});
 			my $unit =
 			    $panel->{type} eq 'heatmap' ? $panel->{options}{cellValues}{unit}
@@ -211,7 +211,7 @@ for my $name (@names)
 	}
 	for my $annotation (grep { $_->{target} } @{ $model->{annotations}{list} })
 	{
-		push @complaints, map { "annotation $annotation->{name}: $_" } selectors($name, $annotation->{target}{expr});
+		push @complaints, map { "annotation $annotation->{name}: $_" } selectors($annotation->{target}{expr});
 	}
 	push @complaints, map { "$_->{name}: another data source" } grep { $_->{datasource}{uid} !~ /^(?:\$\{datasource\}|-- Grafana --)$/ }
 	  @{ $model->{annotations}{list} }, grep { $_->{type} eq 'query' } values %variable;

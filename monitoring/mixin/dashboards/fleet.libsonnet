@@ -4,7 +4,7 @@ local p = import 'panels.libsonnet';
 {
   local config = $._config,
   local cluster = config.clusterLabel,
-  local matching = '%s=~"$cluster", instance=~"$instance"' % cluster,
+  local matching = '%s=~"$cluster", job=~"$job", instance=~"$instance"' % cluster,
 
   local rule(name, more='') = '%s{%s%s}' % [name, matching, if more == '' then '' else ', ' + more],
   local perServer(name, more='') = 'max by (%s, instance) (%s)' % [cluster, rule(name, more)],
@@ -169,7 +169,8 @@ local p = import 'panels.libsonnet';
       'How much cache many PostgreSQL servers need, as the extension working_set measures it. Needs the recording rules.',
       [
         p.clusterVariable(cluster, 'instance:working_set_shared_buffers_bytes:max'),
-        p.instanceVariable('label_values(instance:working_set_shared_buffers_bytes:max{%s=~"$cluster"}, instance)' % cluster),
+        p.jobVariable('label_values(instance:working_set_shared_buffers_bytes:max{%s=~"$cluster"}, job)' % cluster),
+        p.instanceVariable('label_values(instance:working_set_shared_buffers_bytes:max{%s=~"$cluster", job=~"$job"}, instance)' % cluster),
       ],
       [],
       [fleet, servers, clusters]
