@@ -11,7 +11,9 @@
 -- The role is a member of pg_monitor, which may read all that the extension has, and
 -- owns and may change nothing; a role of this name that is there already and can do more is
 -- refused.  It has no password: give it one with \password, or let
--- pg_hba.conf say how it is known.
+-- pg_hba.conf say how it is known.  A role that is there already, and has other uses, gets the limit
+-- of connections, the timeouts, the read-only default and the search_path, too: take another one
+-- if its other queries do not bear that.
 --
 -- The role's search_path is set to pg_catalog and where the extension is, so that the
 -- exporters' queries need no names of schemas, and so that they call the server's functions
