@@ -251,8 +251,8 @@ is(reads($debian{$_}), '', "prometheus-sql-exporter: $_ reads nothing else") for
 my $blocks = read_yaml(monitoring('postgres_exporter/queries.yaml'));
 is_deeply([ sort map { keys %$_ } @{ $blocks->{working_set}{metrics} } ], [qw(tracking worker_running)],
 	'postgres_exporter: tracking has a query of its own');
-is_deeply([ sort map { keys %$_ } @{ $blocks->{working}{metrics} } ], [qw(set_status status)],
-	'postgres_exporter: status has a query of its own');
+is_deeply([ sort map { keys %$_ } @{ $blocks->{working}{metrics} } ], [qw(set_status set_verdict status verdict)],
+	'postgres_exporter: status and verdict have a query of their own');
 is(reads($blocks->{$_}{query}), '', "postgres_exporter: $_ reads nothing else") for qw(working_set working);
 
 # ---------------------------------------------------------------- the same metrics everywhere
@@ -504,12 +504,12 @@ $node->safe_psql('postgres', q{
 });
 my $file = PostgreSQL::Test::Utils::tempdir() . '/workload.sql';
 open my $fh, '>', $file or die $!;
-print $fh "\\set id random_zipfian(1, 12000, 1.1)\nSELECT id FROM pages WHERE id = :id;\n";
+print $fh "\\set id random_zipfian(1, 3000, 1.1)\nSELECT id FROM pages WHERE id = :id;\n";
 close $fh;
 my $workload = IPC::Run::start([ 'pgbench', '-n', '-c', 1, '-R', 2000, '-T', 10 * $PostgreSQL::Test::Utils::timeout_default,
 	'-f', $file, '-h', $node->host, '-p', $node->port, 'postgres' ], '<', \undef, '>', "$file.log", '2>&1');
 wait_for(q{status = 'ok' AND expected_hit_ratio IS NOT NULL AND verdict IS NOT NULL AND live_bytes IS NOT NULL
-	AND (SELECT bool_and(note IS NULL) FROM watch.working_set_cache_advice)
+	AND (SELECT bool_or(note IS NULL) FROM watch.working_set_cache_advice)
 	FROM watch.working_set_recommendation}, 'no recommendation');
 $workload->kill_kill;
 # from here on what is recommended does not move
