@@ -269,8 +269,8 @@ local p = import 'panels.libsonnet';
           ['Lower bound', ratioBound('clamp_min', '-', 0)],
           ['Upper bound', ratioBound('clamp_max', '+', 1)],
           ['Present size', ofSize('working_set_predicted_hit_ratio')],
-          ['Recommended now', 'count_values("cache_size_bytes", %s <= 4 * %s >= 0.1 * %s) * on () group_left () %s' %
-                              [one('working_set_recommended_cache_size_bytes'), one('working_set_shared_buffers_bytes'), one('working_set_shared_buffers_bytes'), one('working_set_expected_hit_ratio')]],
+          ['Recommended now', 'count_values("cache_size_bytes", %s) * on () group_left () %s' %
+                              [one('working_set_recommended_cache_size_bytes'), one('working_set_expected_hit_ratio')]],
           ['Measured', 'count_values("cache_size_bytes", %s) * on () group_left () %s and on (cache_size_bytes) %s' %
                        [one('working_set_shared_buffers_bytes'), one('working_set_current_hit_ratio'), series('working_set_predicted_hit_ratio')]],
         ],
