@@ -120,7 +120,6 @@ ws_sweep_resize(WsSweep *sweep, double buffers)
 			sweep->gaps = true;
 		}
 	}
-	close_gaps(sweep);
 }
 
 void

@@ -216,7 +216,7 @@ my $workload = IPC::Run::start([ 'pgbench', '-n', '-c', 1, '-R', 2000, '-T', $pa
 	'-h', $main->host, '-p', $main->port, 'postgres' ], '<', \undef, '>', "$tmp/pgbench.log", '2>&1');
 # an answer of each kind, and all of it can be relied on
 wait_for($main, qq{status = 'ok' AND expected_hit_ratio IS NOT NULL AND verdict IS NOT NULL AND live_bytes IS NOT NULL
-	AND (SELECT bool_or(note IS NULL) FROM $quoted.working_set_cache_advice)
+	AND (SELECT bool_and(note IS NULL) FROM $quoted.working_set_cache_advice)
 	FROM $quoted.working_set_recommendation}, 'no recommendation');
 $workload->kill_kill;
 # from here on what is recommended does not move

@@ -509,7 +509,7 @@ close $fh;
 my $workload = IPC::Run::start([ 'pgbench', '-n', '-c', 1, '-R', 2000, '-T', 10 * $PostgreSQL::Test::Utils::timeout_default,
 	'-f', $file, '-h', $node->host, '-p', $node->port, 'postgres' ], '<', \undef, '>', "$file.log", '2>&1');
 wait_for(q{status = 'ok' AND expected_hit_ratio IS NOT NULL AND verdict IS NOT NULL AND live_bytes IS NOT NULL
-	AND (SELECT bool_or(note IS NULL) FROM watch.working_set_cache_advice)
+	AND (SELECT bool_and(note IS NULL) FROM watch.working_set_cache_advice)
 	FROM watch.working_set_recommendation}, 'no recommendation');
 $workload->kill_kill;
 # from here on what is recommended does not move
