@@ -210,7 +210,7 @@ $main->safe_psql('elsewhere', q{
 });
 $main->safe_psql('postgres', 'SELECT count(*) FROM few');
 open my $fh, '>', "$tmp/workload.sql" or die $!;
-print $fh "\\set id random_zipfian(1, 3000, 1.1)\nSELECT id FROM pages WHERE id = :id;\n";
+print $fh "\\set id random_zipfian(1, 3000, 1.1)\nSELECT length(filler) FROM pages WHERE id = :id;\n";
 close $fh;
 my $workload = IPC::Run::start([ 'pgbench', '-n', '-c', 1, '-R', 2000, '-T', $patience, '-f', "$tmp/workload.sql",
 	'-h', $main->host, '-p', $main->port, 'postgres' ], '<', \undef, '>', "$tmp/pgbench.log", '2>&1');

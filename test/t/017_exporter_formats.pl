@@ -504,7 +504,7 @@ $node->safe_psql('postgres', q{
 });
 my $file = PostgreSQL::Test::Utils::tempdir() . '/workload.sql';
 open my $fh, '>', $file or die $!;
-print $fh "\\set id random_zipfian(1, 3000, 1.1)\nSELECT id FROM pages WHERE id = :id;\n";
+print $fh "\\set id random_zipfian(1, 3000, 1.1)\nSELECT length(filler) FROM pages WHERE id = :id;\n";
 close $fh;
 my $workload = IPC::Run::start([ 'pgbench', '-n', '-c', 1, '-R', 2000, '-T', 10 * $PostgreSQL::Test::Utils::timeout_default,
 	'-f', $file, '-h', $node->host, '-p', $node->port, 'postgres' ], '<', \undef, '>', "$file.log", '2>&1');
