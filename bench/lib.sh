@@ -491,7 +491,7 @@ pairs_figures() {
             [ "$low" = - ] || echo "$low to $high")"
         if [ -n "${5:-}" ] && [[ $column == 3* ]]; then
             verdict=$(awk -v goal="$5" -v low="$low" -v high="$high" 'BEGIN {
-                print low == "-" ? "-" : low >= goal ? "met" : high < goal ? "MISSED" : "not known" }')
+                print (low == "-" ? "-" : low >= goal ? "met" : high < goal ? "MISSED" : "not known") }')
         fi
     done
     figure "$name" blocks "$n"
