@@ -20,6 +20,7 @@ OBJS = \
 	src/sample_life.o \
 	src/persist.o \
 	src/relsize.o \
+	src/seed.o \
 	src/estimate.o \
 	src/sqlfuncs.o \
 	src/sqlviews.o \

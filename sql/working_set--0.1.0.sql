@@ -159,7 +159,7 @@ COMMENT ON COLUMN working_set_recommendation.peak_at IS 'Start of the minute, or
 COMMENT ON COLUMN working_set_recommendation.shared_buffers_bytes IS 'Setting shared_buffers in bytes';
 COMMENT ON COLUMN working_set_recommendation.memory_limit_bytes IS 'Memory in bytes that the server may use, the least of the limits of its host and its control groups, or NULL if they cannot be read';
 COMMENT ON COLUMN working_set_recommendation.current_hit_ratio IS 'Share of clients'' lookups in the last five minutes that found their page in shared buffers, 0 to 1, or NULL if there were none';
-COMMENT ON COLUMN working_set_recommendation.expected_hit_ratio IS 'Hit ratio expected with shared_buffers of recommended_cache_bytes, 0 to 1, or NULL if the cache advice is not reliable or does not reach so far';
+COMMENT ON COLUMN working_set_recommendation.expected_hit_ratio IS 'Hit ratio expected with shared_buffers of recommended_cache_bytes, 0 to 1, or NULL if the cache advice is not reliable';
 COMMENT ON COLUMN working_set_recommendation.method IS 'Method in use: that of working_set.method, or plateau_end while live_set has too little data or no sample';
 COMMENT ON COLUMN working_set_recommendation.computed_at IS 'When the recommendation was made, or NULL if there is no recommendation';
 

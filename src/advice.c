@@ -111,13 +111,18 @@ standard_error(const WsTally *t, int size)
 static double
 size_error(const WsTally *t, const WsAdvice *rows, int size, uint32_t resident)
 {
-	int			below = size - 1;
-	int			above = size + 1 < WS_SWEEP_SIZES ? size + 1 : size;
 	double		unsampled = 1 - 1 / fmax(t->weight, 1);
+	int			below = WS_SWEEP_GRID - 2;
+	int			above;
 	double		slope;
 
-	if (size <= WS_SWEEP_PRESENT)
+	if (rows[size].factor <= 1)
 		return 0;
+	while (rows[below].factor >= rows[size].factor)
+		below--;
+	above = below + 1;
+	if (above + 1 < WS_SWEEP_GRID && rows[above].factor <= rows[size].factor)
+		above++;
 	slope = (rows[above].hit_ratio - rows[below].hit_ratio) /
 		log(rows[above].factor / rows[below].factor);
 	return isnan(slope) ? 0 : slope * sqrt((1 - 1 / rows[size].factor) * unsampled / resident);
@@ -135,14 +140,15 @@ cold_share(const WsTally *t, int size)
 }
 
 static void
-predict_row(const WsTally *t, int size, double nbuffers, bool enough, WsAdvice *row)
+predict_row(const WsTally *t, int size, double nbuffers, double factor, bool enough,
+			WsAdvice *row)
 {
 	double		accesses = t->hits + t->reads;
 	double		reads = predict_all_reads(t, size, -1);
 	double		rest = real_reads(t, WS_CLASS_REST) + t->hits -
 		of_scans(t->scan_hits, t->run_hits, t->hits);
 
-	row->factor = ws_sweep_factors[size];
+	row->factor = factor;
 	row->buffers = rint(row->factor * nbuffers);
 	row->hit_ratio = row->hit_ratio_without_scans = NAN;
 	row->reads_per_second = row->read_factor = row->cold = row->error = NAN;
@@ -156,13 +162,14 @@ predict_row(const WsTally *t, int size, double nbuffers, bool enough, WsAdvice *
 }
 
 void
-ws_advise(const WsTally *tally, double nbuffers, const uint32_t *resident, WsAdviceTable *table)
+ws_advise(const WsTally *tally, double nbuffers, const double *factors,
+		  const uint32_t *resident, WsAdviceTable *table)
 {
 	double		accesses = tally->hits + tally->reads;
 	WsAdvice   *present = &table->rows[WS_SWEEP_PRESENT];
 
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
-		predict_row(tally, i, nbuffers, resident[i] >= FEW_PAGES, &table->rows[i]);
+		predict_row(tally, i, nbuffers, factors[i], resident[i] >= FEW_PAGES, &table->rows[i]);
 	table->seconds = tally->seconds;
 	table->hit_ratio = accesses > 0 ? tally->hits / accesses : NAN;
 	table->reads_per_second = tally->seconds > 0 ? tally->reads / tally->seconds : NAN;
@@ -188,7 +195,7 @@ ws_advise(const WsTally *tally, double nbuffers, const uint32_t *resident, WsAdv
 double
 ws_advice_expect(const WsAdviceTable *table, double buffers)
 {
-	for (int i = WS_SWEEP_SIZES - 2; i >= 0; i--)
+	for (int i = WS_SWEEP_GRID - 2; i >= 0; i--)
 	{
 		const WsAdvice *below = &table->rows[i];
 		const WsAdvice *above = &table->rows[i + 1];
@@ -200,6 +207,42 @@ ws_advice_expect(const WsAdviceTable *table, double buffers)
 				(buffers - below->buffers) / (above->buffers - below->buffers);
 	}
 	return NAN;
+}
+
+/* Are two sizes so close that one stands for the other? */
+static bool
+close_to(double a, double b)
+{
+	return fabs(log(a / b)) <= WS_FOLLOW_JUMP;
+}
+
+double
+ws_advice_follow(WsFollower *follower, double factor, double buffers, double nbuffers,
+				 int64_t now, bool *jumped)
+{
+	*jumped = false;
+	if (isnan(buffers) || buffers <= 0)
+		return factor;
+	factor = fmin(fmax(buffers / nbuffers, WS_FOLLOW_LEAST), WS_FOLLOW_MOST);
+	*jumped = follower->from == 0 || !close_to(factor, follower->from);
+	if (*jumped)
+	{
+		follower->from = factor;
+		follower->jumped_at = now;
+	}
+	return factor;
+}
+
+double
+ws_advice_expect_followed(const WsAdviceTable *table, const WsFollower *follower,
+						  double buffers, int64_t now)
+{
+	const WsAdvice *row = &table->rows[WS_SWEEP_FOLLOWER];
+
+	if (follower->from == 0 || now - follower->jumped_at < table->seconds * 1000 ||
+		!close_to(row->buffers, buffers))
+		return ws_advice_expect(table, buffers);
+	return ws_advice_row_doubt(row) ? NAN : row->hit_ratio;
 }
 
 /* Two significant digits: the prediction is no better. */

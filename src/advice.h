@@ -80,17 +80,46 @@ typedef struct WsAdviceTable
 } WsAdviceTable;
 
 /*
- * Fill the table for a server with so many buffers.  resident[i] is how many
- * sampled pages fit into the sweep of size i: if few do, its row is not known.
+ * Fill the table for a server with so many buffers and caches of these sizes,
+ * as multiples of that.  resident[i] is how many sampled pages fit into the
+ * sweep of size i: if few do, its row is not known.
  */
-extern void ws_advise(const WsTally *tally, double nbuffers, const uint32_t *resident,
-					  WsAdviceTable *table);
+extern void ws_advise(const WsTally *tally, double nbuffers, const double *factors,
+					  const uint32_t *resident, WsAdviceTable *table);
 
 /*
  * The hit ratio expected with so many buffers: by interpolation between two
- * rows that are not in doubt; NaN outside them.
+ * rows of the grid that are not in doubt; NaN outside them.
  */
 extern double ws_advice_expect(const WsAdviceTable *table, double buffers);
+
+/*
+ * A size that the sweeps follow: each small change passes for none in the
+ * counts, but they are of one size only if the sum is small, too.
+ */
+typedef struct WsFollower
+{
+	double		from;			/* size at the last jump; 0: none yet */
+	int64_t		jumped_at;		/* when, in ms */
+} WsFollower;
+
+#define WS_FOLLOW_LEAST	(1 / 32.0)	/* times the present size */
+#define WS_FOLLOW_MOST	64.0
+#define WS_FOLLOW_JUMP	(1 / 16.0)	/* of a size */
+
+/*
+ * The factor to simulate for so many buffers, if these are known; *jumped: the
+ * simulated cache is to be filled anew.
+ */
+extern double ws_advice_follow(WsFollower *follower, double factor, double buffers,
+							   double nbuffers, int64_t now, bool *jumped);
+
+/*
+ * The hit ratio expected with so many buffers: by the row that follows them, if
+ * it has done so for as long as the table covers, or else ws_advice_expect().
+ */
+extern double ws_advice_expect_followed(const WsAdviceTable *table, const WsFollower *follower,
+										double buffers, int64_t now);
 
 /* What a larger cache would save; empty if that is not sure. */
 extern void ws_advice_reason(const WsAdviceTable *table, char *buf, size_t size);

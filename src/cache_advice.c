@@ -27,6 +27,7 @@
 #include "probe.h"
 #include "relsize.h"
 #include "sample_life.h"
+#include "seed.h"
 #include "scans.h"
 #include "sweep.h"
 
@@ -53,6 +54,7 @@ static struct
 	int64		flood_dropped;	/* the same at stem_flood() */
 	WsSampleLoad load;
 	WsStreamWait wait;
+	WsFollower	follower;		/* of the recommended size */
 }			sim;
 
 /* Memory on a cache line, for as long as the worker lives. */
@@ -83,24 +85,9 @@ resize_sweeps(double follow)
 	for (int ring = 0; ring < WS_NRINGS; ring++)
 	{
 		for (int i = 0; i < WS_SWEEP_SIZES; i++)
-			rings[i] = ws_ring_pages(ring, NBuffers * ws_sweep_factors[i]) * sim.rate;
+			rings[i] = ws_ring_pages(ring, NBuffers * sim.sweep->factor[i]) * sim.rate;
 		ws_sweep_set_rings(sim.sweep, ring, rings);
 	}
-}
-
-/* Fill the sweeps with the pages of the table that they do not hold. */
-static void
-fill_sweeps(void)
-{
-	uint32	   *pages = palloc(ws_shared->sampler->capacity * sizeof(uint32));
-	uint32		all = ws_sampler_by_age(ws_shared->sampler, sim.shift, pages);
-	uint32		n = 0;
-
-	for (uint32 i = 0; i < all; i++)
-		if (!ws_sweep_holds(sim.sweep, pages[i]))
-			pages[n++] = pages[i];
-	ws_sweep_seed(sim.sweep, pages, n);
-	pfree(pages);
 }
 
 static void
@@ -122,7 +109,7 @@ simulate_mature(void)
 	if (mature < sim.shift && sampler->admitted[mature] + RECENT_TICKS <= now)
 	{
 		set_simulated_shift(mature);
-		fill_sweeps();
+		ws_seed(sim.sweep, sim.scans, ws_shared->sampler, sim.shift, 0, false);
 	}
 }
 
@@ -232,36 +219,65 @@ care_for_table(int64 now)
 	simulate_mature();
 }
 
-/*
- * Update the table with an event.  Returns the entry of its page, or
- * WS_NO_SAMPLE if there is nothing to simulate; *known: was the page there?
- */
-static uint32
-update_table(const WsEvent *event, uint32 hash, bool *known)
+/* An event, and what is found out about it. */
+typedef struct Seen
+{
+	WsEvent		event;
+	uint32		hash;
+	bool		sampled;		/* still, after the shift has risen */
+	WsClass		class;
+	WsAccess	access;			/* .page: WS_NO_SAMPLE: nothing to simulate */
+	bool		known;			/* was the page in the table? */
+} Seen;
+
+static void
+classify(Seen *seen)
+{
+	WsEvent    *event = &seen->event;
+
+	seen->hash = ws_probe_hash(&event->page);
+	seen->sampled = ws_hash_stratum(seen->hash, ws_shared->log2m) >= ws_shared->sampler->shift;
+	seen->class = WS_CLASS_REST;
+	seen->access.page = WS_NO_SAMPLE;
+	if (!seen->sampled || event->kind == WS_EVENT_REMOVE)
+		return;
+	if (ws_scans_wants_size(sim.scans, event))
+		ws_scans_set_size(sim.scans, &event->page, ws_relation_blocks(&event->page));
+	event->kind = ws_scans_event_kind(sim.scans, event);
+	seen->class = ws_scans_classify(sim.scans, event, ws_shared->sampler->shift,
+									sim.sweep->factor, &seen->access);
+}
+
+/* Update the table with an event. */
+static void
+update_table(Seen *seen)
 {
 	WsSampler  *sampler = ws_shared->sampler;
-	uint32		entry = ws_sampler_find(sampler, &event->page, hash);
+	const WsEvent *event = &seen->event;
+	uint32		entry = ws_sampler_find(sampler, &event->page, seen->hash);
 
-	*known = entry != WS_NO_SAMPLE;
+	seen->known = entry != WS_NO_SAMPLE;
 	if (event->kind == WS_EVENT_REMOVE)
 	{
 		WsSample   *sample = &sampler->samples[entry];
 		bool		resident;
 
 		/* soon after a use it may be no removal (lookup.c), so look it up */
-		if (*known)
+		if (seen->known)
 			sample->resident = sample->touched + 1 >= event->tick &&
 				ws_probe_resident(sample, 1, &resident) > 0;
-		return WS_NO_SAMPLE;
+		return;
 	}
-	if (!*known)
-		entry = ws_sampler_enter(sampler, &event->page, hash, event->tick);
-	if (entry != WS_NO_SAMPLE)
-	{
-		ws_sampler_touch(sampler, entry, event->tick, !event->maintenance);
-		sampler->samples[entry].resident = 1;
-	}
-	return entry;
+	if (!seen->known)
+		entry = ws_sampler_enter(sampler, &event->page, seen->hash, event->tick);
+	if (entry == WS_NO_SAMPLE)
+		return;
+	ws_sampler_touch(sampler, entry, event->tick, !event->maintenance);
+	if (seen->class == WS_CLASS_SCAN || seen->access.ringed == 0)
+		ws_sampler_hold(sampler, entry, event->tick, seen->class == WS_CLASS_SCAN);
+	sampler->samples[entry].resident = 1;
+	if (ws_hash_stratum(seen->hash, sampler->log2m) >= sim.shift)
+		seen->access.page = entry;
 }
 
 /*
@@ -270,25 +286,18 @@ update_table(const WsEvent *event, uint32 hash, bool *known)
  * caches may have held the page or not.
  */
 static void
-simulate(WsEvent *event, uint32 hash, uint32 page, bool known)
+simulate(const Seen *seen)
 {
 	WsTally    *tally = &sim.recent.buckets[sim.recent.bucket];
 	double		weight = ldexp(1, (int) sim.shift);
-	uint32		group = ws_hash_group(hash);
-	WsAccess	access;
-	WsClass		class;
-	uint32		missed;
+	uint32		group = ws_hash_group(seen->hash);
+	const WsEvent *event = &seen->event;
 	uint32		cold;
+	uint32		missed = ws_sweep_access(sim.sweep, &seen->access, &cold);
 
-	if (ws_scans_wants_size(sim.scans, event))
-		ws_scans_set_size(sim.scans, &event->page, ws_relation_blocks(&event->page));
-	event->kind = ws_scans_event_kind(sim.scans, event);
-	class = ws_scans_classify(sim.scans, event, sim.shift, &access);
-	access.page = page;
-	missed = ws_sweep_access(sim.sweep, &access, &cold);
-	if (class == WS_CLASS_MAINTENANCE)
+	if (seen->class == WS_CLASS_MAINTENANCE)
 		return;
-	if (event->kind == WS_EVENT_EXTEND || (!known && event->kind == WS_EVENT_HIT))
+	if (event->kind == WS_EVENT_EXTEND || (!seen->known && event->kind == WS_EVENT_HIT))
 		return;
 
 	tally->weight = weight;
@@ -297,16 +306,16 @@ simulate(WsEvent *event, uint32 hash, uint32 page, bool known)
 		double	   *runs = event->kind == WS_EVENT_READ ? tally->run_reads : tally->run_hits;
 
 		runs[0] += weight;
-		runs[1] += class == WS_CLASS_SCAN ? weight : 0;
+		runs[1] += seen->class == WS_CLASS_SCAN ? weight : 0;
 	}
 	for (; missed != 0; missed &= missed - 1)
-		tally->missed[__builtin_ctz(missed)][class][group] += weight;
+		tally->missed[__builtin_ctz(missed)][seen->class][group] += weight;
 	for (; cold != 0; cold &= cold - 1)
 		tally->cold[__builtin_ctz(cold)] += weight;
 	if (event->kind == WS_EVENT_READ)
 	{
-		tally->sampled[class][group] += weight;
-		tally->events[class]++;
+		tally->sampled[seen->class][group] += weight;
+		tally->events[seen->class]++;
 	}
 }
 
@@ -342,10 +351,7 @@ static int
 drain(void)
 {
 	WsEvent		events[BATCH];
-	uint32		hashes[BATCH];
-	uint32		pages[BATCH];
-	bool		known[BATCH];
-	uint32		log2m = ws_shared->log2m;
+	Seen		seen[BATCH];
 	int			sum = 0;
 	int			n = BATCH;
 
@@ -354,16 +360,17 @@ drain(void)
 		n = read_events(events);
 		for (int i = 0; i < n; i++)
 		{
-			hashes[i] = ws_probe_hash(&events[i].page);
-			sum += ws_hash_stratum(hashes[i], log2m) >= ws_shared->sampler->shift;
+			seen[i].event = events[i];
+			classify(&seen[i]);
+			sum += seen[i].sampled;
 		}
 		LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
 		for (int i = 0; i < n; i++)
-			pages[i] = update_table(&events[i], hashes[i], &known[i]);
+			update_table(&seen[i]);
 		LWLockRelease(ws_shared->sample_lock);
 		for (int i = 0; i < n; i++)
-			if (pages[i] != WS_NO_SAMPLE && ws_hash_stratum(hashes[i], log2m) >= sim.shift)
-				simulate(&events[i], hashes[i], pages[i], known[i]);
+			if (seen[i].access.page != WS_NO_SAMPLE)
+				simulate(&seen[i]);
 		evict_if_full();
 	}
 	ws_stream_end_turn(ws_shared->stream, &sim.wait);
@@ -388,10 +395,11 @@ begin_sample(bool empty)
 		sim.scans = allocate(ws_scans_size());
 	}
 	ws_sweep_init(sim.sweep, sampler->capacity);
+	memset(&sim.follower, 0, sizeof(sim.follower));
 	ws_scans_init(sim.scans, NBuffers);
 	memset(&sim.load, 0, sizeof(sim.load));
 	set_simulated_shift(sampler->shift);
-	fill_sweeps();
+	ws_seed(sim.sweep, sim.scans, ws_shared->sampler, sim.shift, 0, true);
 	/* events that a former worker left are not part of the load to come */
 	(void) drain();
 	ws_shared_sample(sampler->shift);
@@ -500,9 +508,28 @@ count_pages(WsTally *sum)
 }
 
 void
+ws_cache_advice_follow(double buffers)
+{
+	double	   *factor;
+	bool		jumped;
+
+	if (!sim.running || ws_shared->sampler == NULL)
+		return;
+	factor = &sim.sweep->factor[WS_SWEEP_FOLLOWER];
+	*factor = ws_advice_follow(&sim.follower, *factor, buffers, NBuffers, ws_shared_clock_ms(),
+							   &jumped);
+	if (!jumped)
+		return;
+	resize_sweeps(0);
+	ws_seed(sim.sweep, sim.scans, ws_shared->sampler, sim.shift, WS_SWEEP_FOLLOWER, true);
+}
+
+void
 ws_cache_advice_make(WsPublished *p)
 {
 	static WsTally sum;
+	static const double nothing[WS_SWEEP_SIZES];
+	const double *factors = nothing;
 	uint32		buffers[WS_SWEEP_SIZES] = {0};
 
 	if (!sim.running || sim.recent.since != p->since)
@@ -514,11 +541,13 @@ ws_cache_advice_make(WsPublished *p)
 	if (ws_shared->sampler)
 	{
 		count_pages(&sum);
+		factors = sim.sweep->factor;
 		for (int i = 0; i < WS_SWEEP_SIZES; i++)
 			buffers[i] = ws_sweep_buffers(sim.sweep, i);
 	}
-	ws_advise(&sum, NBuffers, buffers, &p->table);
-	p->expected_hit_ratio = ws_advice_expect(&p->table, p->recommended);
+	ws_advise(&sum, NBuffers, factors, buffers, &p->table);
+	p->expected_hit_ratio = ws_advice_expect_followed(&p->table, &sim.follower, p->recommended,
+													  ws_shared_clock_ms());
 	if (ws_shared->sampler == NULL)
 		strlcpy(p->advice_reason, "there is no cache advice, because working_set.sample_pages is 0",
 				sizeof(p->advice_reason));

@@ -28,4 +28,7 @@ extern void ws_cache_advice_drain(void);
  */
 extern void ws_cache_advice_make(WsPublished *p);
 
+/* Simulate so many buffers from now on, too; NaN: not known. */
+extern void ws_cache_advice_follow(double buffers);
+
 #endif							/* WS_CACHE_ADVICE_H */

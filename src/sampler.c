@@ -34,6 +34,14 @@ _Static_assert(sizeof(WsPageId) == 20, "pages are compared as bytes");
 #define FILLED_LOW		0.4
 #define MARGIN			2
 
+/*
+ * A part's excess over its limit is by chance if it is below so many standard
+ * errors, and if so many of its pages are sampled when all are used: a sampled
+ * page of a small part stands for others of its kind, which are not sampled.
+ */
+#define CHANCE_ERRORS	3
+#define CHANCE_PAGES	16
+
 /* Seconds since the last change from which on the shift may rise, or fall. */
 #define RISE_SECONDS	1.0
 #define FALL_SECONDS	60.0
@@ -147,6 +155,16 @@ ws_sampler_touch(WsSampler *sampler, uint32_t entry, uint32_t tick, bool client)
 	}
 	if (tick > sample->last)
 		sample->last = tick;
+}
+
+void
+ws_sampler_hold(WsSampler *sampler, uint32_t entry, uint32_t tick, bool scan)
+{
+	WsSample   *sample = &sampler->samples[entry];
+	uint32_t   *when = scan ? &sample->scanned : &sample->held;
+
+	if (tick > *when)
+		*when = tick;
 }
 
 void
@@ -360,27 +378,28 @@ ws_sampler_flood_steps(double events, double seconds, uint32_t places)
 	return steps;
 }
 
-static const WsSample *sorted;	/* by qsort() */
+static const uint32_t *sorted;	/* by qsort() */
 
 static int
-last_touched_first(const void *a, const void *b)
+latest_first(const void *a, const void *b)
 {
-	uint32_t	x = sorted[*(const uint32_t *) a].touched;
-	uint32_t	y = sorted[*(const uint32_t *) b].touched;
+	uint32_t	x = sorted[*(const uint32_t *) a];
+	uint32_t	y = sorted[*(const uint32_t *) b];
 
 	return (x < y) - (x > y);
 }
 
 uint32_t
-ws_sampler_by_age(const WsSampler *sampler, uint32_t shift, uint32_t *entries)
+ws_sampler_by_age(const WsSampler *sampler, uint32_t shift, const uint32_t *when,
+				  uint32_t *entries)
 {
 	uint32_t	n = 0;
 
 	for (uint32_t i = 0; i < sampler->capacity; i++)
-		if (sampler->samples[i].touched != 0 && stratum_of(sampler, i) >= shift)
+		if (sampler->samples[i].touched != 0 && when[i] != 0 && stratum_of(sampler, i) >= shift)
 			entries[n++] = i;
-	sorted = sampler->samples;
-	qsort(entries, n, sizeof(*entries), last_touched_first);
+	sorted = when;
+	qsort(entries, n, sizeof(*entries), latest_first);
 	return n;
 }
 
@@ -429,4 +448,47 @@ ws_sample_error(double part, double all, double variance, uint32_t shift)
 	double		rate = ldexp(1, -(int) shift);
 
 	return sqrt(all * share * (1 - share) * (1 - rate) / rate + share * share * variance);
+}
+
+/* Would a part have so many pages over its limit by an error of sampling? */
+static bool
+by_chance(double estimate, double limit, double all, uint32_t shift)
+{
+	return ldexp(limit, -(int) shift) >= CHANCE_PAGES &&
+		estimate - limit <= CHANCE_ERRORS * ws_sample_error(estimate, all, 0, shift);
+}
+
+void
+ws_sample_divide(const uint32_t *sampled, const double *limit, int n, double all,
+				 uint32_t shift, double *pages)
+{
+	double		rest = all;
+	double		parts = 0;
+	bool		again = true;
+
+	for (int i = 0; i < n; i++)
+	{
+		parts += sampled[i];
+		pages[i] = NAN;
+	}
+	while (again)
+	{
+		double		each = parts > 0 ? rest / parts : 0;
+
+		again = false;
+		for (int i = 0; i < n; i++)
+		{
+			double		estimate = each * sampled[i];
+
+			if (!isnan(pages[i]) || estimate <= limit[i])
+				continue;
+			pages[i] = limit[i];
+			parts -= sampled[i];
+			rest -= by_chance(estimate, limit[i], all, shift) ? limit[i] : estimate;
+			again = true;
+		}
+	}
+	for (int i = 0; i < n; i++)
+		if (isnan(pages[i]))
+			pages[i] = parts > 0 ? rest * sampled[i] / parts : 0;
 }

@@ -42,6 +42,9 @@ typedef struct WsSample
 	uint32_t	last;			/* touch by a client */
 	uint32_t	use;			/* the last use began */
 	uint32_t	before;			/* last touch of the use before */
+	/* last touch that leaves it in a cache, */
+	uint32_t	held;			/* not through a ring */
+	uint32_t	scanned;		/* by a sequential scan: if there was no ring */
 	uint32_t	next:31;		/* in the same bucket, or free */
 	uint32_t	resident:1;		/* in shared buffers, by the events so far */
 } WsSample;
@@ -75,6 +78,9 @@ extern uint32_t ws_sampler_enter(WsSampler *sampler, const WsPageId *page, uint3
 
 /* A client, or maintenance, touches a page that is there. */
 extern void ws_sampler_touch(WsSampler *sampler, uint32_t entry, uint32_t tick, bool client);
+
+/* The touch leaves the page in a cache: of a scan, if that needs no ring. */
+extern void ws_sampler_hold(WsSampler *sampler, uint32_t entry, uint32_t tick, bool scan);
 
 /* Take a page out.  Functions below call "evicted", unless NULL, for each. */
 typedef void (*WsEvicted) (uint32_t entry);
@@ -144,8 +150,12 @@ extern uint32_t ws_sampler_next_shift(const WsSampler *sampler, const WsSampleLo
  */
 extern uint32_t ws_sampler_flood_steps(double events, double seconds, uint32_t places);
 
-/* Entries of strata shift and up, up to all of them, the last touched first. */
-extern uint32_t ws_sampler_by_age(const WsSampler *sampler, uint32_t shift, uint32_t *entries);
+/*
+ * Entries of strata shift and up, up to all of them, the latest first by the
+ * ticks when[entry]; those with 0 are left out.
+ */
+extern uint32_t ws_sampler_by_age(const WsSampler *sampler, uint32_t shift, const uint32_t *when,
+								  uint32_t *entries);
 
 /* Pages of strata shift and up that are in shared buffers. */
 extern uint32_t ws_sampler_resident(const WsSampler *sampler, uint32_t shift);
@@ -166,5 +176,13 @@ extern bool ws_sample_reused(const WsSample *sample, uint32_t now, uint32_t tick
  * 2^shift: a binomial share of a finite population; "variance" is of "all".
  */
 extern double ws_sample_error(double part, double all, double variance, uint32_t shift);
+
+/*
+ * Divide "all" pages among n parts by their sampled pages.  A part has no more
+ * pages than its limit.  What it would have beyond that by an error of sampling
+ * goes to the others; more is of pages that were used and are gone.
+ */
+extern void ws_sample_divide(const uint32_t *sampled, const double *limit, int n, double all,
+							 uint32_t shift, double *pages);
 
 #endif							/* WS_SAMPLER_H */

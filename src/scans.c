@@ -59,6 +59,12 @@ struct WsScans
 	Walker		walkers[PROCESSES];
 };
 
+bool
+ws_scans_uses_ring(double blocks, double nbuffers)
+{
+	return blocks > nbuffers * RING_SHARE;
+}
+
 size_t
 ws_scans_size(void)
 {
@@ -167,13 +173,28 @@ is_scan(WsScans *scans, Relation *r, const WsEvent *event, const WsAccess *acces
 	r->ringed += event->kind == WS_EVENT_READ && event->ring;
 
 	/* a scan would go through a ring now, and events would show it */
-	if (blocks > scans->nbuffers * RING_SHARE)
+	if (ws_scans_uses_ring(blocks, scans->nbuffers))
 		return r->ringed > 0 && (r->reads < ENOUGH || r->ringed >= r->reads / 2);
 	return event->ring || r->runs < ENOUGH || r->alone >= r->runs / 2;
 }
 
+bool
+ws_scans_knows_size(WsScans *scans, const WsPageId *page)
+{
+	return find_relation(scans, page)->good > 0;
+}
+
+uint32_t
+ws_scans_blocks(WsScans *scans, const WsPageId *page)
+{
+	const Relation *r = find_relation(scans, page);
+
+	return r->exact ? r->blocks : 0;
+}
+
 WsClass
-ws_scans_classify(WsScans *scans, const WsEvent *event, uint32_t shift, WsAccess *access)
+ws_scans_classify(WsScans *scans, const WsEvent *event, uint32_t shift, const double *factors,
+				  WsAccess *access)
 {
 	Relation   *r;
 	double		blocks;
@@ -206,7 +227,7 @@ ws_scans_classify(WsScans *scans, const WsEvent *event, uint32_t shift, WsAccess
 		!is_scan(scans, r, event, access, blocks))
 		return WS_CLASS_REST;
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
-		if (blocks > scans->nbuffers * ws_sweep_factors[i] * RING_SHARE)
+		if (ws_scans_uses_ring(blocks, scans->nbuffers * factors[i]))
 			access->ringed |= WS_SWEEP_BIT(i);
 	return WS_CLASS_SCAN;
 }

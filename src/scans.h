@@ -35,6 +35,9 @@ typedef enum WsClass
 } WsClass;
 #define WS_CLIENT_CLASSES 2
 
+/* Does the scan of so many blocks use a ring, in so many shared buffers? */
+extern bool ws_scans_uses_ring(double blocks, double nbuffers);
+
 typedef struct WsScans WsScans;
 
 /* Bytes needed; begin there, on a server with so many buffers. */
@@ -50,9 +53,18 @@ extern void ws_scans_set_size(WsScans *scans, const WsPageId *page, uint32_t blo
 /* The kind of the event; the read of a new page is WS_EVENT_EXTEND. */
 extern WsEventKind ws_scans_event_kind(WsScans *scans, const WsEvent *event);
 
-/* Class of an event at this shift; fills in *access but for the page number. */
+/*
+ * Class of an event at this shift; fills in *access but for the page number,
+ * for caches of these sizes, as multiples of the present one.
+ */
 extern WsClass ws_scans_classify(WsScans *scans, const WsEvent *event, uint32_t shift,
-								 WsAccess *access);
+								 const double *factors, WsAccess *access);
+
+/* Was the size of the page's relation looked up lately? */
+extern bool ws_scans_knows_size(WsScans *scans, const WsPageId *page);
+
+/* Blocks of the page's relation, if they are known exactly; else 0. */
+extern uint32_t ws_scans_blocks(WsScans *scans, const WsPageId *page);
 
 /* Once a second.  Relations from "next" on do not exist yet; 0: not known. */
 extern void ws_scans_age(WsScans *scans, uint32_t next);

@@ -5,8 +5,8 @@
  *
  * The sample gives each relation's share of the working set, and the sketch
  * gives the size of the whole, which it knows better than the sample does.
- * One sampled page of a small relation may stand for more pages than the
- * relation has.  So the size of its file is the limit.
+ * A sampled page may stand for more pages than its relation has.  So the size
+ * of its file is the limit.
  */
 #include "postgres.h"
 
@@ -159,11 +159,34 @@ find_relation(Part *part)
 		part->limit = blocks;
 }
 
-/* Sampled pages of a part as pages of the working set. */
+/* Find the number of pages of each part. */
+static void
+find_sizes(Parts *parts)
+{
+	uint32	   *sampled = palloc(parts->n * sizeof(uint32));
+	double	   *limit = palloc(parts->n * sizeof(double));
+	double	   *pages = palloc(parts->n * sizeof(double));
+
+	for (int i = 0; i < parts->n; i++)
+	{
+		sampled[i] = parts->part[i].pages;
+		limit[i] = (double) parts->part[i].limit;
+	}
+	ws_sample_divide(sampled, limit, parts->n, parts->set.pages, parts->shift, pages);
+	for (int i = 0; i < parts->n; i++)
+		parts->part[i].size = (int64) rint(pages[i]);
+}
+
+/*
+ * Some of the sampled pages of a part, as pages of the working set.  Of a part
+ * that has been cut off they may be as many as it still has.
+ */
 static int64
 to_pages(const Parts *parts, const Part *part, int pages)
 {
-	return Min((int64) rint(parts->set.pages * pages / parts->pages), part->limit);
+	double		each = Max(part->size / (double) part->pages, parts->set.pages / parts->pages);
+
+	return Min((int64) rint(each * pages), part->size);
 }
 
 static void
@@ -208,14 +231,13 @@ answer(FunctionCallInfo fcinfo, Order order)
 	if (ws_tracking() && ws_shared->sampler != NULL && ticks > 0)
 		divide(fcinfo->flinfo, ticks, order, &parts);
 
-	for (int i = 0; i < parts.n; i++)
-	{
-		if (relations)
-			find_relation(&parts.part[i]);
-		parts.part[i].size = to_pages(&parts, &parts.part[i], parts.part[i].pages);
-	}
+	for (int i = 0; i < parts.n && relations; i++)
+		find_relation(&parts.part[i]);
 	if (parts.n > 0)
+	{
+		find_sizes(&parts);
 		qsort(parts.part, parts.n, sizeof(Part), by_size);
+	}
 
 	for (int i = 0; i < parts.n; i++)
 	{

@@ -113,12 +113,12 @@ WS_FUNCTION(ws_working_set_cache_advice)
 	ws_published_read(&report);
 	known = p->since == ws_shared_since() && p->table.seconds >= FIRST_SECONDS;
 	note = doubt(&report, known);
-	for (int i = 0; i < WS_SWEEP_SIZES; i++)
+	for (int i = 0; i < WS_SWEEP_GRID; i++)
 	{
 		const WsAdvice *advice = &p->table.rows[i];
-		double		buffers = rint(ws_sweep_factors[i] * NBuffers);
+		double		buffers = rint(ws_sweep_grid[i] * NBuffers);
 
-		ws_row_add_number(&row, true, ws_sweep_factors[i]);
+		ws_row_add_number(&row, true, ws_sweep_grid[i]);
 		ws_row_add_pages(&row, true, buffers);
 		add_pretty(&row, true, buffers);
 		ws_row_add_number(&row, known, advice->hit_ratio);

@@ -35,15 +35,17 @@ typedef struct Page
 {
 	WsPageId	page;
 	uint32_t	hash;
-	uint32_t	touched;		/* ages, none below the one before */
+	uint32_t	touched;		/* ages; of four, none below the one before */
 	uint32_t	last;
 	uint32_t	use;
 	uint32_t	before;
+	uint32_t	held;			/* these two are not below the first */
+	uint32_t	scanned;
 } Page;
 
 _Static_assert(sizeof(Header) == 80 + 8 * WS_STRATA, "a header has no gaps");
 _Static_assert(sizeof(Header) % 8 == 0 && sizeof(WsHistory) % 8 == 0, "parts are aligned");
-_Static_assert(sizeof(Page) == 40, "a page has no gaps");
+_Static_assert(sizeof(Page) == 48, "a page has no gaps");
 
 /* Where the parts of an image are. */
 typedef struct Layout
@@ -134,7 +136,8 @@ put_sample(Layout *l, const WsSampler *sampler, uint32_t now)
 	{
 		const WsSample *s = &sampler->samples[i];
 		const Page	page = {s->page, s->hash, age_of(s->touched, now), age_of(s->last, now),
-		age_of(s->use, now), age_of(s->before, now)};
+			age_of(s->use, now), age_of(s->before, now), age_of(s->held, now),
+		age_of(s->scanned, now)};
 
 		if (s->touched != 0)
 			l->pages[h->pages++] = page;
@@ -221,7 +224,8 @@ distrust_sample(const Layout *l)
 			return "its strata are out of order";
 	for (const Page *p = l->pages; p < l->pages + h->pages; p++)
 	{
-		if (p->touched == NEVER || p->last < p->touched || p->use < p->last || p->before < p->use)
+		if (p->touched == NEVER || p->last < p->touched || p->use < p->last || p->before < p->use ||
+			p->held < p->touched || p->scanned < p->touched)
 			return "a page in it was used at an impossible time";
 		if (!page_possible(&p->page))
 			return "a page in it cannot exist";
@@ -332,6 +336,8 @@ load_sample(const Layout *l, WsSampler *sampler, uint32_t now, int64_t made)
 		sampler->samples[entry].last = tick_of(p->last, made);
 		sampler->samples[entry].use = tick_of(p->use, made);
 		sampler->samples[entry].before = tick_of(p->before, made);
+		sampler->samples[entry].held = tick_of(p->held, made);
+		sampler->samples[entry].scanned = tick_of(p->scanned, made);
 	}
 }
 

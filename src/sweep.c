@@ -18,7 +18,7 @@
 
 #define MOSTLY_FULL		(15 / 16.0)
 
-const double ws_sweep_factors[WS_SWEEP_SIZES] = {
+const double ws_sweep_grid[WS_SWEEP_GRID] = {
 	0.1, 0.125, 0.25, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1,
 	1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4, 8, 16
 };
@@ -39,7 +39,10 @@ ws_sweep_init(WsSweep *sweep, uint32_t pages)
 	sweep->npages = pages;
 	sweep->scratch = (uint16_t *) &sweep->pages[pages];
 	for (uint32_t i = 0; i < WS_SWEEP_SIZES; i++)
+	{
 		sweep->caches[i].page = sweep->scratch + (i + 1) * pages;
+		sweep->factor[i] = i < WS_SWEEP_GRID ? ws_sweep_grid[i] : 1;
+	}
 	memset(sweep->pages, 0xFF, pages * sizeof(WsSweepPage));
 	ws_sweep_resize(sweep, 1);
 }
@@ -60,8 +63,7 @@ victim(WsSweep *sweep, int size)
 		moved++;
 		if (*usage == 0)
 		{
-			if (size == 0)
-				sweep->moved += moved;
+			cache->moved += moved;
 			return buffer;
 		}
 		(*usage)--;
@@ -107,8 +109,9 @@ ws_sweep_resize(WsSweep *sweep, double buffers)
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 	{
 		WsSweepCache *cache = &sweep->caches[i];
+		uint64_t	moved = cache->moved;	/* by accesses, not by this */
 
-		cache->wanted = fmax(rint(buffers * ws_sweep_factors[i]), 1);
+		cache->wanted = fmax(rint(buffers * sweep->factor[i]), 1);
 		cache->buffers = (uint32_t) fmin(cache->wanted, sweep->npages);
 		for (; cache->filled - cache->gaps > cache->buffers; cache->gaps++)
 		{
@@ -119,6 +122,7 @@ ws_sweep_resize(WsSweep *sweep, double buffers)
 			page->usage[i] = UINT8_MAX;
 			sweep->gaps = true;
 		}
+		cache->moved = moved;
 	}
 }
 
@@ -257,23 +261,21 @@ ws_sweep_holds(const WsSweep *sweep, uint32_t page)
 }
 
 void
-ws_sweep_seed(WsSweep *sweep, const uint32_t *pages, uint32_t n)
+ws_sweep_seed(WsSweep *sweep, int size, const uint32_t *pages, uint32_t n)
 {
+	WsSweepCache *cache = &sweep->caches[size];
+	uint32_t	last = 0;		/* of the pages that fit, and one on */
+	uint32_t	empty;
+
 	close_gaps(sweep);
-	for (int i = 0; i < WS_SWEEP_SIZES; i++)
-	{
-		WsSweepCache *cache = &sweep->caches[i];
-		uint32_t	empty = cache->buffers - cache->filled;
-		uint32_t	last = 0;	/* of the pages that fit, and one on */
+	empty = cache->buffers - cache->filled;
+	for (uint32_t fit = 0; last < n && fit < empty; last++)
+		fit += sweep->pages[pages[last]].at[size] == WS_NOWHERE;
 
-		for (uint32_t fit = 0; last < n && fit < empty; last++)
-			fit += sweep->pages[pages[last]].at[i] == WS_NOWHERE;
-
-		/* the oldest first, because the hand starts there */
-		while (last-- > 0)
-			if (sweep->pages[pages[last]].at[i] == WS_NOWHERE)
-				bring_in(sweep, i, cache->filled++, pages[last]);
-	}
+	/* the oldest first, because the hand starts there */
+	while (last-- > 0)
+		if (sweep->pages[pages[last]].at[size] == WS_NOWHERE)
+			bring_in(sweep, size, cache->filled++, pages[last]);
 }
 
 uint32_t
@@ -285,9 +287,13 @@ ws_sweep_buffers(const WsSweep *sweep, int size)
 double
 ws_sweep_turns(WsSweep *sweep)
 {
-	double		turns = sweep->moved / (double) sweep->caches[0].buffers;
+	double		turns = 0;
 
-	sweep->moved = 0;
+	for (int i = 0; i < WS_SWEEP_SIZES; i++)
+	{
+		turns = fmax(turns, sweep->caches[i].moved / (double) sweep->caches[i].buffers);
+		sweep->caches[i].moved = 0;
+	}
 	return turns;
 }
 

@@ -15,6 +15,8 @@
  * caller's decision.  A ring of n buffers has max(1, n/2^s) here, and at most
  * an eighth of the cache, as in freelist.c.
  *
+ * The sizes are a fixed grid, and one that follows what the caller asks about.
+ *
  * One process uses them.  Pages are numbers of entries in the sample table.
  */
 #ifndef WS_SWEEP_H
@@ -24,12 +26,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Sizes as multiples of shared_buffers, ascending; some of them by name. */
-#define WS_SWEEP_SIZES		20
+/*
+ * Sizes as multiples of shared_buffers: the grid, ascending, some of it by
+ * name, and the one that follows.
+ */
+#define WS_SWEEP_GRID		20
 #define WS_SWEEP_PRESENT	9
 #define WS_SWEEP_DOUBLE		14
 #define WS_SWEEP_QUADRUPLE	17
-extern const double ws_sweep_factors[WS_SWEEP_SIZES];
+#define WS_SWEEP_FOLLOWER	WS_SWEEP_GRID
+#define WS_SWEEP_SIZES		(WS_SWEEP_GRID + 1)
+extern const double ws_sweep_grid[WS_SWEEP_GRID];
 
 /* Sets of sizes: of one, and of all. */
 #define WS_SWEEP_BIT(i)		(UINT32_C(1) << (i))
@@ -62,7 +69,7 @@ typedef struct WsSweepPage
 {
 	uint16_t	at[WS_SWEEP_SIZES]; /* its buffer, or WS_NOWHERE */
 	uint8_t		usage[WS_SWEEP_SIZES];	/* undefined if it is nowhere */
-	uint32_t	reserved;		/* to the end of the cache line */
+	uint8_t		reserved;		/* to the end of the cache line */
 } WsSweepPage;
 
 typedef struct WsSweepCache
@@ -73,6 +80,7 @@ typedef struct WsSweepCache
 	uint32_t	filled;
 	uint32_t	hand;
 	uint32_t	gaps;			/* filled buffers whose page is gone */
+	uint64_t	moved;			/* by the hand, since ws_sweep_turns() */
 	double		ring[WS_NRINGS];	/* buffers of a ring */
 } WsSweepCache;
 
@@ -88,7 +96,7 @@ typedef struct WsSweepScan
 typedef struct WsSweep
 {
 	uint32_t	npages;
-	uint64_t	moved;			/* by the hand of the smallest cache */
+	double		factor[WS_SWEEP_SIZES]; /* size over the present one */
 	uint64_t	scan_accesses;
 	uint32_t	last_scan;		/* the one last used */
 	WsSweepCache caches[WS_SWEEP_SIZES];
@@ -102,7 +110,10 @@ typedef struct WsSweep
 extern size_t ws_sweep_size(uint32_t pages);
 extern void ws_sweep_init(WsSweep *sweep, uint32_t pages);
 
-/* Give the caches so many buffers times their factors; evict what is over. */
+/*
+ * Give the caches so many buffers times their factors; evict what is over.  The
+ * caller may have set the factor of the follower.
+ */
 extern void ws_sweep_resize(WsSweep *sweep, double buffers);
 
 /* Give rings of one kind so many buffers at each size. */
@@ -121,18 +132,21 @@ extern void ws_sweep_forget(WsSweep *sweep, uint32_t page);
 /* Is the page in any cache? */
 extern bool ws_sweep_holds(const WsSweep *sweep, uint32_t page);
 
-/* Fill empty buffers with these pages, the last used first, while they fit. */
-extern void ws_sweep_seed(WsSweep *sweep, const uint32_t *pages, uint32_t n);
+/*
+ * Fill empty buffers of the cache of one size with these pages, the last used
+ * first, while they fit.
+ */
+extern void ws_sweep_seed(WsSweep *sweep, int size, const uint32_t *pages, uint32_t n);
 
 /* Buffers of the cache of one size. */
 extern uint32_t ws_sweep_buffers(const WsSweep *sweep, int size);
 
-/* Turns of the hand of the smallest cache since the last call. */
+/* Turns of the fastest hand, that of a small cache, since the last call. */
 extern double ws_sweep_turns(WsSweep *sweep);
 
 /*
  * Hits that need no report.  A count rises to five and a turn of the hand takes
- * one away, so five uses of a page in one turn of the smallest cache's hand are
+ * one away, so five uses of a page in one turn of the fastest hand are
  * enough: so many in 2^shift ticks, and more if it makes several in a tick.
  */
 typedef struct WsDamping

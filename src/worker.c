@@ -211,10 +211,10 @@ give_verdict(double data_seconds, WsPublished *p)
 		LONG_ENOUGH * (double) ws_break_even
 	};
 
-	StaticAssertStmt(WS_SWEEP_SIZES <= WS_SIZING_SIZES, "more sizes are simulated than fit");
-	for (int i = 0; i < WS_SWEEP_SIZES && p->table.sure; i++)
+	StaticAssertStmt(WS_SWEEP_GRID <= WS_SIZING_SIZES, "more sizes are simulated than fit");
+	for (int i = 0; i < WS_SWEEP_GRID && p->table.sure; i++)
 	{
-		facts.size[i] = rint(NBuffers * ws_sweep_factors[i]) * BLCKSZ;
+		facts.size[i] = rint(NBuffers * ws_sweep_grid[i]) * BLCKSZ;
 		facts.hit_ratio[i] = ws_advice_row_doubt(&p->table.rows[i]) ? NAN : p->table.rows[i].hit_ratio;
 		facts.sizes++;
 	}
@@ -267,6 +267,7 @@ publish(void)
 		row.live = p.live;
 		remember(&row, now, &p);
 		give_verdict(data_seconds, &p);
+		ws_cache_advice_follow(p.recommended);
 	}
 	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
 	ws_published->last = p;

@@ -14,12 +14,16 @@
 
 #define K_SIGMA		5
 #define SIZES		WS_SWEEP_SIZES
+#define GRID		WS_SWEEP_GRID
 #define GROUPS		WS_ERROR_GROUPS
 #define PRESENT		WS_SWEEP_PRESENT
 #define REST		WS_CLASS_REST
 #define SCAN		WS_CLASS_SCAN
 
 #define DOUBLES		(sizeof(WsTally) / sizeof(double))
+
+/* of the grid, and one that is none of it */
+static double factors[SIZES];
 
 static void
 test_add(void)
@@ -133,7 +137,8 @@ define_cold(const WsTally *t, int size)
 static double
 define_error(const WsTally *t, const WsAdvice *rows, int size, double resident)
 {
-	int			above = size + 1 < SIZES ? size + 1 : size;
+	int			below = 0;
+	int			above = GRID - 1;
 	double		mean = 0;
 	double		square = 0;
 	double		slope = 0;
@@ -143,11 +148,17 @@ define_error(const WsTally *t, const WsAdvice *rows, int size, double resident)
 		mean += define_ratio(t, size, g) / GROUPS;
 	for (int g = 0; g < GROUPS; g++)
 		square += pow(define_ratio(t, size, g) - mean, 2) * (GROUPS - 1) / GROUPS;
-	if (size > PRESENT && !isnan(rows[above].hit_ratio) && !isnan(rows[size - 1].hit_ratio))
+	/* the sizes of the grid next to it, or if there is none above, itself */
+	for (int i = 0; i < GRID; i++)
+		if (factors[i] < factors[size])
+			below = i;
+	for (int i = GRID - 1; i >= 0; i--)
+		if (factors[i] > factors[size])
+			above = i;
+	if (factors[size] > 1 && !isnan(rows[above].hit_ratio) && !isnan(rows[below].hit_ratio))
 	{
-		slope = (rows[above].hit_ratio - rows[size - 1].hit_ratio) /
-			(log(ws_sweep_factors[above]) - log(ws_sweep_factors[size - 1]));
-		off = t->weight > 1 ? (1 - 1 / ws_sweep_factors[size]) * (1 - 1 / t->weight) / resident : 0;
+		slope = (rows[above].hit_ratio - rows[below].hit_ratio) / log(factors[above] / factors[below]);
+		off = t->weight > 1 ? (1 - 1 / factors[size]) * (1 - 1 / t->weight) / resident : 0;
 	}
 	return sqrt(square + slope * slope * off);
 }
@@ -166,8 +177,8 @@ define(const WsTally *t, double nbuffers, const uint32_t *resident, WsAdviceTabl
 		bool		known = any && resident[i] >= 16;
 		double		reads = define_reads(t, i, REST, -1) + define_reads(t, i, SCAN, -1);
 
-		row->factor = ws_sweep_factors[i];
-		row->buffers = rint(nbuffers * ws_sweep_factors[i]);
+		row->factor = factors[i];
+		row->buffers = rint(nbuffers * factors[i]);
 		row->hit_ratio = known ? define_ratio(t, i, -1) : NAN;
 		row->reads_per_second = known ? (reads < accesses ? reads : accesses) / t->seconds : NAN;
 		row->hit_ratio_without_scans = known && accesses > scans ?
@@ -258,11 +269,11 @@ define_expected(const WsAdviceTable *table, double buffers)
 	int			above = 0;
 	double		part;
 
-	while (above < SIZES && !(rows[above].buffers > buffers))
+	while (above < GRID && !(rows[above].buffers > buffers))
 		above++;
-	if (above == SIZES && rows[SIZES - 1].buffers == buffers)
+	if (above == GRID && rows[GRID - 1].buffers == buffers)
 		above--;
-	if (above == 0 || above == SIZES || rows[above].cold > 0.03 || rows[above - 1].cold > 0.03)
+	if (above == 0 || above == GRID || rows[above].cold > 0.03 || rows[above - 1].cold > 0.03)
 		return NAN;
 	part = (buffers - rows[above - 1].buffers) / (rows[above].buffers - rows[above - 1].buffers);
 	return (1 - part) * rows[above - 1].hit_ratio + part * rows[above].hit_ratio;
@@ -304,7 +315,7 @@ test_definition(void)
 			resident[i] = random_below(&seed, 30) ? 16 + (uint32_t) random_count(&seed, 10000) : 14 + random_below(&seed, 3);
 		memset(&guarded, 0xA5, sizeof(guarded));
 		memset(&want, 0, sizeof(want));
-		ws_advise(&t, nbuffers, resident, table);
+		ws_advise(&t, nbuffers, factors, resident, table);
 		define(&t, nbuffers, resident, &want);
 
 		wrong += table->seconds != want.seconds || !same(table->hit_ratio, want.hit_ratio, 0) ||
@@ -340,7 +351,7 @@ test_definition(void)
 						table->rows[i].hit_ratio = NAN;
 			got = ws_advice_expect(table, buffers);
 			expected += !same(got, define_expected(table, buffers), 1e-9);
-			beyond += isnan(got) && buffers > table->rows[SIZES - 1].buffers;
+			beyond += isnan(got) && buffers > table->rows[GRID - 1].buffers;
 		}
 	}
 	is_int(wrong, 0, "random tallies: the table is that of the definition");
@@ -405,7 +416,7 @@ test_coverage(void)
 			t.missed[0][REST][g] += WEIGHT * misses[p];
 			t.missed[PRESENT][REST][g] += WEIGHT * reads[p];
 		}
-		ws_advise(&t, 1000, resident, &table);
+		ws_advise(&t, 1000, factors, resident, &table);
 		off = table.rows[0].hit_ratio - (1 - all_misses / (t.hits + t.reads));
 		bias += off;
 		squares += off * off;
@@ -424,6 +435,45 @@ test_coverage(void)
 	is_within(bias / TRIALS, 0, K_SIGMA * sqrt(squares) / TRIALS, "coverage: there is no bias");
 	free(reads);
 	free(misses);
+}
+
+/* ---------------------------------------------------------------- the size that is followed */
+
+static void
+test_follow(void)
+{
+	WsAdviceTable table = {.seconds = 300};
+	WsFollower	f = {0};
+	WsAdvice   *row = &table.rows[WS_SWEEP_FOLLOWER];
+	bool		jumped;
+	int			jumps = 0;
+	double		factor = 1;
+
+	for (int i = 0; i < GRID; i++)
+		table.rows[i] = (WsAdvice) {.factor = factors[i], .buffers = 1000 * factors[i], .hit_ratio = 0.9};
+	*row = (WsAdvice) {.factor = 1, .buffers = 1000, .hit_ratio = 0.5};
+	is_within(ws_advice_expect_followed(&table, &f, 1000, 1000000), 0.9, 1e-9, "follow: before there is a size, by the others");
+	ok(ws_advice_follow(&f, factor, NAN, 1000, 5, &jumped) == 1 && !jumped, "follow: what is not known changes nothing");
+	ok(ws_advice_follow(&f, factor, 3000, 1000, 5000, &jumped) == 3 && jumped, "follow: the first size is a jump");
+	row->buffers = 3000;
+	is_within(ws_advice_expect_followed(&table, &f, 3000, 304999), 0.9, 1e-9, "follow: its row does not count");
+	is_within(ws_advice_expect_followed(&table, &f, 3000, 305000), 0.5, 1e-9,
+			  "follow: before all counts are from after the jump");
+	is_within(ws_advice_expect_followed(&table, &f, 3100, 305000), 0.5, 1e-9, "follow: it counts for a size that is close");
+	is_within(ws_advice_expect_followed(&table, &f, 3300, 305000), 0.9, 1e-9, "follow: for no other");
+	row->cold = 0.05;
+	ok(isnan(ws_advice_expect_followed(&table, &f, 3000, 305000)), "follow: not if it is in doubt");
+
+	/* one percent a minute: each seventh step is a jump, as 1/16 is 6.3 times ln 1.01 */
+	for (int minute = 1; minute <= 70; minute++)
+	{
+		factor = ws_advice_follow(&f, factor, 3000 * pow(1.01, minute), 1000, 400000 + minute, &jumped);
+		jumps += jumped;
+	}
+	is_int(jumps, 10, "follow: many small steps are a jump, too");
+	is_within(factor, 3 * pow(1.01, 70), 1e-9, "follow: each step is followed");
+	ok(ws_advice_follow(&f, factor, 1, 1000, 0, &jumped) == 1 / 32.0 &&
+	   ws_advice_follow(&f, factor, 1e9, 1000, 0, &jumped) == 64, "follow: within limits");
 }
 
 /* ---------------------------------------------------------------- sentences */
@@ -659,7 +709,7 @@ advisor_second(Advisor *a, double entries, double follow)
 	}
 	ws_sweep_resize(a->sweep, a->rate * w->buffers);
 	for (int i = 0; i < SIZES; i++)
-		rings[i] = ring_size(w->buffers * ws_sweep_factors[i]) * a->rate;
+		rings[i] = ring_size(w->buffers * a->sweep->factor[i]) * a->rate;
 	ws_sweep_set_rings(a->sweep, WS_RING_READ, rings);
 	ws_scans_age(a->scans, 0);
 	a->damp = ws_sweep_damping(ws_sweep_turns(a->sweep) / 10);
@@ -691,7 +741,7 @@ advisor_event(Advisor *a, const WsEvent *e, uint32_t hash)
 	ws_sampler_touch(a->sampler, entry, e->tick, true);
 	a->sampler->samples[entry].resident = 1;
 
-	class = ws_scans_classify(a->scans, e, a->load->shift, &access);
+	class = ws_scans_classify(a->scans, e, a->load->shift, a->sweep->factor, &access);
 	access.page = entry;
 	missed = ws_sweep_access(a->sweep, &access, &cold);
 	if (!known && e->kind == WS_EVENT_HIT)
@@ -814,7 +864,7 @@ advise(Run *r, Advisor *a, WsAdviceTable *table)
 	a->tally.scan_reads = r->scans - a->tally.scan_hits;
 	for (int i = 0; i < SIZES; i++)
 		buffers[i] = ws_sweep_buffers(a->sweep, i);
-	ws_advise(&a->tally, w->buffers, buffers, table);
+	ws_advise(&a->tally, w->buffers, a->sweep->factor, buffers, table);
 }
 
 /* Run a workload on so many of the tested servers. */
@@ -830,7 +880,7 @@ run(Run *r, const Workload *w, int nservers, uint64_t seed)
 	r->scans = 0;
 	for (int t = 0; t < nservers; t++)
 	{
-		server_new(&r->servers[t], (uint32_t) (w->buffers * ws_sweep_factors[tested[t]]), npages(w));
+		server_new(&r->servers[t], (uint32_t) (w->buffers * factors[tested[t]]), npages(w));
 		server_scan(&r->servers[t], 0);
 		server_scan(&r->servers[t], 1);
 	}
@@ -948,10 +998,13 @@ main(void)
 	static const Workload faster = {1000, {6000, 100, 600}, 1.5, 0, 10000, 400000, 2000000};
 	static const Workload fastest = {3000, {20000, 100, 900}, 1.4, 2, 50000, 1500000, 3000000};
 
-	plan(1 + 4 + 3 + 3 + 18 + 2 * 3 + 6 * 2);
+	plan(1 + 4 + 3 + 11 + 3 + 18 + 2 * 3 + 6 * 2);
+	memcpy(factors, ws_sweep_grid, sizeof(ws_sweep_grid));
+	factors[WS_SWEEP_FOLLOWER] = 5.5;
 	test_add();
 	test_definition();
 	test_coverage();
+	test_follow();
 	test_doubt();
 	test_reason();
 	test_end_to_end(3, 171);

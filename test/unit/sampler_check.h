@@ -32,7 +32,8 @@ sampler_check(const WsSampler *sampler)
 		if (ws_sampler_find(sampler, &sample->page, sample->hash) != i)
 			return "a page is not found, or twice there";
 		if (sample->before > sample->use || sample->use > sample->last ||
-			sample->last > sample->touched)
+			sample->last > sample->touched || sample->held > sample->touched ||
+			sample->scanned > sample->touched)
 			return "the uses of a page are out of order";
 	}
 	for (uint32_t i = sampler->free; i != WS_NO_SAMPLE && nfree <= sampler->capacity;

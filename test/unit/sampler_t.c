@@ -815,30 +815,43 @@ test_select(void)
 		wrong += ws_sampler_resident(s, k) != resident[k];
 	is_int(wrong, 0, "resident: by stratum");
 
-	/* by age: all of these strata, once, the last touched first */
+	/* by age: all of these strata that have a time, once, the latest first */
 	wrong = 0;
 	for (uint32_t shift = 0; shift < 12; shift++)
 	{
 		uint32_t	entries[PAGES];
 		bool		listed[PAGES] = {false};
-		uint32_t	n = ws_sampler_by_age(s, shift, entries);
+		uint32_t   *when = zeroed(s->capacity, sizeof(uint32_t));
 		uint32_t	count = 0;
+		uint32_t	n;
+
+		for (uint32_t i = 0; i < s->capacity; i++)
+			when[i] = i % 5 == 0 ? 0 : s->samples[i].touched;
+		n = ws_sampler_by_age(s, shift, when, entries);
 
 		for (uint32_t i = 0; i < n; i++)
 		{
 			const WsSample *sample = &s->samples[entries[i]];
 
 			wrong += listed[sample->page.block] || naive_stratum(sample->hash, 10) < shift;
-			wrong += i > 0 && sample->touched > s->samples[entries[i - 1]].touched;
+			wrong += i > 0 && when[entries[i]] > when[entries[i - 1]];
 			listed[sample->page.block] = true;
 		}
-		for (int i = 0; i < PAGES; i++)
-			count += naive_stratum(hash[i], 10) >= shift;
+		for (uint32_t i = 0; i < s->capacity; i++)
+			count += when[i] != 0 && naive_stratum(s->samples[i].hash, 10) >= shift;
 		wrong += n != count;
+		free(when);
 	}
-	is_int(wrong, 0, "by age: the last touched first, also those of maintenance");
+	is_int(wrong, 0, "by age: the latest first, and none that has no time");
 	ws_sampler_set_shift(s, 31, 3000, NULL);
-	is_int(ws_sampler_by_age(s, 0, (uint32_t[1]) {0}), 0, "by age: none, if there are none");
+	{
+		uint32_t   *when = zeroed(s->capacity, sizeof(uint32_t));
+
+		for (uint32_t i = 0; i < s->capacity; i++)
+			when[i] = 1;
+		is_int(ws_sampler_by_age(s, 0, when, (uint32_t[1]) {0}), 0, "by age: none, if there are none");
+		free(when);
+	}
 	free(out);
 	free(s);
 }
@@ -913,6 +926,101 @@ test_error(void)
 	is_within(ws_sample_error(0, 1000, 400, 4), 0, 0, "error: of no part, too");
 	is_within(ws_sample_error(1100, 1000, 400, 4), 20, 1e-12,
 			  "error: a part is no larger than the whole");
+}
+
+/*
+ * Parts of a population, whole or partly used, some of them cut off since.
+ */
+static void
+test_divide(void)
+{
+	enum
+	{
+		PARTS = 23, TRIALS = 2000
+	};
+	static const struct
+	{
+		uint32_t	used;
+		double		limit;		/* of the part's file */
+		int			times;		/* there are so many of these parts */
+	}			kinds[] = {
+		{10000, 10000, 1},	/* a table, all of it used */
+		{10000, 30000, 1},	/* a third of one */
+		{4000, 1000, 1},	/* one that was cut off since */
+		{1, 1, 20},			/* tables of a page, few of them sampled */
+	};
+	const uint32_t shift = 4;
+	double		sum[PARTS] = {0};
+	double		gain = 0;
+	double		gains = 0;
+	long		beyond = 0;
+	uint64_t	seed = 190;
+	double		all = 0;
+
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+		all += kinds[k].used * kinds[k].times;
+	for (int trial = 0; trial < TRIALS; trial++)
+	{
+		uint32_t	sampled[PARTS] = {0};
+		double		limit[PARTS];
+		double		pages[PARTS];
+		double		all_sampled = 0;
+		double		less;
+		int			n = 0;
+
+		for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+			for (int i = 0; i < kinds[k].times; i++, n++)
+			{
+				limit[n] = kinds[k].limit;
+				for (uint32_t page = 0; page < kinds[k].used; page++)
+					sampled[n] += random32(&seed) >> (32 - shift) == 0;
+			}
+		ws_sample_divide(sampled, limit, PARTS, all, shift, pages);
+		for (int i = 0; i < PARTS; i++)
+		{
+			beyond += pages[i] > limit[i] || pages[i] < 0;
+			sum[i] += pages[i] / TRIALS;
+			all_sampled += sampled[i];
+		}
+		/* squares of errors of the second part: by its share, and so */
+		less = pow(all * sampled[1] / all_sampled - 10000, 2) - pow(pages[1] - 10000, 2);
+		gain += less;
+		gains += less * less;
+	}
+	is_int(beyond, 0, "divide: no part has more pages than its file");
+	ok(gain > K_SIGMA * sqrt(gains), "divide: others become more exact by what one cannot have, %.1f sigma",
+	   gain / sqrt(gains));
+	ok(sum[0] > 9800 && sum[2] == 1000, "divide: a part that is used as a whole, and one that was cut off");
+
+	/* what one cannot have goes to the others; and what nothing is to be divided into */
+	{
+		double		pages[3];
+
+		ws_sample_divide((uint32_t[]) {110, 100, 100}, (double[]) {1600, 1e9, 1e9}, 3, 4960, 4, pages);
+		ok(pages[0] == 1600 && pages[1] == 1680 && pages[2] == 1680, "divide: an excess by chance goes to the others");
+		ws_sample_divide((uint32_t[]) {110, 100, 100}, (double[]) {200, 1e9, 1e9}, 3, 4960, 4, pages);
+		ok(pages[0] == 200 && pages[1] == 1600, "divide: that of a small part does not");
+		ws_sample_divide((uint32_t[]) {0, 0}, (double[]) {5, 0}, 2, 100, 4, pages);
+		ok(pages[0] == 0 && pages[1] == 0, "divide: without a sample, nothing");
+	}
+}
+
+static void
+test_hold(void)
+{
+	WsSampler  *s = new_sampler(10, 10, 0, 100);
+	WsPageId	page = make_page(1, 1);
+	uint32_t	entry = ws_sampler_enter(s, &page, 1, 200);
+	const WsSample *sample = &s->samples[entry];
+
+	ok(sample->held == 0 && sample->scanned == 0, "hold: a page that came through a ring is held nowhere");
+	ws_sampler_touch(s, entry, 300, true);
+	ws_sampler_hold(s, entry, 300, true);
+	ws_sampler_hold(s, entry, 290, true);
+	ok(sample->held == 0 && sample->scanned == 300, "hold: of scans, the last");
+	ws_sampler_hold(s, entry, 295, false);
+	ok(sample->held == 295 && sample->scanned == 300, "hold: and apart, of others");
+	free(s);
 }
 
 /*
@@ -1542,7 +1650,7 @@ test_noise(void)
 int
 main(void)
 {
-	plan(231);
+	plan(240);
 	compare_with_list(400, false, 71, "small table");
 	compare_with_list(512, false, 72, "a power of two");
 	compare_with_list(1024, true, 73, "shifts");
@@ -1554,6 +1662,8 @@ main(void)
 	test_flood();
 	test_select();
 	test_error();
+	test_divide();
+	test_hold();
 	test_relations();
 	test_expire();
 	test_forget_before();

@@ -45,6 +45,9 @@ event_of(uint32_t relation, uint32_t block, WsEventKind kind, bool in_run, bool 
 	return e;
 }
 
+/* of the grid, and one that is none of it */
+static double factors[WS_SWEEP_SIZES];
+
 /*
  * Sizes at which a scan of so many pages goes through a ring: when the table
  * is larger than a quarter of the cache.
@@ -55,7 +58,7 @@ sizes_ringed(double pages)
 	uint32_t	set = 0;
 
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
-		if (pages > NBUFFERS * ws_sweep_factors[i] / 4)
+		if (pages > NBUFFERS * factors[i] / 4)
 			set |= UINT32_C(1) << i;
 	return set;
 }
@@ -345,7 +348,7 @@ test_model(void)
 			if (e.kind == WS_EVENT_REMOVE)
 				continue;
 
-			got = ws_scans_classify(scans, &e, shift, &a);
+			got = ws_scans_classify(scans, &e, shift, factors, &a);
 			want = model_classify(&m, &e, shift, &ringed, &ring);
 			close += m.close;
 			if (!m.close)
@@ -393,7 +396,7 @@ walk(WsScans *scans, uint32_t relation, uint32_t pages, bool ring, uint32_t *set
 		WsEvent		e = event_of(relation, block, WS_EVENT_READ, true, ring);
 		WsAccess	a;
 
-		scanned += ws_scans_classify(scans, &e, 0, &a) == WS_CLASS_SCAN;
+		scanned += ws_scans_classify(scans, &e, 0, factors, &a) == WS_CLASS_SCAN;
 		*set = a.ringed;
 	}
 	return scanned;
@@ -423,7 +426,7 @@ test_tables(void)
 		/* a size that was looked up holds at any shift */
 		ws_scans_set_size(scans, &e.page, pages[t]);
 		for (uint32_t shift = 0; shift < 12; shift++)
-			wrong += ws_scans_classify(scans, &e, shift, &a) != WS_CLASS_SCAN || a.ringed != set;
+			wrong += ws_scans_classify(scans, &e, shift, factors, &a) != WS_CLASS_SCAN || a.ringed != set;
 		if (large)
 		{
 			/* no ring is to be seen: an index scan in the table's order */
@@ -446,14 +449,14 @@ test_evidence(void)
 	long		wrong = 0;
 
 	e.run = WS_RUN_SCAN - 1;
-	ok(ws_scans_classify(scans, &e, 4, &a) == WS_CLASS_REST, "a run that is too short is no scan");
+	ok(ws_scans_classify(scans, &e, 4, factors, &a) == WS_CLASS_REST, "a run that is too short is no scan");
 	e.run = WS_RUN_SCAN;
-	ok(ws_scans_classify(scans, &e, 4, &a) == WS_CLASS_SCAN, "one that is long enough is");
+	ok(ws_scans_classify(scans, &e, 4, factors, &a) == WS_CLASS_SCAN, "one that is long enough is");
 
 	for (uint32_t block = 0; block < 20; block++)
 	{
 		e = event_of(10, 10000 + block, WS_EVENT_READ, true, block == 0);
-		wrong += ws_scans_classify(scans, &e, 0, &a) != (block < 5 ? WS_CLASS_SCAN : WS_CLASS_REST);
+		wrong += ws_scans_classify(scans, &e, 0, factors, &a) != (block < 5 ? WS_CLASS_SCAN : WS_CLASS_REST);
 	}
 	is_int(wrong, 0, "five reads are not enough evidence against a ring, six are");
 	free(scans);
@@ -467,7 +470,7 @@ test_evidence(void)
 	for (uint32_t i = 0; i < 40; i++)
 	{
 		e = event_of(10 + i % 2, i / 2, WS_EVENT_READ, true, false);
-		wrong += ws_scans_classify(scans, &e, 0, &a) != (i < 10 ? WS_CLASS_SCAN : WS_CLASS_REST);
+		wrong += ws_scans_classify(scans, &e, 0, factors, &a) != (i < 10 ? WS_CLASS_SCAN : WS_CLASS_REST);
 	}
 	is_int(wrong, 0, "to and fro shows after three returns, and six accesses");
 	free(scans);
@@ -481,7 +484,7 @@ test_evidence(void)
 		for (uint32_t i = 0; i < 20 * stay; i++)
 		{
 			e = event_of(10 + i / stay % 2, i / stay / 2 * stay + i % stay, WS_EVENT_HIT, true, false);
-			rest += ws_scans_classify(scans, &e, 0, &a) == WS_CLASS_REST;
+			rest += ws_scans_classify(scans, &e, 0, factors, &a) == WS_CLASS_REST;
 		}
 		ok((rest > 0) == (stay <= 257), "%u steps in one relation, then in the other: %s", stay,
 		   stay <= 257 ? "alongside" : "one after the other");
@@ -502,14 +505,14 @@ reads_to_convince(int seconds)
 	int			reads = 0;
 	uint32_t	set;
 
-	ws_scans_classify(scans, &e, 0, &a);
+	ws_scans_classify(scans, &e, 0, factors, &a);
 	walk(scans, 10, 10, true, &set);
 	for (int i = 0; i < seconds; i++)
 		ws_scans_age(scans, 0);
 	do
 	{
 		e = event_of(10, 5000 + (uint32_t) reads++, WS_EVENT_READ, true, false);
-	} while (ws_scans_classify(scans, &e, 0, &a) != WS_CLASS_REST && reads < 1000);
+	} while (ws_scans_classify(scans, &e, 0, factors, &a) != WS_CLASS_REST && reads < 1000);
 	free(scans);
 	return reads;
 }
@@ -544,7 +547,7 @@ test_many_relations(void)
 		e.page.relation += n % 4 == 1 ? 1 + n : 0;
 		e.page.database += n % 4 == 2 ? 1 + n : 0;
 		e.page.tablespace += n % 4 == 3 ? 1 + n : 0;
-		ws_scans_classify(scans, &e, 0, &a);
+		ws_scans_classify(scans, &e, 0, factors, &a);
 		number[n % 4] = a.relation;
 		wrong += n % 4 != 0 && a.ringed != sizes_ringed(e.page.block + 1);
 		wrong += n % 4 != 0 && a.relation == number[0];
@@ -577,7 +580,7 @@ test_sampled(void)
 			WsEvent		e = event_of(10, block, WS_EVENT_READ, true, false);
 
 			if (page_hash(trial + 5000, block) >> 28 == 0)
-				ws_scans_classify(scans, &e, 4, &a);
+				ws_scans_classify(scans, &e, 4, factors, &a);
 		}
 		/* half of the present size */
 		ringed += a.ringed >> 4 & 1;
@@ -591,6 +594,8 @@ int
 main(void)
 {
 	plan(19);
+	memcpy(factors, ws_sweep_grid, sizeof(ws_sweep_grid));
+	factors[WS_SWEEP_FOLLOWER] = 40;
 	test_model();
 	test_tables();
 	test_evidence();

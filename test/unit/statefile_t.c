@@ -119,8 +119,11 @@ busy_world(int pages, uint64_t seed)
 				ws_sampler_set_shift(w.sampler, w.sampler->shift + 1, tick, NULL);
 			entry = ws_sampler_enter(w.sampler, &page, hash, tick);
 		}
-		if (entry != WS_NO_SAMPLE)
-			ws_sampler_touch(w.sampler, entry, tick, !kind);
+		if (entry == WS_NO_SAMPLE)
+			continue;
+		ws_sampler_touch(w.sampler, entry, tick, !kind);
+		if (n % 3 > 0)
+			ws_sampler_hold(w.sampler, entry, tick, n % 3 == 1);
 	}
 	ws_sketch_advance(w.sketches[0], TICK);
 	ws_sketch_advance(w.sketches[1], TICK);
@@ -237,7 +240,8 @@ wrong_pages(const World *w, const World *r, uint32_t tick, int64_t passed)
 		t = &to->samples[entry == WS_NO_SAMPLE ? 0 : entry];
 		wrong += entry == WS_NO_SAMPLE || t->touched != moved(s->touched, tick, passed) ||
 			t->last != moved(s->last, tick, passed) || t->use != moved(s->use, tick, passed) ||
-			t->before != moved(s->before, tick, passed) || t->resident != 0;
+			t->before != moved(s->before, tick, passed) || t->held != moved(s->held, tick, passed) ||
+			t->scanned != moved(s->scanned, tick, passed) || t->resident != 0;
 	}
 	for (int i = 0; i < WS_STRATA; i++)
 		wrong += to->admitted[i] != moved(from->admitted[i], tick, passed) ||
@@ -380,7 +384,7 @@ enum
 	AT_MAGIC = 0, AT_FORMAT = 8, AT_PAGE_BYTES = 12, AT_SYSTEM = 16, AT_PLACE = 24, AT_SAVED = 32,
 	AT_SIZE = 40, AT_TICK_MS = 48, AT_REGISTERS = 52, AT_FLOOR = 56, AT_PAGES = 60, AT_SAMPLED = 64,
 	AT_SHIFT = 68, AT_LASTING = 72, AT_BRIEF = 76, AT_ADMITTED = 80, AT_KEPT = 208, AT_HISTORY = 336,
-	AT_CELLS = AT_HISTORY + sizeof(WsHistory), AT_PAGE = AT_CELLS + WS_STATEFILE_SKETCHES * 23 * M * 4
+	PAGE = 48, AT_CELLS = AT_HISTORY + sizeof(WsHistory), AT_PAGE = AT_CELLS + WS_STATEFILE_SKETCHES * 23 * M * 4
 };
 
 static void
@@ -555,7 +559,7 @@ test_possible(const World *w, const Image *image)
 
 	is_string(verdict(image, AT_PAGE + 24, never, sizeof(never), true),
 			  "a page in it was used at an impossible time", "a page that was never used");
-	memcpy(image->bytes + AT_PAGE + 40, image->bytes + AT_PAGE, 40);
+	memcpy(image->bytes + AT_PAGE + PAGE, image->bytes + AT_PAGE, PAGE);
 	memcpy(image->bytes + AT_FLOOR, never, 4);
 	is_int(ws_statefile_load_sketches(image->bytes, r.sketches, r.sampler, NOW), 1,
 		   "all data of all time");
@@ -579,7 +583,7 @@ test_distrust(void)
 		{-1, "it has a wrong length"}, {-99, "it has a wrong length"}
 	};
 
-	ok(image.size == AT_PAGE + w.sampler->count * 40 + 8 && image.size <= ws_statefile_size_max(),
+	ok(image.size == AT_PAGE + w.sampler->count * PAGE + 8 && image.size <= ws_statefile_size_max(),
 	   "the parts are where they are thought to be");
 	for (int i = 0; i < 6; i++)
 	{
@@ -630,7 +634,7 @@ out_of_range(const char *bytes, size_t size)
 		return "saved at";
 	if (h[AT_REGISTERS / 4] != M)
 		return "registers";
-	if (AT_PAGE + h[AT_PAGES / 4] * (size_t) 40 + 8 != size)
+	if (AT_PAGE + h[AT_PAGES / 4] * (size_t) PAGE + 8 != size)
 		return "size";
 
 	for (int i = 0; i < WS_HISTORY_ENTRIES; i++)
@@ -659,12 +663,13 @@ out_of_range(const char *bytes, size_t size)
 		return "rate";
 	for (uint32_t i = 0; i < h[AT_PAGES / 4]; i++)
 	{
-		uint32_t	p[10];
+		uint32_t	p[PAGE / 4];
 
-		memcpy(p, bytes + AT_PAGE + i * 40, sizeof(p));
+		memcpy(p, bytes + AT_PAGE + i * PAGE, sizeof(p));
 		if (p[0] == 0 || p[2] == 0 || p[3] > 3 || p[4] == UINT32_MAX)
 			return "page";
-		if (p[6] == UINT32_MAX || p[7] < p[6] || p[8] < p[7] || p[9] < p[8])
+		if (p[6] == UINT32_MAX || p[7] < p[6] || p[8] < p[7] || p[9] < p[8] ||
+			p[10] < p[6] || p[11] < p[6])
 			return "use of a page";
 	}
 	return NULL;
@@ -794,7 +799,7 @@ fuzz(long mutants)
 		if (size >= AT_HISTORY && size != from->size && random_below(&seed, 2))
 		{
 			uint64_t	wide = size;
-			uint32_t	pages = size > AT_PAGE + 8 ? (uint32_t) (size - AT_PAGE - 8) / 40 : 0;
+			uint32_t	pages = size > AT_PAGE + 8 ? (uint32_t) (size - AT_PAGE - 8) / PAGE : 0;
 
 			memcpy(bytes + AT_SIZE, &wide, sizeof(wide));
 			memcpy(bytes + AT_PAGES, &pages, sizeof(pages));

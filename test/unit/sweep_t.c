@@ -16,12 +16,20 @@
 #define K_SIGMA 5
 #define ALL WS_SWEEP_SIZES
 
+/* of the grid, and one that is none of it */
+static double
+factor(int size)
+{
+	return size < WS_SWEEP_GRID ? ws_sweep_grid[size] : 5.5;
+}
+
 static WsSweep *
 new_sweep(uint32_t pages, double buffers)
 {
 	WsSweep    *sweep = aligned_memory(ws_sweep_size(pages));
 
 	ws_sweep_init(sweep, pages);
+	sweep->factor[WS_SWEEP_FOLLOWER] = factor(WS_SWEEP_FOLLOWER);
 	ws_sweep_resize(sweep, buffers);
 	return sweep;
 }
@@ -71,10 +79,11 @@ test_sizes(void)
 	WsSweep    *sweep = new_sweep(1000, 100);
 	bool		fine = true;
 
-	for (int i = 1; i < ALL; i++)
-		fine &= ws_sweep_factors[i] > ws_sweep_factors[i - 1];
-	ok(fine && ws_sweep_factors[WS_SWEEP_PRESENT] == 1 && ws_sweep_factors[0] == 0.1 &&
-	   ws_sweep_factors[ALL - 1] == 16, "sizes ascend from a tenth to sixteen times the present one");
+	for (int i = 1; i < WS_SWEEP_GRID; i++)
+		fine &= ws_sweep_grid[i] > ws_sweep_grid[i - 1];
+	ok(fine && ws_sweep_grid[0] == 0.1 && ws_sweep_grid[WS_SWEEP_PRESENT] == 1 &&
+	   ws_sweep_grid[WS_SWEEP_DOUBLE] == 2 && ws_sweep_grid[WS_SWEEP_QUADRUPLE] == 4 &&
+	   ws_sweep_grid[WS_SWEEP_GRID - 1] == 16, "sizes ascend from a tenth to sixteen times the present one");
 	for (int i = 0; i < ALL; i++)
 		fine &= sweep_filled(sweep, i) == 0;
 	ok(fine && !ws_sweep_holds(sweep, 0), "new caches are empty");
@@ -175,7 +184,7 @@ model_resize(Model *m, double buffers)
 {
 	for (int i = 0; i < ALL; i++)
 	{
-		m->wanted[i] = fmax(rint(buffers * ws_sweep_factors[i]), 1);
+		m->wanted[i] = fmax(rint(buffers * factor(i)), 1);
 		clock_resize(m->caches[i], (uint32_t) fmin(m->wanted[i], m->npages));
 	}
 }
@@ -320,19 +329,26 @@ test_model(void)
 
 				for (uint32_t i = 0; i < number; i++)
 					pages[i] = (a.page + i * 3) % n;
-				ws_sweep_seed(sweep, pages, number);
 				for (int i = 0; i < ALL; i++)
-					clock_seed(m->caches[i], pages, number);
+				{
+					/* at each size other ones */
+					ws_sweep_seed(sweep, i, pages + i, number > (uint32_t) i ? number - i : 0);
+					clock_seed(m->caches[i], pages + i, number > (uint32_t) i ? number - i : 0);
+				}
 			}
 			if (k % 1000 == 0)
 			{
 				/* the hand's way through gaps counts, too: not after a resize */
-				double		turns = ws_sweep_turns(sweep);
+				double		turns = 0;
 
-				wrong += table[t].resize == 0 &&
-					fabs(turns * m->caches[0]->buffers - m->caches[0]->moved) > 1e-6;
 				evicted += m->caches[0]->moved > 0;
-				m->caches[0]->moved = 0;
+				for (int i = 0; i < ALL; i++)
+				{
+					turns = fmax(turns, m->caches[i]->moved / (double) m->caches[i]->buffers);
+					m->caches[i]->moved = 0;
+				}
+				turns -= ws_sweep_turns(sweep);
+				wrong += table[t].resize == 0 && fabs(turns) > 1e-6;
 			}
 			if (random_below(&seed, 10000) < table[t].resize)
 			{
@@ -571,14 +587,14 @@ test_sampled(uint32_t shift, bool with_scan, const char *name)
 	double		worst = 0;
 
 	for (int i = 0; i < ALL; i++)
-		if (TABLE > BUFFERS * ws_sweep_factors[i] / 4)
+		if (TABLE > BUFFERS * factor(i) / 4)
 			ringed |= WS_SWEEP_BIT(i);
 	set_ring(sweep, WS_RING_READ, 32 * rate);
 	for (uint32_t page = 0; page < npages; page++)
 		number[page] = page_hash(110, page) >> (32 - shift) == 0 ? sampled++ : NO_PAGE;
 	for (int t = 0; t < TESTED; t++)
 	{
-		clocks[t] = clock_new((uint32_t) (BUFFERS * ws_sweep_factors[tested[t]]), npages);
+		clocks[t] = clock_new((uint32_t) (BUFFERS * factor(tested[t])), npages);
 		ring_begin(&rings[t], 32);
 		misses[t] = zeroed(npages, sizeof(uint16_t));
 	}
@@ -611,7 +627,7 @@ test_sampled(uint32_t shift, bool with_scan, const char *name)
 		int			above = t < TESTED - 1 ? t + 1 : t;
 		double		mini = missed_mini[tested[t]] / rate / LENGTH;
 		double		slope = (real[below] - real[above]) /
-			log(ws_sweep_factors[tested[above]] / ws_sweep_factors[tested[below]]);
+			log(factor(tested[above]) / factor(tested[below]));
 		double		half = 0.5 * slope / ws_sweep_buffers(sweep, tested[t]);
 		double		squares = 0;
 		double		sigma;

@@ -262,7 +262,7 @@ local p = import 'panels.libsonnet';
     title: 'Advice: what another size would do,',
     lines: [[
       p.trend(
-        'Hit ratio against shared_buffers', 'What the hit ratio of the last five minutes would have been with shared buffers of other sizes, from a tenth to sixteen times the present one, with 95 % bounds. "Measured" beside "Present size" shows how far to believe it. "Recommended now" is on the curve, and is not shown if it lies beyond the sizes of the advice.',
+        'Hit ratio against shared_buffers', 'What the hit ratio of the last five minutes would have been with shared buffers of other sizes, from a tenth to sixteen times the present one, with 95 % bounds. "Measured" beside "Present size" shows how far to believe it. "Recommended now" is simulated at that size.',
         'percentunit', 12, 10, 'cache_size_bytes', 'Size of shared_buffers', 'bytes',
         [
           ['Predicted', by('cache_size_bytes', 'working_set_predicted_hit_ratio')],
