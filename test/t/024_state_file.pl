@@ -251,7 +251,6 @@ sub copy_of
 	return { %$good };
 }
 
-my $page = page_at($good, 0);
 cmp_ok($good->{pages}, '>', 100, 'there are sampled pages');
 for my $case (
 	[ 'a fork too many', 12, 4, 'a page in it cannot exist' ],
@@ -261,7 +260,7 @@ for my $case (
 {
 	my ($name, $at, $value, $why) = @$case;
 	my $state = copy_of();
-	set_u32($state, $page + $_ * 40 + $at, $value) for 0 .. $good->{pages} - 1;
+	set_u32($state, page_at($good, $_) + $at, $value) for 0 .. $good->{pages} - 1;
 	ok(!try_state($name, $state, $why), "$name: it is not used");
 }
 for my $pages (1e300, -1, 9e15)
@@ -280,7 +279,7 @@ for my $i (1 .. 5)
 	for (1 .. 1 + rand 4)
 	{
 		my $kind = int rand 6;
-		my $any = $page + int(rand $good->{pages}) * 40;
+		my $any = page_at($good, int rand $good->{pages});
 		set_u32($state, $any + 4 * int(rand 3), int rand 2**32) if $kind == 0;
 		set_u32($state, $any + 12, int rand 6) if $kind == 1;
 		set_u32($state, $any + 16, int rand 2**32) if $kind == 2;

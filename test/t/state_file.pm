@@ -97,7 +97,7 @@ sub page_at
 	my ($state, $i) = @_;
 	my $registers = $state->{registers};
 	my $levels = 33 - log($registers) / log(2);
-	return $cells + 2 * int($levels + 0.5) * $registers * 4 + $i * 40;
+	return $cells + 2 * int($levels + 0.5) * $registers * 4 + $i * 48;
 }
 
 1;
