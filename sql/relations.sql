@@ -34,7 +34,7 @@ SELECT datname = current_database() AS datname, relkind, fork,
   FROM working_set_relations WHERE relation = 'thousand'::regclass AND fork = 'main';
 -- all of it, by relation and by database
 SELECT abs(sum(share) - 1) < 1e-9 AS shares,
-       bool_and(abs(pages - least(share * s.size, pg_relation_size(relation, fork) / current_setting('block_size')::float8)) <= 1) AS pages
+       bool_and(pages >= least(share * s.size, pg_relation_size(relation, fork) / current_setting('block_size')::float8) - 1) AND sum(pages) <= min(s.size) + count(*) AS pages
   FROM working_set_relations, approximate_working_set_size_seconds(300) AS s (size);
 SELECT abs(sum(share) - 1) < 1e-9 AS shares, count(*) FILTER (WHERE datname = current_database()) AS this_one
   FROM working_set_databases;

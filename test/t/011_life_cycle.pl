@@ -181,7 +181,8 @@ chomp(my $libdir = `$pg_config --pkglibdir`);
 SKIP:
 {
 	skip 'the library is among the plugins', 1 if -e "$libdir/plugins/working_set.so";
-	my ($ret, $stdout, $stderr) = $plain->psql('postgres', 'SELECT 1', @as_somebody);
+	# it cannot connect, and reads no statement from a pipe
+	IPC::Run::run([ 'psql', '-X', '-c', 'SELECT 1', '-d', $as_somebody[1] ], '<', '/dev/null', '2>', \my $stderr);
 	like($stderr, qr/could not access file "\$libdir\/plugins\/working_set"/,
 		'local_preload_libraries: not to be found there, and says so');
 }
