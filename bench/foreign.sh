@@ -20,6 +20,19 @@ foreign_database() {
     esac
 }
 
+# foreign_begin WORKLOAD: a database as it was at first.  Each size has to find the same data, and
+# updates leave other data behind.
+foreign_begin() {
+    local database
+    database=$(foreign_database "$1")
+    if [ -z "$(sql "SELECT 1 FROM pg_database WHERE datname = 'original_$database'")" ]; then
+        foreign_create "$database"
+        sql "ALTER DATABASE $database RENAME TO original_$database"
+    fi
+    quietly dropdb --if-exists "$database"
+    sql "CREATE DATABASE $database TEMPLATE original_$database STRATEGY file_copy"
+}
+
 # foreign_create DATABASE: 1 GB of data, or a little more; with --short a fifth
 foreign_create() {
     quietly createdb "$1"
@@ -78,18 +91,9 @@ day_and_night() {
         pgbench_run pgbench $(($1 / 20)) -f "$TMPDIR/night.sql"
 }
 
-# Updates are not to be repeated, since they would find the same rows; what only reads is the
-# same at each size.
-foreign_seed() {
-    case $1 in
-        ro_* | tpch | diurnal) seed=$2 ;;
-        *) seed=$((seed + 1)) ;;
-    esac
-}
-
 # foreign_warm_up WORKLOAD
 foreign_warm_up() {
-    foreign_seed "$1" 1
+    seed=1
     case $1 in
         ro_*)    quietly sysbench_run oltp_read_only run --rand-type="${1#*_}" --events=$((foreign_work * 20)) ;;
         rw_*)    quietly sysbench_run oltp_read_write run --rand-type="${1#*_}" --events=$((foreign_work * 10)) ;;
@@ -126,7 +130,7 @@ load_rows() {
 # foreign_work_on WORKLOAD: what is measured
 foreign_work_on() {
     local i
-    foreign_seed "$1" 2
+    seed=2
     case $1 in
         ro_*)    quietly sysbench_run oltp_read_only run --rand-type="${1#*_}" --events=$((foreign_work * 40)) ;;
         rw_*)    quietly sysbench_run oltp_read_write run --rand-type="${1#*_}" --events=$((foreign_work * 20)) ;;
