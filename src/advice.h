@@ -108,8 +108,8 @@ typedef struct WsFollower
 #define WS_FOLLOW_JUMP	(1 / 16.0)	/* of a size */
 
 /*
- * The factor to simulate for so many buffers, if these are known; *jumped: the
- * simulated cache is to be filled anew.
+ * The factor to simulate for so many buffers, if these are known, else the one
+ * given.  *jumped: the size is another one, so fill the simulated cache again.
  */
 extern double ws_advice_follow(WsFollower *follower, double factor, double buffers,
 							   double nbuffers, int64_t now, bool *jumped);

@@ -27,8 +27,8 @@
 #include "probe.h"
 #include "relsize.h"
 #include "sample_life.h"
-#include "seed.h"
 #include "scans.h"
+#include "seed.h"
 #include "sweep.h"
 
 #define RECENT_TICKS	(WS_RECENT_BUCKETS * WS_RECENT_SECONDS * WS_TICKS_PER_SECOND)
