@@ -157,14 +157,14 @@ sub ask
 }
 
 # The scraped series as labels and values, when there are that many; without those that
-# Prometheus itself makes of the scrape.
+# Prometheus itself makes of the scrape, or our rules, whose names have a colon.
 sub scraped
 {
 	my ($url, $count) = @_;
 	my @series;
 	for (1 .. 3000)
 	{
-		my $query = '%7Bjob=~%22working_set.*%22,__name__!~%22scrape_(duration%7Csamples%7Cseries).%2B%7CALERTS.*%22%7D';
+		my $query = '%7Bjob=~%22working_set.*%22,__name__!~%22scrape_(duration%7Csamples%7Cseries).%2B%7CALERTS.*%7C.*:.*%22%7D';
 		@series = sort grep { !/^up\{.*instance="127\.0\.0\.1"/ } map {
 			my %label = %{ $_->{metric} };
 			my $name = delete $label{__name__};
