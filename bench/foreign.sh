@@ -11,6 +11,8 @@ declare -A foreign_titles=(
     [diurnal]="changing mix" [tpcc]="like TPC-C" [tpch]="like TPC-H, parallel")
 foreign_all="ro_pareto ro_uniform rw_pareto rw_special simple dump bulk diurnal tpcc tpch"
 
+seed=1
+
 # foreign_database WORKLOAD: the name of its database
 foreign_database() {
     case $1 in
@@ -132,17 +134,17 @@ foreign_work_on() {
     local i
     seed=2
     case $1 in
-        ro_*)    quietly sysbench_run oltp_read_only run --rand-type="${1#*_}" --events=$((foreign_work * 40)) ;;
-        rw_*)    quietly sysbench_run oltp_read_write run --rand-type="${1#*_}" --events=$((foreign_work * 20)) ;;
-        simple)  quietly pgbench_run pgbench $((foreign_work * 60)) -b simple-update ;;
-        dump)    for i in 1 2; do
+        ro_*)    quietly sysbench_run oltp_read_only run --rand-type="${1#*_}" --events=$((foreign_work * 100)) ;;
+        rw_*)    quietly sysbench_run oltp_read_write run --rand-type="${1#*_}" --events=$((foreign_work * 40)) ;;
+        simple)  quietly pgbench_run pgbench $((foreign_work * 120)) -b simple-update ;;
+        dump)    for i in 1 2 3 4; do
                      beside pg_dump -f /dev/null pgbench -- quietly pgbench_run pgbench $((foreign_work * 100)) "${zipf_mix[@]}"
                  done ;;
-        bulk)    quietly pgbench_run pgbench $((foreign_work * 80)) "${zipf_mix[@]}"
-                 beside build_index -- quietly pgbench_run pgbench $((foreign_work * 80)) "${zipf_mix[@]}"
-                 beside load_rows -- quietly pgbench_run pgbench $((foreign_work * 80)) "${zipf_mix[@]}" ;;
-        diurnal) for i in 1 2; do quietly day_and_night $((foreign_work * 100)); done ;;
-        tpcc)    quietly pgbench_run tpcc $((foreign_work * 45)) "${tpcc_mix[@]}" ;;
-        tpch)    quietly pgbench_run tpch $((foreign_work / 25 + 1)) -D scale=$((foreign_scale * 4 / 5)) -f bench/tpch_queries.sql ;;
+        bulk)    quietly pgbench_run pgbench $((foreign_work * 160)) "${zipf_mix[@]}"
+                 beside build_index -- quietly pgbench_run pgbench $((foreign_work * 160)) "${zipf_mix[@]}"
+                 beside load_rows -- quietly pgbench_run pgbench $((foreign_work * 160)) "${zipf_mix[@]}" ;;
+        diurnal) for i in 1 2 3 4; do quietly day_and_night $((foreign_work * 100)); done ;;
+        tpcc)    quietly pgbench_run tpcc $((foreign_work * 90)) "${tpcc_mix[@]}" ;;
+        tpch)    quietly pgbench_run tpch $((foreign_work / 12 + 1)) -D scale=$((foreign_scale * 4 / 5)) -f bench/tpch_queries.sql ;;
     esac
 }

@@ -32,7 +32,8 @@
 #include "sweep.h"
 
 #define RECENT_TICKS	(WS_RECENT_BUCKETS * WS_RECENT_SECONDS * WS_TICKS_PER_SECOND)
-#define BATCH			256		/* events read under one lock of the table */
+#define BATCH			256		/* events read under one lock of the table, */
+#define ROOM_PART		16		/* and at most this part of it */
 #define RELAX_MS		60000	/* until one more stratum may last */
 #define RATE_FOLLOWS	0.05	/* share of a change followed each second */
 #define PRIOR_PAGES		16		/* added as if sampled exactly at the rate */
@@ -151,21 +152,26 @@ change_shift(uint32 shift)
 	set_simulated_shift(Max(sim.shift, shift));
 }
 
-/* If the table is full, evict pages, and sample fewer if that is too little. */
+/*
+ * Make room in the table for so many pages: evict some, and sample fewer if
+ * that is too little.  In a full table the pages of a whole relation, read
+ * together, would be missing.
+ */
 static void
-evict_if_full(void)
+make_room(uint32 pages)
 {
 	WsSampler  *sampler = ws_shared->sampler;
 	bool		enough;
 
-	if (sampler->count < sampler->capacity)
-		return;
-	LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
-	enough = ws_sampler_thin(sampler, ws_shared_advance(), on_evict);
-	LWLockRelease(ws_shared->sample_lock);
-	remove_brief();
-	if (!enough && sampler->shift + 1 < WS_STRATA)
-		change_shift(sampler->shift + 1);
+	while (sampler->capacity - sampler->count < pages && sampler->shift + 1 < WS_STRATA)
+	{
+		LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
+		enough = ws_sampler_thin(sampler, ws_shared_advance(), on_evict);
+		LWLockRelease(ws_shared->sample_lock);
+		remove_brief();
+		if (!enough)
+			change_shift(sampler->shift + 1);
+	}
 }
 
 /*
@@ -319,12 +325,12 @@ simulate(const Seen *seen)
 	}
 }
 
-/* Read a batch from the stream; returns how many events are sound. */
+/* Read up to "most" from the stream; returns how many events are sound. */
 static int
-read_events(WsEvent *events)
+read_events(WsEvent *events, int most)
 {
 	int			lost = 0;
-	int			n = ws_stream_take(ws_shared->stream, &sim.wait, events, BATCH, &lost);
+	int			n = ws_stream_take(ws_shared->stream, &sim.wait, events, most, &lost);
 	uint32		now = ws_shared_advance();
 	int			good = 0;
 
@@ -353,11 +359,13 @@ drain(void)
 	WsEvent		events[BATCH];
 	Seen		seen[BATCH];
 	int			sum = 0;
-	int			n = BATCH;
+	int			most = Min(BATCH, ws_shared->sampler->capacity / ROOM_PART);
+	int			n = most;
 
-	for (int batch = 0; n == BATCH && batch < WS_STREAM_PLACES / BATCH; batch++)
+	for (int batch = 0; n == most && batch < WS_STREAM_PLACES / most; batch++)
 	{
-		n = read_events(events);
+		n = read_events(events, most);
+		make_room(n);
 		for (int i = 0; i < n; i++)
 		{
 			seen[i].event = events[i];
@@ -371,7 +379,6 @@ drain(void)
 		for (int i = 0; i < n; i++)
 			if (seen[i].access.page != WS_NO_SAMPLE)
 				simulate(&seen[i]);
-		evict_if_full();
 	}
 	ws_stream_end_turn(ws_shared->stream, &sim.wait);
 	return sum;
