@@ -65,7 +65,7 @@ foreign_scripts() {
 SELECT abalance FROM pgbench_accounts WHERE aid = :aid;
 SQL
     cat >"$TMPDIR/zipf_update.sql" <<SQL
-\\set aid permute(random_zipfian(1, $accounts, 1.05), $accounts, 7) + 1
+\\set aid random(1, $accounts)
 UPDATE pgbench_accounts SET abalance = abalance + 1 WHERE aid = :aid;
 SQL
     cat >"$TMPDIR/day.sql" <<SQL
@@ -93,6 +93,16 @@ day_and_night() {
         pgbench_run pgbench $(($1 / 20)) -f "$TMPDIR/night.sql"
 }
 
+# tpcc_run TIMES
+tpcc_run() {
+    local i
+    for ((i = 0; i < $1; i++)); do
+        PGDATABASE=tpcc sql "VACUUM warehouse, district, new_order" &&
+            pgbench_run tpcc $((foreign_work * 10)) "${tpcc_mix[@]}"
+        seed=$((seed + 1))
+    done
+}
+
 # foreign_warm_up WORKLOAD
 foreign_warm_up() {
     seed=1
@@ -103,7 +113,7 @@ foreign_warm_up() {
                  quietly pgbench_run pgbench $((foreign_work * 10)) -b simple-update ;;
         dump | bulk) quietly pgbench_run pgbench $((foreign_work * 200)) -f "$TMPDIR/zipf_select.sql" ;;
         diurnal) quietly day_and_night $((foreign_work * 100)) ;;
-        tpcc)    quietly pgbench_run tpcc $((foreign_work * 20)) "${tpcc_mix[@]}" ;;
+        tpcc)    quietly tpcc_run 2 ;;
         tpch)    quietly pgbench_run tpch $((foreign_work / 50 + 1)) -D scale=$((foreign_scale * 4 / 5)) -f bench/tpch_queries.sql ;;
     esac
 }
@@ -144,7 +154,7 @@ foreign_work_on() {
                  beside build_index -- quietly pgbench_run pgbench $((foreign_work * 160)) "${zipf_mix[@]}"
                  beside load_rows -- quietly pgbench_run pgbench $((foreign_work * 160)) "${zipf_mix[@]}" ;;
         diurnal) for i in 1 2 3 4; do quietly day_and_night $((foreign_work * 100)); done ;;
-        tpcc)    quietly pgbench_run tpcc $((foreign_work * 90)) "${tpcc_mix[@]}" ;;
+        tpcc)    quietly tpcc_run 9 ;;
         tpch)    quietly pgbench_run tpch $((foreign_work / 12 + 1)) -D scale=$((foreign_scale * 4 / 5)) -f bench/tpch_queries.sql ;;
     esac
 }
