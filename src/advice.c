@@ -12,6 +12,12 @@
 								 * many as pages are sampled, if more */
 #define FEW_PAGES	16			/* sampled ones in a sweep: its row is known */
 #define NO_READS	1			/* a second that do not matter */
+#define BLOCKS		8			/* of the time, to compare, */
+#define BLOCKS_SUPPOSED 3		/* as if so many more */
+#define VARIATION	0.002		/* had varied by this */
+#define QUANTILE	1.96		/* of the normal distribution, 95 %, */
+#define QUANTILE_OF_GROUPS 2.13 /* and of Student's for the groups, */
+#define QUANTILE_OF_BLOCKS 2.23 /* and for all blocks */
 
 void
 ws_tally_add(WsTally *sum, const WsTally *part)
@@ -22,6 +28,21 @@ ws_tally_add(WsTally *sum, const WsTally *part)
 	for (size_t i = 0; i < sizeof(WsTally) / sizeof(double); i++)
 		((double *) sum)[i] += ((const double *) part)[i];
 	sum->weight = weight;
+}
+
+/* Take a part out of a sum. */
+static void
+subtract(WsTally *sum, const WsTally *part)
+{
+	double		weight = sum->weight;
+	double		pages = sum->pages;
+	double		correction = sum->correction;
+
+	for (size_t i = 0; i < sizeof(WsTally) / sizeof(double); i++)
+		((double *) sum)[i] -= ((const double *) part)[i];
+	sum->weight = weight;
+	sum->pages = pages;
+	sum->correction = correction;
 }
 
 /* Sum over all groups but one; -1: over all. */
@@ -84,22 +105,84 @@ predict_all_reads(const WsTally *t, int size, int but)
 	return reads;
 }
 
-/* Standard error of a predicted hit ratio, by the jackknife. */
+/* Standard error of an answer, from the answers without one of n parts. */
+static double
+jackknife(const double *without, int n)
+{
+	double		mean = 0;
+	double		sum = 0;
+
+	for (int i = 0; i < n; i++)
+		mean += without[i] / n;
+	for (int i = 0; i < n; i++)
+		sum += (without[i] - mean) * (without[i] - mean);
+	return sqrt(sum * (n - 1) / n);
+}
+
+/* Standard error of a predicted hit ratio by the sample. */
 static double
 standard_error(const WsTally *t, int size)
 {
 	double		ratio[WS_ERROR_GROUPS];
-	double		mean = 0;
-	double		sum = 0;
 
 	for (int g = 0; g < WS_ERROR_GROUPS; g++)
-	{
 		ratio[g] = hit_ratio(predict_all_reads(t, size, g), t->hits + t->reads);
-		mean += ratio[g] / WS_ERROR_GROUPS;
+	return jackknife(ratio, WS_ERROR_GROUPS);
+}
+
+/* The counts without one block of the time, for each of "most" or fewer. */
+static int
+leave_out(const WsAdviceFacts *f, int most, WsTally *without)
+{
+	int			used = 0;
+	int			next = 0;
+	int			n;
+
+	for (int i = 0; i < f->nparts; i++)
+		used += f->parts[i].hits + f->parts[i].reads > 0;
+	n = used < most ? used : most;
+	for (int i = 0; i < n; i++)
+		without[i] = *f->tally;
+	for (int i = 0; i < f->nparts; i++)
+	{
+		const WsTally *part = &f->parts[(f->oldest + i) % f->nparts];
+
+		if (part->hits + part->reads > 0)
+			subtract(&without[next++ * n / used], part);
 	}
-	for (int g = 0; g < WS_ERROR_GROUPS; g++)
-		sum += (ratio[g] - mean) * (ratio[g] - mean);
-	return sqrt(sum * (WS_ERROR_GROUPS - 1) / WS_ERROR_GROUPS);
+	return n;
+}
+
+/* A hit ratio that all blocks of the time but one show. */
+static double
+ratio_without(const WsTally *without, int block, int size)
+{
+	return hit_ratio(predict_all_reads(&without[block], size, -1),
+					 without[block].hits + without[block].reads);
+}
+
+/*
+ * How much the answer depends on the time, by n blocks of it.  Few blocks say
+ * little of how they vary, so a little is supposed beforehand.
+ */
+static double
+change_error(const WsTally *without, int n, int size)
+{
+	double		ratio[BLOCKS];
+	double		variance = BLOCKS_SUPPOSED * VARIATION * VARIATION;
+
+	for (int i = 0; i < n; i++)
+		ratio[i] = ratio_without(without, i, size);
+	if (n > 1)
+		variance += n * (n - 1) * pow(jackknife(ratio, n), 2);
+	return QUANTILE_OF_BLOCKS * sqrt(variance / (n - 1 + BLOCKS_SUPPOSED) / n);
+}
+
+/* How far each half of the time is from the whole. */
+static double
+trend(const WsTally *without, int n, int size)
+{
+	return n < 2 ? 0 : fabs(ratio_without(without, 1, size) - ratio_without(without, 0, size)) / 2;
 }
 
 /*
@@ -161,35 +244,80 @@ predict_row(const WsTally *t, int size, double nbuffers, double factor, bool eno
 		row->hit_ratio_without_scans = hit_ratio(predict_reads(t, size, WS_CLASS_REST, -1), rest);
 }
 
-void
-ws_advise(const WsTally *tally, double nbuffers, const double *factors,
-		  const uint32_t *resident, WsAdviceTable *table)
+/* Reads of scans that there are more or fewer of than at the present size. */
+static double
+changed_scans(const WsTally *t, int size)
 {
-	double		accesses = tally->hits + tally->reads;
+	double		now = predict_reads(t, WS_SWEEP_PRESENT, WS_CLASS_SCAN, -1);
+
+	return fabs(predict_reads(t, size, WS_CLASS_SCAN, -1) - now) / (t->hits + t->reads);
+}
+
+/* The error of a row whose hit ratio is known; see advice.h. */
+static double
+row_error(const WsAdviceFacts *f, const WsAdviceTable *table, int size, double change)
+{
+	const WsTally *t = f->tally;
+	const WsAdvice *row = &table->rows[size];
+	double		sampling = QUANTILE_OF_GROUPS * standard_error(t, size);
+	double		number = QUANTILE * size_error(t, table->rows, size, f->resident[size]);
+	double		model = WS_ADVICE_MODEL_ERROR + WS_ADVICE_SIZE_ERROR * fabs(log2(row->factor)) +
+		WS_ADVICE_SCAN_ERROR * changed_scans(t, size);
+
+	return fmin(hypot(hypot(sampling, number), change) + model + row->cold +
+				fmax(fabs(table->difference), f->off), 1);
+}
+
+void
+ws_advise(const WsAdviceFacts *f, WsAdviceTable *table)
+{
+	const WsTally *t = f->tally;
+	double		accesses = t->hits + t->reads;
 	WsAdvice   *present = &table->rows[WS_SWEEP_PRESENT];
+	WsTally		blocks[BLOCKS];
+	WsTally		halves[2];
+	int			nblocks = leave_out(f, BLOCKS, blocks);
+	int			nhalves = leave_out(f, 2, halves);
 
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
-		predict_row(tally, i, nbuffers, factors[i], resident[i] >= FEW_PAGES, &table->rows[i]);
-	table->seconds = tally->seconds;
-	table->hit_ratio = accesses > 0 ? tally->hits / accesses : NAN;
-	table->reads_per_second = tally->seconds > 0 ? tally->reads / tally->seconds : NAN;
+		predict_row(t, i, f->nbuffers, f->factors[i], f->resident[i] >= FEW_PAGES, &table->rows[i]);
+	table->seconds = t->seconds;
+	table->hit_ratio = accesses > 0 ? t->hits / accesses : NAN;
+	table->reads_per_second = t->seconds > 0 ? t->reads / t->seconds : NAN;
 	table->difference = present->hit_ratio - table->hit_ratio;
 	table->sure = fabs(table->difference) <= WS_ADVICE_TOLERANCE;
 
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 	{
 		WsAdvice   *row = &table->rows[i];
-		double		sampling;
 
 		if (isnan(row->hit_ratio))
 			continue;
-		sampling = hypot(standard_error(tally, i), size_error(tally, table->rows, i, resident[i]));
 		if (!isnan(table->difference))
-			row->error = fmin(1.96 * sampling + fabs(table->difference) + row->cold +
-							  WS_ADVICE_MODEL_ERROR, 1);
+			row->error = row_error(f, table, i, fmax(change_error(blocks, nblocks, i),
+													 trend(halves, nhalves, i)));
 		if (present->reads_per_second > 0)
 			row->read_factor = row->reads_per_second / present->reads_per_second;
 	}
+}
+
+void
+ws_advice_note_difference(WsDifferences *differences, const WsAdviceTable *table,
+						  double lookups, int64_t now)
+{
+	double		left = exp2((double) (differences->noted_at - now) / WS_DIFFERENCE_MS);
+
+	if (isnan(table->difference) || table->seconds < WS_DIFFERENCE_NEEDS)
+		return;
+	differences->squares = left * differences->squares + lookups * pow(table->difference, 2);
+	differences->lookups = left * differences->lookups + lookups;
+	differences->noted_at = now;
+}
+
+double
+ws_advice_difference(const WsDifferences *differences)
+{
+	return differences->lookups > 0 ? sqrt(differences->squares / differences->lookups) : 0;
 }
 
 double

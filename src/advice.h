@@ -9,12 +9,15 @@
  * rate scales them, corrected by the size of the working set, which the sketch
  * knows better than the sample.
  *
- * The prediction for the present size is not made to agree with the measured
- * hit ratio, and its difference is part of the error.  The second part is the
- * error of sampling: leaving out one group of sampled pages at a time shows
- * how much the answer depends on the sample (the jackknife; Tukey 1958).  The
- * third are misses of a simulated cache that is not full yet: one that has
- * been so large for long would hit some of them.
+ * The error has five parts.  Leaving out one group of sampled pages at a time
+ * shows how much the answer depends on the sample, and leaving out one block of
+ * the time, how much it depends on when it was asked (the jackknife; Tukey
+ * 1958).  The halves of the time show whether it changes.  The prediction for
+ * the present size is not made to agree with the measured hit ratio, so their
+ * difference, now and lately, shows how wrong the simulation is.  Misses of a
+ * simulated cache that is not full yet may be hits of one that has been so
+ * large for long.  The farther a size is from the present one, and the more it
+ * changes what becomes of scans, the less does any of this prove.
  */
 #ifndef WS_ADVICE_H
 #define WS_ADVICE_H
@@ -65,8 +68,14 @@ typedef struct WsAdvice
 	double		error;			/* 95 % bound: hit_ratio is off by less */
 } WsAdvice;
 
-/* Error of a simulation with all pages sampled, as bench/advice finds it. */
+/*
+ * Errors of a simulation with all pages sampled, as bench/advice finds them: at
+ * any size, for each doubling or halving, and as a share of the scans' reads
+ * that there are more or fewer of.
+ */
 #define WS_ADVICE_MODEL_ERROR 0.001
+#define WS_ADVICE_SIZE_ERROR 0.001
+#define WS_ADVICE_SCAN_ERROR 0.05
 #define WS_ADVICE_TOLERANCE 0.03	/* of a sure one, at the present size */
 
 typedef struct WsAdviceTable
@@ -79,13 +88,39 @@ typedef struct WsAdviceTable
 	WsAdvice	rows[WS_SWEEP_SIZES];
 } WsAdviceTable;
 
-/*
- * Fill the table for a server with so many buffers and caches of these sizes,
- * as multiples of that.  resident[i] is how many sampled pages fit into the
- * sweep of size i: if few do, its row is not known.
- */
-extern void ws_advise(const WsTally *tally, double nbuffers, const double *factors,
-					  const uint32_t *resident, WsAdviceTable *table);
+/* What the advice is made from. */
+typedef struct WsAdviceFacts
+{
+	const WsTally *tally;		/* the sum of the parts */
+	const WsTally *parts;		/* of the time: a ring of so many */
+	int			nparts;
+	int			oldest;
+	double		nbuffers;		/* of the server */
+	const double *factors;		/* simulated sizes, as multiples of that */
+	const uint32_t *resident;	/* sampled pages that fit at each size: if
+								 * these are few, the row is not known */
+	double		off;			/* ws_advice_difference() */
+} WsAdviceFacts;
+
+extern void ws_advise(const WsAdviceFacts *facts, WsAdviceTable *table);
+
+/* Differences at the present size; sums in which old ones count less. */
+typedef struct WsDifferences
+{
+	double		squares;
+	double		lookups;
+	int64_t		noted_at;		/* in ms */
+} WsDifferences;
+
+#define WS_DIFFERENCE_MS 7200000.0	/* until a difference counts half */
+#define WS_DIFFERENCE_NEEDS 150 /* seconds that it is about */
+
+/* Note that of a table about so many lookups. */
+extern void ws_advice_note_difference(WsDifferences *differences, const WsAdviceTable *table,
+									  double lookups, int64_t now);
+
+/* The root mean square by lookups; 0: none was noted. */
+extern double ws_advice_difference(const WsDifferences *differences);
 
 /*
  * The hit ratio expected with so many buffers: by interpolation between two

@@ -56,6 +56,7 @@ static struct
 	WsSampleLoad load;
 	WsStreamWait wait;
 	WsFollower	follower;		/* of the recommended size */
+	WsDifferences differences;	/* of the last hours */
 }			sim;
 
 /* Memory on a cache line, for as long as the worker lives. */
@@ -536,8 +537,16 @@ ws_cache_advice_make(WsPublished *p)
 {
 	static WsTally sum;
 	static const double nothing[WS_SWEEP_SIZES];
-	const double *factors = nothing;
 	uint32		buffers[WS_SWEEP_SIZES] = {0};
+	WsAdviceFacts facts = {
+		.tally = &sum,
+		.parts = sim.recent.buckets,
+		.nparts = WS_RECENT_BUCKETS,
+		.oldest = (sim.recent.bucket + 1) % WS_RECENT_BUCKETS,
+		.nbuffers = NBuffers,
+		.factors = nothing,
+		.resident = buffers
+	};
 
 	if (!sim.running || sim.recent.since != p->since)
 		return;
@@ -548,11 +557,14 @@ ws_cache_advice_make(WsPublished *p)
 	if (ws_shared->sampler)
 	{
 		count_pages(&sum);
-		factors = sim.sweep->factor;
+		facts.factors = sim.sweep->factor;
 		for (int i = 0; i < WS_SWEEP_SIZES; i++)
 			buffers[i] = ws_sweep_buffers(sim.sweep, i);
 	}
-	ws_advise(&sum, NBuffers, factors, buffers, &p->table);
+	facts.off = ws_advice_difference(&sim.differences);
+	ws_advise(&facts, &p->table);
+	ws_advice_note_difference(&sim.differences, &p->table, sum.hits + sum.reads,
+							  ws_shared_clock_ms());
 	p->expected_hit_ratio = ws_advice_expect_followed(&p->table, &sim.follower, p->recommended,
 													  ws_shared_clock_ms());
 	if (ws_shared->sampler == NULL)

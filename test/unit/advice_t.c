@@ -21,6 +21,7 @@
 #define SCAN		WS_CLASS_SCAN
 
 #define DOUBLES		(sizeof(WsTally) / sizeof(double))
+#define PARTS		12			/* of the time, at most */
 
 /* of the grid, and one that is none of it */
 static double factors[SIZES];
@@ -131,11 +132,12 @@ define_cold(const WsTally *t, int size)
 }
 
 /*
- * The standard error: the jackknife's, and above the present size that of the
- * number of sampled pages, which is as if the size were off by so much.
+ * The standard error by the sample: the jackknife's, and above the present size
+ * that of the number of sampled pages, which is as if the size were off by so
+ * much.  The first counts 2.13 times, by Student's distribution.
  */
 static double
-define_error(const WsTally *t, const WsAdvice *rows, int size, double resident)
+define_sampling(const WsTally *t, const WsAdvice *rows, int size, double resident)
 {
 	int			below = 0;
 	int			above = GRID - 1;
@@ -160,12 +162,89 @@ define_error(const WsTally *t, const WsAdvice *rows, int size, double resident)
 		slope = (rows[above].hit_ratio - rows[below].hit_ratio) / log(factors[above] / factors[below]);
 		off = t->weight > 1 ? (1 - 1 / factors[size]) * (1 - 1 / t->weight) / resident : 0;
 	}
-	return sqrt(square + slope * slope * off);
+	return sqrt(pow(2.13, 2) * square + pow(1.96 * slope, 2) * off);
+}
+
+/*
+ * The time: what the parts say that saw any access, in so many blocks of about
+ * as many parts.  Returns how many blocks, and the hit ratio without each.
+ */
+static int
+define_blocks(const WsAdviceFacts *f, int most, int size, double *without)
+{
+	int			number[PARTS];	/* of a part that saw any access; -1 */
+	int			n = 0;
+	int			blocks;
+
+	for (int i = 0; i < f->nparts; i++)
+	{
+		const WsTally *part = &f->parts[(f->oldest + i) % f->nparts];
+
+		number[i] = part->hits > 0 || part->reads > 0 ? n++ : -1;
+	}
+	blocks = n < most ? n : most;
+	for (int b = 0; b < blocks; b++)
+	{
+		WsTally		sum;
+
+		memset(&sum, 0, sizeof(sum));
+		for (int i = 0; i < f->nparts; i++)
+			if (number[i] < 0 || number[i] * blocks / n != b)
+				ws_tally_add(&sum, &f->parts[(f->oldest + i) % f->nparts]);
+		sum.weight = f->tally->weight;
+		sum.pages = f->tally->pages;
+		sum.correction = f->tally->correction;
+		without[b] = define_ratio(&sum, size, -1);
+	}
+	return blocks;
+}
+
+/*
+ * How much depends on the time: blocks vary as the jackknife says, with three
+ * more that differ by 0.002.  Or as far as a half is from the mean of both.
+ */
+static double
+define_change(const WsAdviceFacts *f, int size)
+{
+	double		without[8];
+	double		halves[2];
+	int			n = define_blocks(f, 8, size, without);
+	double		mean = 0;
+	double		square = 0;
+	double		of_block;
+	double		change;
+
+	/* without block b, the mean is off by a block's deviation over n - 1 */
+	for (int b = 0; b < n; b++)
+		mean += without[b] / n;
+	for (int b = 0; b < n && n > 1; b++)
+		square += pow((without[b] - mean) * (n - 1), 2);
+	of_block = (square + 3 * 0.002 * 0.002) / (n - 1 + 3);
+	change = 2.23 * sqrt(of_block / n);
+	if (n > 1)
+	{
+		define_blocks(f, 2, size, halves);
+		change = fmax(change, fabs(halves[0] - halves[1]) / 2);
+	}
+	return change;
+}
+
+/* What is left beside: see advice.h. */
+static double
+define_model(const WsAdviceFacts *f, const WsAdviceTable *table, int size)
+{
+	double		scans = define_reads(f->tally, size, SCAN, -1) - define_reads(f->tally, PRESENT, SCAN, -1);
+
+	return 0.001 + 0.001 * fabs(log2(factors[size])) + 0.05 * fabs(scans) / (f->tally->hits + f->tally->reads) +
+		table->rows[size].cold + fmax(fabs(table->difference), f->off);
 }
 
 static void
-define(const WsTally *t, double nbuffers, const uint32_t *resident, WsAdviceTable *table)
+define(const WsAdviceFacts *f, WsAdviceTable *table)
 {
+	const WsTally *t = f->tally;
+	const uint32_t *resident = f->resident;
+	double		nbuffers = f->nbuffers;
 	double		accesses = t->hits + t->reads;
 	double		scans = real_reads(t, SCAN) + scans_of(t->scan_hits, t->run_hits, t->hits);
 	bool		any = accesses > 0 && t->seconds > 0;
@@ -195,12 +274,10 @@ define(const WsTally *t, double nbuffers, const uint32_t *resident, WsAdviceTabl
 		WsAdvice   *row = &table->rows[i];
 
 		row->read_factor = present->reads_per_second > 0 ? row->reads_per_second / present->reads_per_second : NAN;
-		row->error = 1.96 * define_error(t, table->rows, i, resident[i]) + fabs(table->difference) +
-			row->cold + 0.001;
-		if (row->error > 1)
-			row->error = 1;
-		if (isnan(row->hit_ratio) || isnan(table->difference))
-			row->error = NAN;
+		row->error = NAN;
+		if (!isnan(row->hit_ratio) && !isnan(table->difference))
+			row->error = fmin(1, define_model(f, table, i) +
+							  hypot(define_sampling(t, table->rows, i, resident[i]), define_change(f, i)));
 	}
 }
 
@@ -255,6 +332,53 @@ random_tally(WsTally *t, uint64_t *seed)
 		t->cold[i] = random_below(seed, 3) ? 0 : random_unit(seed) * t->missed[i][REST][0];
 }
 
+/*
+ * Divide a tally among so many parts of the time, of which some are empty, and
+ * make it their sum.  What is no sum stays as it is.
+ */
+static void
+divide(WsTally *t, WsTally *parts, int nparts, uint64_t *seed)
+{
+	WsTally		sum = {.weight = t->weight, .pages = t->pages, .correction = t->correction};
+	bool		empty[PARTS];
+	int			last = 0;
+
+	memset(parts, 0, nparts * sizeof(WsTally));
+	for (int p = 0; p < nparts; p++)
+	{
+		empty[p] = random_below(seed, 4) == 0;
+		if (!empty[p])
+			last = p;
+	}
+	t->weight = t->pages = t->correction = 0;
+	for (size_t i = 0; i < DOUBLES; i++)
+	{
+		double		left = ((double *) t)[i];
+
+		for (int p = 0; p < nparts; p++)
+		{
+			double		share = p == last ? left : floor(2 * random_unit(seed) * left / (nparts - p));
+
+			if (empty[p])
+				continue;
+			((double *) &parts[p])[i] = fmin(share, left);
+			left -= fmin(share, left);
+		}
+	}
+	for (int p = 0; p < nparts; p++)
+	{
+		/* where anything was sampled, there were events */
+		for (int c = 0; c < WS_CLIENT_CLASSES; c++)
+		{
+			parts[p].events[c] = 0;
+			for (int g = 0; g < GROUPS; g++)
+				parts[p].events[c] += parts[p].sampled[c][g] / fmax(sum.weight, 1);
+		}
+		ws_tally_add(&sum, &parts[p]);
+	}
+	*t = sum;
+}
+
 static bool
 same(double a, double b, double tolerance)
 {
@@ -287,6 +411,7 @@ test_definition(void)
 		TRIALS = 3000
 	};
 	static WsTally t;
+	static WsTally parts[PARTS];
 	WsAdvice	untouched;
 	uint64_t	seed = 162;
 	long		wrong = 0;
@@ -300,8 +425,13 @@ test_definition(void)
 	memset(&untouched, 0xA5, sizeof(untouched));
 	for (int trial = 0; trial < TRIALS; trial++)
 	{
-		double		nbuffers = 16 + random_below(&seed, 100000);
 		uint32_t	resident[SIZES];
+		int			nparts = 1 + (int) random_below(&seed, PARTS);
+		WsAdviceFacts facts = {
+			&t, parts, nparts, (int) random_below(&seed, nparts),
+			16 + random_below(&seed, 100000), factors, resident,
+			random_below(&seed, 2) ? 0.02 * random_unit(&seed) : 0
+		};
 		WsAdviceTable want;
 		struct
 		{
@@ -311,12 +441,13 @@ test_definition(void)
 		WsAdviceTable *table = &guarded.table;
 
 		random_tally(&t, &seed);
+		divide(&t, parts, nparts, &seed);
 		for (int i = 0; i < SIZES; i++)
 			resident[i] = random_below(&seed, 30) ? 16 + (uint32_t) random_count(&seed, 10000) : 14 + random_below(&seed, 3);
 		memset(&guarded, 0xA5, sizeof(guarded));
 		memset(&want, 0, sizeof(want));
-		ws_advise(&t, nbuffers, factors, resident, table);
-		define(&t, nbuffers, resident, &want);
+		ws_advise(&facts, table);
+		define(&facts, &want);
 
 		wrong += table->seconds != want.seconds || !same(table->hit_ratio, want.hit_ratio, 0) ||
 			!same(table->reads_per_second, want.reads_per_second, 0) || table->sure != want.sure ||
@@ -365,12 +496,12 @@ test_definition(void)
 /*
  * Does the truth lie within the stated error often enough?  Pages of different
  * use are sampled, one in 8, again and again; the present cache is predicted
- * without an error, so that all of it is the error of sampling.
+ * without an error and the time does not change, so that all of it is the error
+ * of sampling.
  *
- * With 16 groups 1.96 standard errors cover what Student's t with 15 degrees of
- * freedom has within, 93 %.  Of TRIALS that is give or take K_SIGMA
- * sqrt(0.93 * 0.07 * TRIALS).  A coverage above that fails, too: then the error
- * is far too large.
+ * 2.13 standard errors cover what Student's t with 15 degrees of freedom has
+ * within, 95 %.  Of TRIALS that is give or take K_SIGMA sqrt(0.95 * 0.05 *
+ * TRIALS).  A coverage above that fails, too: then the error is far too large.
  */
 static void
 test_coverage(void)
@@ -379,6 +510,10 @@ test_coverage(void)
 	{
 		PAGES = 8000, TRIALS = 400, WEIGHT = 8
 	};
+
+	/* of the model, and of a time that does not change: see define_change() */
+	const double model = 0.001 + 0.001 * fabs(log2(factors[0]));
+	const double change = 2.23 * sqrt(3 * 0.002 * 0.002 / (7 + 3) / 8);
 	double	   *reads = zeroed(PAGES, sizeof(double));
 	double	   *misses = zeroed(PAGES, sizeof(double));
 	double		all_reads = 0;
@@ -401,8 +536,11 @@ test_coverage(void)
 	for (int trial = 0; trial < TRIALS; trial++)
 	{
 		WsTally		t = {.seconds = 10, .hits = 19 * all_misses, .reads = all_reads};
+		WsTally		parts[8];
+		WsAdviceFacts facts = {&t, parts, 8, 0, 1000, factors, resident, 0};
 		WsAdviceTable table;
 		double		off;
+		double		sampling;
 
 		for (int p = 0; p < PAGES; p++)
 		{
@@ -416,14 +554,18 @@ test_coverage(void)
 			t.missed[0][REST][g] += WEIGHT * misses[p];
 			t.missed[PRESENT][REST][g] += WEIGHT * reads[p];
 		}
-		ws_advise(&t, 1000, factors, resident, &table);
+		for (int p = 0; p < 8; p++)
+			for (size_t i = 0; i < DOUBLES; i++)
+				((double *) &parts[p])[i] = ((double *) &t)[i] / 8;
+		ws_advise(&facts, &table);
 		off = table.rows[0].hit_ratio - (1 - all_misses / (t.hits + t.reads));
+		sampling = sqrt(pow(table.rows[0].error - fabs(table.difference) - model, 2) - change * change);
 		bias += off;
 		squares += off * off;
-		stated += pow((table.rows[0].error - fabs(table.difference) - WS_ADVICE_MODEL_ERROR) / 1.96, 2);
-		covered += fabs(off) <= table.rows[0].error - WS_ADVICE_MODEL_ERROR;
+		stated += pow(sampling / 2.13, 2);
+		covered += fabs(off) <= sampling;
 	}
-	is_within(covered, 0.93 * TRIALS, K_SIGMA * sqrt(0.93 * 0.07 * TRIALS),
+	is_within(covered, 0.95 * TRIALS, K_SIGMA * sqrt(0.95 * 0.05 * TRIALS),
 			  "coverage: the truth is within the stated error often enough");
 
 	/*
@@ -435,6 +577,28 @@ test_coverage(void)
 	is_within(bias / TRIALS, 0, K_SIGMA * sqrt(squares) / TRIALS, "coverage: there is no bias");
 	free(reads);
 	free(misses);
+}
+
+static void
+test_differences(void)
+{
+	WsDifferences d = {0};
+	WsAdviceTable table = {.seconds = 300, .difference = -0.02};
+
+	ok(ws_advice_difference(&d) == 0, "differences: none at first");
+	ws_advice_note_difference(&d, &table, 1000, 5000);
+	is_within(ws_advice_difference(&d), 0.02, 1e-12, "differences: the first, whatever its sign");
+	table.difference = 0.005;
+	ws_advice_note_difference(&d, &table, 3000, 5000 + 7200000);
+	is_within(ws_advice_difference(&d), sqrt((0.5 * 1000 * 4e-4 + 3000 * 25e-6) / 3500), 1e-12,
+			  "differences: by lookups, and after two hours half");
+	table.difference = NAN;
+	ws_advice_note_difference(&d, &table, 3000, 9000000);
+	table.difference = 0.5;
+	table.seconds = 149;
+	ws_advice_note_difference(&d, &table, 3000, 9000000);
+	is_within(ws_advice_difference(&d), sqrt((0.5 * 1000 * 4e-4 + 3000 * 25e-6) / 3500), 1e-12,
+			  "differences: not if unknown, or of a short time");
 }
 
 /* ---------------------------------------------------------------- the size that is followed */
@@ -450,8 +614,14 @@ test_follow(void)
 	double		factor = 1;
 
 	for (int i = 0; i < GRID; i++)
-		table.rows[i] = (WsAdvice) {.factor = factors[i], .buffers = 1000 * factors[i], .hit_ratio = 0.9};
-	*row = (WsAdvice) {.factor = 1, .buffers = 1000, .hit_ratio = 0.5};
+		table.rows[i] = (WsAdvice)
+	{
+		.factor = factors[i], .buffers = 1000 * factors[i], .hit_ratio = 0.9
+	};
+	*row = (WsAdvice)
+	{
+		.factor = 1, .buffers = 1000, .hit_ratio = 0.5
+	};
 	is_within(ws_advice_expect_followed(&table, &f, 1000, 1000000), 0.9, 1e-9, "follow: before there is a size, by the others");
 	ok(ws_advice_follow(&f, factor, NAN, 1000, 5, &jumped) == 1 && !jumped, "follow: what is not known changes nothing");
 	ok(ws_advice_follow(&f, factor, 3000, 1000, 5000, &jumped) == 3 && jumped, "follow: the first size is a jump");
@@ -464,7 +634,10 @@ test_follow(void)
 	row->cold = 0.05;
 	ok(isnan(ws_advice_expect_followed(&table, &f, 3000, 305000)), "follow: not if it is in doubt");
 
-	/* one percent a minute: each seventh step is a jump, as 1/16 is 6.3 times ln 1.01 */
+	/*
+	 * one percent a minute: each seventh step is a jump, as 1/16 is 6.3 times
+	 * ln 1.01
+	 */
 	for (int minute = 1; minute <= 70; minute++)
 	{
 		factor = ws_advice_follow(&f, factor, 3000 * pow(1.01, minute), 1000, 400000 + minute, &jumped);
@@ -568,23 +741,26 @@ typedef struct Workload
 	uint32_t	per_tick;		/* accesses in 100 ms */
 	uint32_t	warm;			/* accesses before anything is counted, */
 	uint32_t	length;			/* and after */
-} Workload;
+}			Workload;
 
 static uint32_t
-npages(const Workload *w)
+npages(const Workload * w)
 {
 	return w->pages[0] + w->pages[1] + w->pages[2];
 }
 
 /* the identity of page number n of all tables */
 static WsPageId
-page_id(const Workload *w, uint32_t n)
+page_id(const Workload * w, uint32_t n)
 {
 	uint32_t	relation = 0;
 
 	while (n >= w->pages[relation])
 		n -= w->pages[relation++];
-	return (WsPageId) {1663, 5, 10 + relation, 0, n};
+	return (WsPageId)
+	{
+		1663, 5, 10 + relation, 0, n
+	};
 }
 
 /* the size of a ring for reading, as the server has it */
@@ -604,10 +780,10 @@ typedef struct Server
 	Ring		rings[2];
 	double		hits;
 	double		rest_hits;		/* those without scans */
-} Server;
+}			Server;
 
 static void
-server_new(Server *s, uint32_t buffers, uint32_t n)
+server_new(Server * s, uint32_t buffers, uint32_t n)
 {
 	s->buffers = buffers;
 	s->clock = clock_new(buffers, n);
@@ -615,21 +791,21 @@ server_new(Server *s, uint32_t buffers, uint32_t n)
 }
 
 static void
-server_free(Server *s)
+server_free(Server * s)
 {
 	clock_free(s->clock);
 }
 
 /* a scan of a table of this size begins */
 static void
-server_scan(Server *s, int scan)
+server_scan(Server * s, int scan)
 {
 	ring_begin(&s->rings[scan], (uint32_t) ring_size(s->buffers));
 }
 
 /* Use a page; scan is -1 if it is no scan's.  Was it there?  Does that count? */
 static bool
-server_access(Server *s, uint32_t page, int scan, double scanned, bool counts, uint32_t *gone)
+server_access(Server * s, uint32_t page, int scan, double scanned, bool counts, uint32_t *gone)
 {
 	bool		ringed = scan >= 0 && scanned > s->buffers / 4.0;
 	bool		hit = clock_access(s->clock, page, ringed ? &s->rings[scan] : NULL, gone);
@@ -647,7 +823,7 @@ server_access(Server *s, uint32_t page, int scan, double scanned, bool counts, u
  */
 typedef struct Advisor
 {
-	const Workload *load;
+	const		Workload *load;
 	WsSampler  *sampler;
 	WsSweep    *sweep;
 	WsScans    *scans;
@@ -659,10 +835,10 @@ typedef struct Advisor
 	double		damped;			/* and those not reported */
 	uint32_t   *interval;		/* of each page: when hits were reported, */
 	uint32_t   *reported;		/* and how many */
-} Advisor;
+}			Advisor;
 
 static void
-advisor_new(Advisor *a, const Workload *w, bool damping)
+advisor_new(Advisor * a, const Workload * w, bool damping)
 {
 	*a = (Advisor)
 	{
@@ -679,7 +855,7 @@ advisor_new(Advisor *a, const Workload *w, bool damping)
 }
 
 static void
-advisor_free(Advisor *a)
+advisor_free(Advisor * a)
 {
 	if (sweep_check(a->sweep) != NULL || sampler_check(a->sampler) != NULL)
 		abort();
@@ -695,9 +871,9 @@ advisor_free(Advisor *a)
  * server's has; rings and damping follow.
  */
 static void
-advisor_second(Advisor *a, double entries, double follow)
+advisor_second(Advisor * a, double entries, double follow)
 {
-	const Workload *w = a->load;
+	const		Workload *w = a->load;
 	double		expected = ldexp(1, -(int) w->shift);
 	double		rings[SIZES];
 
@@ -716,7 +892,7 @@ advisor_second(Advisor *a, double entries, double follow)
 }
 
 static void
-advisor_event(Advisor *a, const WsEvent *e, uint32_t hash)
+advisor_event(Advisor * a, const WsEvent *e, uint32_t hash)
 {
 	const double weight = ldexp(1, (int) a->load->shift);
 	WsTally    *t = &a->tally;
@@ -768,7 +944,7 @@ advisor_event(Advisor *a, const WsEvent *e, uint32_t hash)
 
 /* has the page been reported often enough in this interval? */
 static bool
-damped(Advisor *a, uint32_t page, uint32_t tick)
+damped(Advisor * a, uint32_t page, uint32_t tick)
 {
 	uint32_t	interval = tick >> a->damp.shift;
 
@@ -782,9 +958,9 @@ damped(Advisor *a, uint32_t page, uint32_t tick)
 
 /* What a process reports of an access, if the page is sampled. */
 static void
-advisor_access(Advisor *a, uint32_t page, uint32_t hash, int scan, bool hit, uint32_t tick)
+advisor_access(Advisor * a, uint32_t page, uint32_t hash, int scan, bool hit, uint32_t tick)
 {
-	const Workload *w = a->load;
+	const		Workload *w = a->load;
 	double		scanned = scan < 0 ? 0 : w->pages[scan + 1];
 	WsEvent		e = {.tick = tick, .process = 11 + scan, .kind = hit ? WS_EVENT_HIT : WS_EVENT_READ};
 
@@ -804,7 +980,7 @@ advisor_access(Advisor *a, uint32_t page, uint32_t hash, int scan, bool hit, uin
 
 /* That a page had to go, if it is sampled. */
 static void
-advisor_remove(Advisor *a, uint32_t page, uint32_t hash, uint32_t tick)
+advisor_remove(Advisor * a, uint32_t page, uint32_t hash, uint32_t tick)
 {
 	WsEvent		e = {.tick = tick, .process = 10, .kind = WS_EVENT_REMOVE, .page = page_id(a->load, page)};
 
@@ -822,7 +998,7 @@ static const int tested[TESTED] = {PRESENT, 0, 2, 4, 6, 12, 14, 17};
 
 typedef struct Run
 {
-	const Workload *load;
+	const		Workload *load;
 	int			nservers;
 	Server		servers[TESTED];
 	Advisor		advisors[2];
@@ -832,9 +1008,9 @@ typedef struct Run
 
 /* The next page; *scan is who wants it, -1 for the main table. */
 static uint32_t
-next_page(Run *r, Zipf *zipf, uint32_t *block, uint64_t *seed, int *scan)
+next_page(Run *r, Zipf * zipf, uint32_t *block, uint64_t *seed, int *scan)
 {
-	const Workload *w = r->load;
+	const		Workload *w = r->load;
 	uint32_t	what = random_below(seed, 20);
 	int			s = what < 1 ? 0 : what < 4 ? 1 : -1;
 
@@ -851,11 +1027,14 @@ next_page(Run *r, Zipf *zipf, uint32_t *block, uint64_t *seed, int *scan)
 }
 
 static void
-advise(Run *r, Advisor *a, WsAdviceTable *table)
+advise(Run *r, Advisor * a, WsAdviceTable *table)
 {
-	const Workload *w = r->load;
-	const Server *present = &r->servers[0];
+	const		Workload *w = r->load;
+	const		Server *present = &r->servers[0];
 	uint32_t	buffers[SIZES];
+	WsAdviceFacts facts = {
+		.tally = &a->tally, .nparts = 1, .nbuffers = w->buffers, .factors = a->sweep->factor, .resident = buffers
+	};
 
 	a->tally.seconds = w->length / 10.0 / w->per_tick;
 	a->tally.hits = present->hits;
@@ -864,12 +1043,13 @@ advise(Run *r, Advisor *a, WsAdviceTable *table)
 	a->tally.scan_reads = r->scans - a->tally.scan_hits;
 	for (int i = 0; i < SIZES; i++)
 		buffers[i] = ws_sweep_buffers(a->sweep, i);
-	ws_advise(&a->tally, w->buffers, a->sweep->factor, buffers, table);
+	facts.parts = facts.tally;
+	ws_advise(&facts, table);
 }
 
 /* Run a workload on so many of the tested servers. */
 static void
-run(Run *r, const Workload *w, int nservers, uint64_t seed)
+run(Run *r, const Workload * w, int nservers, uint64_t seed)
 {
 	Zipf	   *zipf = zipf_new(w->pages[0], w->exponent);
 	uint32_t	first = (uint32_t) seed;
@@ -940,7 +1120,7 @@ run_free(Run *r)
 static void
 test_end_to_end(uint32_t shift, uint64_t seed)
 {
-	const Workload w = {8000, {60000, 1500, 9000}, 0.9, shift, 400, 400000, 800000};
+	const		Workload w = {8000, {60000, 1500, 9000}, 0.9, shift, 400, 400000, 800000};
 	static Run	r;
 	int			within = 0;
 	int			close = 0;
@@ -950,7 +1130,7 @@ test_end_to_end(uint32_t shift, uint64_t seed)
 	for (int t = 0; t < TESTED; t++)
 	{
 		const WsAdvice *row = &r.tables[0].rows[tested[t]];
-		const Server *s = &r.servers[t];
+		const		Server *s = &r.servers[t];
 		double		off = fabs(row->hit_ratio - s->hits / w.length);
 
 		farthest = fmax(farthest, off);
@@ -973,7 +1153,7 @@ test_end_to_end(uint32_t shift, uint64_t seed)
  * where it makes some or many in a tick.
  */
 static void
-test_damping(const Workload *w, double most, const char *name)
+test_damping(const Workload * w, double most, const char *name)
 {
 	static Run	r;
 	double		reported;
@@ -998,12 +1178,13 @@ main(void)
 	static const Workload faster = {1000, {6000, 100, 600}, 1.5, 0, 10000, 400000, 2000000};
 	static const Workload fastest = {3000, {20000, 100, 900}, 1.4, 2, 50000, 1500000, 3000000};
 
-	plan(1 + 4 + 3 + 11 + 3 + 18 + 2 * 3 + 6 * 2);
+	plan(1 + 4 + 3 + 4 + 11 + 3 + 18 + 2 * 3 + 6 * 2);
 	memcpy(factors, ws_sweep_grid, sizeof(ws_sweep_grid));
 	factors[WS_SWEEP_FOLLOWER] = 5.5;
 	test_add();
 	test_definition();
 	test_coverage();
+	test_differences();
 	test_follow();
 	test_doubt();
 	test_reason();
