@@ -29,7 +29,7 @@ OBJS = \
 
 # Plain C: these see no PostgreSQL header, so that the unit tests can link them alone.
 PURE_MODULES = sketch curve life heuristic history memory sizing stream sampler scans \
-	sweep advice statefile chart
+	sweep advice forecast statefile chart
 PURE_HEADERS = pagehash segments
 PURE = $(PURE_MODULES:%=src/%.o)
 

@@ -18,7 +18,8 @@ SELECT tracking, reason, registers, since <= clock_timestamp() AS since,
 -- (how many samples are dropped, and how far the rate goes down for it, depends on how often
 -- the worker gets its turn)
 SELECT sample_rate BETWEEN 0.000001 AND 1 AND log(2, sample_rate::numeric) % 1 = 0 AS sample_rate, sampled_pages >= 0 AS sampled_pages,
-       dropped_samples >= 0 AS dropped_samples, last_saved <= clock_timestamp() IS NOT FALSE AS last_saved
+       dropped_samples >= 0 AS dropped_samples, last_saved <= clock_timestamp() IS NOT FALSE AS last_saved,
+       predictions_within_error BETWEEN 0 AND predictions_checked AS predictions
   FROM working_set_info;
 
 -- for a minute after a reset nothing is recommended

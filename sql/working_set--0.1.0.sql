@@ -346,6 +346,8 @@ CREATE FUNCTION working_set_info(
 	OUT hits bigint,
 	OUT evictions bigint,
 	OUT dropped_samples bigint,
+	OUT predictions_checked integer,
+	OUT predictions_within_error integer,
 	OUT worker_pid integer,
 	OUT last_saved timestamp with time zone,
 	OUT shared_memory_bytes bigint,
@@ -375,6 +377,8 @@ COMMENT ON COLUMN working_set_info.lookups IS 'Number of lookups of pages by cli
 COMMENT ON COLUMN working_set_info.hits IS 'Number of these lookups that found the page in shared buffers, or NULL if the probe is not attached';
 COMMENT ON COLUMN working_set_info.evictions IS 'Number of pages that left shared buffers, evicted or dropped, or NULL if the probe is not attached';
 COMMENT ON COLUMN working_set_info.dropped_samples IS 'Number of events of sampled pages that were lost because the stream to the background worker was full';
+COMMENT ON COLUMN working_set_info.predictions_checked IS 'Number of predictions of the last day, one in ten minutes, that were compared with the hit ratio measured an hour later, at the shared_buffers of that time';
+COMMENT ON COLUMN working_set_info.predictions_within_error IS 'Number of these that differed by no more than their error';
 COMMENT ON COLUMN working_set_info.worker_pid IS 'Process ID of the background worker, or NULL if it does not run';
 COMMENT ON COLUMN working_set_info.last_saved IS 'When the state file was last written, or NULL if it was not';
 COMMENT ON COLUMN working_set_info.shared_memory_bytes IS 'Shared memory of the extension in bytes';

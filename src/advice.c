@@ -282,6 +282,7 @@ ws_advise(const WsAdviceFacts *f, WsAdviceTable *table)
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 		predict_row(t, i, f->nbuffers, f->factors[i], f->resident[i] >= FEW_PAGES, &table->rows[i]);
 	table->seconds = t->seconds;
+	table->lookups = accesses;
 	table->hit_ratio = accesses > 0 ? t->hits / accesses : NAN;
 	table->reads_per_second = t->seconds > 0 ? t->reads / t->seconds : NAN;
 	table->difference = present->hit_ratio - table->hit_ratio;
@@ -302,15 +303,15 @@ ws_advise(const WsAdviceFacts *f, WsAdviceTable *table)
 }
 
 void
-ws_advice_note_difference(WsDifferences *differences, const WsAdviceTable *table,
-						  double lookups, int64_t now)
+ws_advice_note_difference(WsDifferences *differences, const WsAdviceTable *table, int64_t now)
 {
 	double		left = exp2((double) (differences->noted_at - now) / WS_DIFFERENCE_MS);
 
 	if (isnan(table->difference) || table->seconds < WS_DIFFERENCE_NEEDS)
 		return;
-	differences->squares = left * differences->squares + lookups * pow(table->difference, 2);
-	differences->lookups = left * differences->lookups + lookups;
+	differences->squares = left * differences->squares +
+		table->lookups * table->difference * table->difference;
+	differences->lookups = left * differences->lookups + table->lookups;
 	differences->noted_at = now;
 }
 

@@ -81,7 +81,8 @@ typedef struct WsAdvice
 typedef struct WsAdviceTable
 {
 	double		seconds;		/* period of the counts */
-	double		hit_ratio;		/* measured; NaN without any access */
+	double		lookups;		/* in it */
+	double		hit_ratio;		/* measured; NaN without any lookup */
 	double		reads_per_second;	/* measured */
 	double		difference;		/* present row less hit_ratio, or NaN */
 	bool		sure;			/* that is known and within the tolerance */
@@ -115,9 +116,8 @@ typedef struct WsDifferences
 #define WS_DIFFERENCE_MS 7200000.0	/* until a difference counts half */
 #define WS_DIFFERENCE_NEEDS 150 /* seconds that it is about */
 
-/* Note that of a table about so many lookups. */
 extern void ws_advice_note_difference(WsDifferences *differences, const WsAdviceTable *table,
-									  double lookups, int64_t now);
+									  int64_t now);
 
 /* The root mean square by lookups; 0: none was noted. */
 extern double ws_advice_difference(const WsDifferences *differences);

@@ -563,8 +563,7 @@ ws_cache_advice_make(WsPublished *p)
 	}
 	facts.off = ws_advice_difference(&sim.differences);
 	ws_advise(&facts, &p->table);
-	ws_advice_note_difference(&sim.differences, &p->table, sum.hits + sum.reads,
-							  ws_shared_clock_ms());
+	ws_advice_note_difference(&sim.differences, &p->table, ws_shared_clock_ms());
 	p->expected_hit_ratio = ws_advice_expect_followed(&p->table, &sim.follower, p->recommended,
 													  ws_shared_clock_ms());
 	if (ws_shared->sampler == NULL)

@@ -138,6 +138,7 @@ ws_history_merge(WsHistory *history, const WsHistory *other, int64_t now)
 {
 	merge(history->minutes, other->minutes, WS_HISTORY_MINUTES, now / MINUTE);
 	merge(history->quarters, other->quarters, WS_HISTORY_QUARTERS, now / QUARTER);
+	ws_forecast_merge(&history->forecasts, &other->forecasts);
 }
 
 /* The first minute or quarter that begins in so many seconds up to now. */

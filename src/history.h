@@ -21,6 +21,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "forecast.h"
+
 #define WS_HISTORY_MINUTES	1440	/* places for minutes: a day */
 #define WS_HISTORY_QUARTERS 2880	/* places for quarters: 30 days */
 #define WS_MINUTES_PER_QUARTER 15
@@ -45,6 +47,7 @@ typedef struct WsHistory
 {
 	WsHistoryRow minutes[WS_HISTORY_MINUTES];
 	WsHistoryRow quarters[WS_HISTORY_QUARTERS];
+	WsForecasts forecasts;
 } WsHistory;
 
 /* A row as it is read. */
@@ -92,7 +95,8 @@ extern void ws_history_add(WsHistory *history, int64_t time, const WsHistoryRow 
 extern int	ws_history_set_back(WsHistory *history, int64_t now, int64_t seconds);
 
 /*
- * Add the rows of another history.  In each place the younger stays, and
+ * Add the rows and the forecasts of another history.  In each place the younger
+ * stays, and
  * of equals the one of more lookups.  Rows after now take only free places.
  */
 extern void ws_history_merge(WsHistory *history, const WsHistory *other, int64_t now);

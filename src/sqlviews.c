@@ -173,6 +173,8 @@ WS_FUNCTION(ws_working_set_info)
 	bool		attached;
 	TimestampTz saved;
 	TimestampTz began;
+	int			checked;
+	int			right;
 	WsRow		row;
 
 	ws_require_preloaded();
@@ -180,6 +182,8 @@ WS_FUNCTION(ws_working_set_info)
 	shift = ws_load(&ws_shared->sample_shift);
 	LWLockAcquire(ws_shared->lock, LW_SHARED);
 	saved = ws_published->last_saved;
+	ws_forecast_count(&ws_published->history.forecasts,
+					  timestamptz_to_time_t(GetCurrentTimestamp()), &checked, &right);
 	LWLockRelease(ws_shared->lock);
 	if (ws_shared->sampler)
 	{
@@ -200,6 +204,8 @@ WS_FUNCTION(ws_working_set_info)
 	ws_row_add(&row, attached, Int64GetDatum(counters.hits[WS_CLIENT]));
 	ws_row_add(&row, attached, Int64GetDatum(evictions));
 	ws_row_add(&row, true, Int64GetDatum(counters.dropped));
+	ws_row_add(&row, true, Int32GetDatum(checked));
+	ws_row_add(&row, true, Int32GetDatum(right));
 	ws_row_add(&row, ws_shared_worker_pid() != 0, Int32GetDatum(ws_shared_worker_pid()));
 	ws_row_add(&row, saved != 0, TimestampTzGetDatum(saved));
 	ws_row_add(&row, true, Int64GetDatum(ws_shared->memory));

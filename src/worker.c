@@ -48,6 +48,8 @@
 #define REST_MS 10000			/* the longest rest */
 #define CLOCK_SLACK		60		/* s; a larger difference: it was set back */
 #define LONG_ENOUGH		4		/* break-even times until shrink is advised */
+#define FORECAST_SECONDS 240	/* that a hit ratio has to be about, */
+#define FORECAST_LOOKUPS 1000	/* at least */
 
 PGDLLEXPORT void ws_worker_main(Datum main_arg);
 
@@ -193,6 +195,21 @@ remember(const WsHistoryRow *row, int64 now, WsPublished *p)
 	p->history_minutes = ws_history_known(&ws_published->history, now, period);
 }
 
+/* Were earlier predictions right? */
+static void
+check_forecasts(const WsAdviceTable *table, int64 now, int64 since)
+{
+	if (table->seconds < FORECAST_SECONDS || table->lookups < FORECAST_LOOKUPS)
+		return;
+	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
+	if (since == ws_shared_since())
+	{
+		ws_forecast_check(&ws_published->history.forecasts, now, NBuffers, table->hit_ratio);
+		ws_forecast_keep(&ws_published->history.forecasts, now, table);
+	}
+	LWLockRelease(ws_shared->lock);
+}
+
 /* Suggest settings, and give the verdict. */
 static void
 give_verdict(double data_seconds, WsPublished *p)
@@ -258,6 +275,7 @@ publish(void)
 	if (p.recommends)
 		run_heuristics(data_seconds, &p);
 	ws_cache_advice_make(&p);
+	check_forecasts(&p.table, now, p.since);
 	ws_memory_read("", &p.memory);
 	if (p.recommends)
 	{

@@ -506,13 +506,14 @@ my %usual = (
 	info => {
 		tracking => 'true', reason => "'every lookup of shared buffers is seen'::text", since => "now() - interval '3 hours'", registers => 16384,
 		sample_rate => '0.0625::float8', sampled_pages => '1234::bigint', lookups => '123456789::bigint', hits => '123000000::bigint',
-		evictions => '10::bigint', dropped_samples => '0::bigint', worker_pid => 4711, last_saved => 'now()', shared_memory_bytes => '4800000::bigint',
+		evictions => '10::bigint', dropped_samples => '0::bigint', predictions_checked => 144, predictions_within_error => 140, worker_pid => 4711, last_saved => 'now()', shared_memory_bytes => '4800000::bigint',
 		version => "'0.1.0'::text" });
 my @columns = (
 	recommendation => [qw(status verdict recommended_cache suggested_shared_buffers suggested_effective_cache_size reason
 		recommended_cache_bytes working_set_bytes low_bytes high_bytes window_seconds live_bytes plateau_end_bytes peak_cache_bytes peak_at
 		shared_buffers_bytes memory_limit_bytes current_hit_ratio expected_hit_ratio method computed_at)],
-	info => [qw(tracking reason since registers sample_rate sampled_pages lookups hits evictions dropped_samples worker_pid last_saved
+	info => [qw(tracking reason since registers sample_rate sampled_pages lookups hits evictions dropped_samples predictions_checked
+		predictions_within_error worker_pid last_saved
 		shared_memory_bytes version)]);
 my %from = (
 	cache_advice => q{SELECT f::float8 AS size_factor, (67108864 * f)::bigint AS cache_bytes, ''::text AS cache, %s AS predicted_hit_ratio,

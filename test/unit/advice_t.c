@@ -265,6 +265,7 @@ define(const WsAdviceFacts *f, WsAdviceTable *table)
 		row->cold = define_cold(t, i) * (1 - row->hit_ratio);
 	}
 	table->seconds = t->seconds;
+	table->lookups = accesses;
 	table->hit_ratio = accesses > 0 ? t->hits / accesses : NAN;
 	table->reads_per_second = t->seconds > 0 ? t->reads / t->seconds : NAN;
 	table->difference = present->hit_ratio - table->hit_ratio;
@@ -449,7 +450,7 @@ test_definition(void)
 		ws_advise(&facts, table);
 		define(&facts, &want);
 
-		wrong += table->seconds != want.seconds || !same(table->hit_ratio, want.hit_ratio, 0) ||
+		wrong += table->seconds != want.seconds || table->lookups != want.lookups || !same(table->hit_ratio, want.hit_ratio, 0) ||
 			!same(table->reads_per_second, want.reads_per_second, 0) || table->sure != want.sure ||
 			!same(table->difference, want.difference, 1e-9);
 		for (int i = 0; i < SIZES; i++)
@@ -583,22 +584,22 @@ static void
 test_differences(void)
 {
 	WsDifferences d = {0};
-	WsAdviceTable table = {.seconds = 300, .difference = -0.02};
+	WsAdviceTable table = {.seconds = 300, .lookups = 1000, .difference = -0.02};
+	double		both = sqrt((0.5 * 1000 * 4e-4 + 3000 * 25e-6) / 3500);
 
 	ok(ws_advice_difference(&d) == 0, "differences: none at first");
-	ws_advice_note_difference(&d, &table, 1000, 5000);
+	ws_advice_note_difference(&d, &table, 5000);
 	is_within(ws_advice_difference(&d), 0.02, 1e-12, "differences: the first, whatever its sign");
 	table.difference = 0.005;
-	ws_advice_note_difference(&d, &table, 3000, 5000 + 7200000);
-	is_within(ws_advice_difference(&d), sqrt((0.5 * 1000 * 4e-4 + 3000 * 25e-6) / 3500), 1e-12,
-			  "differences: by lookups, and after two hours half");
+	table.lookups = 3000;
+	ws_advice_note_difference(&d, &table, 5000 + 7200000);
+	is_within(ws_advice_difference(&d), both, 1e-12, "differences: by lookups, and after two hours half");
 	table.difference = NAN;
-	ws_advice_note_difference(&d, &table, 3000, 9000000);
+	ws_advice_note_difference(&d, &table, 9000000);
 	table.difference = 0.5;
 	table.seconds = 149;
-	ws_advice_note_difference(&d, &table, 3000, 9000000);
-	is_within(ws_advice_difference(&d), sqrt((0.5 * 1000 * 4e-4 + 3000 * 25e-6) / 3500), 1e-12,
-			  "differences: not if unknown, or of a short time");
+	ws_advice_note_difference(&d, &table, 9000000);
+	is_within(ws_advice_difference(&d), both, 1e-12, "differences: not if unknown, or of a short time");
 }
 
 /* ---------------------------------------------------------------- the size that is followed */

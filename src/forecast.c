@@ -1,0 +1,99 @@
+/*
+ * forecast.c
+ *		Were the predictions right?  See forecast.h.
+ *
+ * Anything may be in memory that was loaded: no number of it is an index.
+ */
+#include "forecast.h"
+
+#include <math.h>
+
+/* The number of the period; the first is 1. */
+static uint64_t
+period_of(int64_t now)
+{
+	return now < WS_FORECAST_SECONDS ? 1 : (uint64_t) now / WS_FORECAST_SECONDS;
+}
+
+void
+ws_forecast_keep(WsForecasts *forecasts, int64_t now, const WsAdviceTable *table)
+{
+	uint64_t	period = period_of(now);
+	WsForecast *made = &forecasts->made[period % (WS_FORECAST_AHEAD + 1)];
+
+	if (made->period == period || !table->sure)
+		return;
+	made->period = period;
+	for (int i = 0; i < WS_SWEEP_GRID; i++)
+	{
+		const WsAdvice *row = &table->rows[i];
+		bool		known = !isnan(row->error) && ws_advice_row_doubt(row) == NULL;
+
+		made->points[i].buffers = (float) row->buffers;
+		made->points[i].hit_ratio = known ? (float) row->hit_ratio : NAN;
+		made->points[i].error = known ? (float) row->error : NAN;
+	}
+}
+
+/* Right for so many buffers?  Between two sizes, by both.  -1: not known. */
+static int
+right(const WsForecast *made, double buffers, double hit_ratio)
+{
+	for (int i = 0; i + 1 < WS_SWEEP_GRID; i++)
+	{
+		const WsForecastPoint *a = &made->points[i];
+		const WsForecastPoint *b = &made->points[i + 1];
+		double		part;
+		double		off;
+
+		if (!(a->buffers <= buffers && buffers <= b->buffers && a->buffers < b->buffers))
+			continue;
+		part = (buffers - a->buffers) / (b->buffers - a->buffers);
+		off = hit_ratio - (a->hit_ratio + part * (b->hit_ratio - a->hit_ratio));
+		return isnan(off) ? -1 : fabs(off) <= a->error + part * (b->error - a->error);
+	}
+	return -1;
+}
+
+void
+ws_forecast_check(WsForecasts *forecasts, int64_t now, double buffers, double hit_ratio)
+{
+	uint64_t	period = period_of(now);
+	WsForecast *made = &forecasts->made[(period + 1) % (WS_FORECAST_AHEAD + 1)];
+	uint64_t   *outcome = &forecasts->outcomes[period % WS_FORECAST_DAY];
+	int			is;
+
+	if (made->period + WS_FORECAST_AHEAD != period || *outcome / 2 == period)
+		return;
+	is = right(made, buffers, hit_ratio);
+	if (is >= 0)
+		*outcome = 2 * period + (uint64_t) is;
+}
+
+void
+ws_forecast_count(const WsForecasts *forecasts, int64_t now, int *checked, int *right)
+{
+	uint64_t	period = period_of(now);
+
+	*checked = *right = 0;
+	for (int i = 0; i < WS_FORECAST_DAY; i++)
+	{
+		uint64_t	of = forecasts->outcomes[i] / 2;
+
+		if (of == 0 || of > period || period - of >= WS_FORECAST_DAY)
+			continue;
+		(*checked)++;
+		*right += forecasts->outcomes[i] % 2;
+	}
+}
+
+void
+ws_forecast_merge(WsForecasts *forecasts, const WsForecasts *other)
+{
+	for (int i = 0; i <= WS_FORECAST_AHEAD; i++)
+		if (other->made[i].period > forecasts->made[i].period)
+			forecasts->made[i] = other->made[i];
+	for (int i = 0; i < WS_FORECAST_DAY; i++)
+		if (other->outcomes[i] > forecasts->outcomes[i])
+			forecasts->outcomes[i] = other->outcomes[i];
+}

@@ -1,0 +1,62 @@
+/*
+ * forecast.h
+ *		Were the predictions right?
+ *
+ * Every ten minutes the prediction for all sizes is kept.  An hour later the
+ * measured hit ratio is compared with what was predicted for the size that the
+ * server has by then: was it off by more than the stated error?  So a changed
+ * shared_buffers is checked, too: the predictions survive the restart.
+ *
+ * A prediction belongs to a period of ten minutes of the wall clock.  Its place
+ * is that period's number modulo the number of places, as in history.h.  One
+ * process writes.
+ */
+#ifndef WS_FORECAST_H
+#define WS_FORECAST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "advice.h"
+
+#define WS_FORECAST_SECONDS	600 /* of a period */
+#define WS_FORECAST_AHEAD	6	/* periods until a prediction is checked */
+#define WS_FORECAST_DAY		144 /* periods that count */
+
+/* A size of the grid; the ratio is NaN where there is a doubt. */
+typedef struct WsForecastPoint
+{
+	float		buffers;
+	float		hit_ratio;
+	float		error;
+} WsForecastPoint;
+
+typedef struct WsForecast
+{
+	uint64_t	period;			/* its number since 1970; 0: none */
+	WsForecastPoint points[WS_SWEEP_GRID];
+} WsForecast;
+
+typedef struct WsForecasts
+{
+	WsForecast	made[WS_FORECAST_AHEAD + 1];
+	/* twice the period's number, and one more if the prediction was right */
+	uint64_t	outcomes[WS_FORECAST_DAY];
+} WsForecasts;
+
+/*
+ * Keep the prediction of this time, in seconds since 1970, and check the one
+ * of an hour ago by the hit ratio that was measured with so many buffers.  Only
+ * the first call in a period counts.
+ */
+extern void ws_forecast_keep(WsForecasts *forecasts, int64_t now, const WsAdviceTable *table);
+extern void ws_forecast_check(WsForecasts *forecasts, int64_t now, double buffers,
+							  double hit_ratio);
+
+/* The predictions that were checked in the last day, and those right. */
+extern void ws_forecast_count(const WsForecasts *forecasts, int64_t now, int *checked, int *right);
+
+/* Add what others know: in each place the younger stays. */
+extern void ws_forecast_merge(WsForecasts *forecasts, const WsForecasts *other);
+
+#endif							/* WS_FORECAST_H */

@@ -1,0 +1,114 @@
+# The self-check of the cache advice: an hour later, was the prediction within its error, and
+# also for a size that shared_buffers got in between?
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use clock;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $clock = clock->new;
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->append_conf(
+	'postgresql.conf', q{
+shared_preload_libraries = 'working_set'
+working_set.interval = 1
+shared_buffers = '16MB'
+autovacuum = off
+fsync = off
+});
+$clock->lend(sub { $node->start });
+$node->safe_psql('postgres', q{
+	CREATE EXTENSION working_set;
+	CREATE TABLE pages AS SELECT g AS id, repeat('x', 1000) AS filler FROM generate_series(1, 21000) g;
+	ALTER TABLE pages ADD PRIMARY KEY (id);
+	VACUUM (FREEZE, ANALYZE) pages;
+});
+
+# Look-ups by key, all keys alike: 24 MB of pages.
+sub look_up
+{
+	$node->safe_psql('postgres', q{
+		SET enable_seqscan = off;
+		SET enable_bitmapscan = off;
+		SET enable_hashjoin = off;
+		SET enable_mergejoin = off;
+		SELECT sum(length(filler))
+		  FROM (SELECT 1 + floor(21000 * random())::int AS key FROM generate_series(1, 10000) OFFSET 0) AS wanted,
+		       LATERAL (SELECT filler FROM pages WHERE id = key) AS p});
+	return;
+}
+
+# So many seconds pass, and then the worker has published.
+sub let_pass
+{
+	my ($seconds) = @_;
+	my $moment = $node->safe_psql('postgres', 'SELECT clock_timestamp()');
+	$clock->pass($seconds);
+	$node->poll_query_until('postgres', "SELECT computed_at >= '$moment'::timestamptz + $seconds * interval '1 s' FROM working_set_recommendation")
+	  or die 'nothing was published';
+	return;
+}
+
+# Ten minutes, at whose end there is a load, counted over all of it.
+sub ten_minutes
+{
+	my ($load) = @_;
+	let_pass(599);
+	$load->();
+	let_pass(1);
+	return;
+}
+
+sub checked
+{
+	return split /\|/, $node->safe_psql('postgres', 'SELECT predictions_checked, predictions_within_error FROM working_set_info');
+}
+
+# All of these hit.
+sub look_at_one
+{
+	$node->safe_psql('postgres', q{
+		DO $$ BEGIN FOR i IN 1 .. 10000 LOOP PERFORM filler FROM pages WHERE id = 1; END LOOP; END $$});
+	return;
+}
+
+look_at_one();
+let_pass(61);
+ten_minutes(\&look_at_one) for 1 .. 6;
+is(join('|', checked()), '0|0', 'nothing is checked in the first hour');
+ten_minutes(\&look_at_one) for 1 .. 2;
+my ($checked, $right) = checked();
+cmp_ok($checked, '>=', 1, 'from then on, predictions are checked');
+is($right, $checked, 'and they were right');
+
+ten_minutes(\&look_up) for 1 .. 2;
+my ($later_checked, $later_right) = checked();
+cmp_ok($later_checked, '>', $checked, 'with another load, predictions are checked');
+is($later_right, $right, 'and were wrong');
+
+$node->safe_psql('postgres', 'SELECT working_set_reset()');
+is(join('|', checked()), '0|0', 'a reset forgets them');
+look_up();
+let_pass(61);
+ten_minutes(\&look_up) for 1 .. 5;
+
+# the size that was predicted for is there now
+is($node->safe_psql('postgres', q{
+	SELECT t.predicted_hit_ratio > p.predicted_hit_ratio + 0.1 FROM working_set_cache_advice AS t, working_set_cache_advice AS p
+	 WHERE t.size_factor = 2 AND p.size_factor = 1}), 't', 'with twice the size, far more look-ups are expected to hit');
+$node->append_conf('postgresql.conf', "shared_buffers = '32MB'");
+$clock->lend(sub { $node->restart });
+$node->poll_query_until('postgres', 'SELECT worker_pid > 0 FROM working_set_info') or die 'no worker';
+look_up() for 1 .. 3;
+let_pass(1);
+ten_minutes(\&look_up) for 1 .. 4;
+($checked, $right) = checked();
+cmp_ok($checked, '>=', 1, 'after a restart with that size, predictions from before it are checked');
+is($right, $checked, 'and they were right');
+
+done_testing();
