@@ -21,6 +21,8 @@
 #define HELD_NOT			0.2 /* no idle page is held below, */
 #define HELD_IN_FULL		0.5 /* and all above */
 
+#define NEEDED_MOST			1.25	/* times the proved pages */
+
 #define UNKNOWN_SLOWING		0.5 /* of growth that has just begun */
 
 /* Shares of the size from which the reason names them. */
@@ -105,13 +107,16 @@ ws_live_hazards(const WsLifeTable *t, int group, double *hazard)
 	}
 }
 
-/* How many of the items, *n, will be used again in the break-even time. */
+/*
+ * How many of the items, *n, will be used again in the break-even time; *again
+ * are those of them that were used more than once.
+ */
 static double
-will_come_back(const WsLifeTable *t, double *n)
+will_come_back(const WsLifeTable *t, double *n, double *again)
 {
 	double		live = 0;
 
-	*n = 0;
+	*n = *again = 0;
 	for (int g = 0; g < WS_LIFE_GROUPS; g++)
 	{
 		double		hazard[WS_LIFE_CLASSES];
@@ -122,6 +127,7 @@ will_come_back(const WsLifeTable *t, double *n)
 		{
 			stay_away *= 1 - hazard[s / WS_LIFE_STEPS_PER_CLASS];
 			live += t->population[g][s] * (1 - stay_away);
+			*again += g > 0 ? t->population[g][s] * (1 - stay_away) : 0;
 			*n += t->population[g][s];
 		}
 	}
@@ -138,22 +144,32 @@ share_to_hold(const WsLifeTable *t, double n)
 	return fmin(fmax((came_back - HELD_NOT) / (HELD_IN_FULL - HELD_NOT), 0), 1);
 }
 
+/* How many items to keep if so many come back, held ones included. */
+static double
+to_keep(const WsLifeTable *t, double n, double live)
+{
+	double		held = fmax(t->in_use + share_to_hold(t, n) * t->idle,
+							fmin(t->in_use + t->idle, HELD_IN_ANY_CASE * live));
+
+	return fmax(live, held);
+}
+
 WsLive
 ws_live_set(WsLife *life, const WsEstimate *window)
 {
 	const WsLifeTable *t = &life->table;
 	double		n;
-	double		live = will_come_back(t, &n);
-	double		held = t->in_use + t->idle;
+	double		again;
+	double		live = will_come_back(t, &n, &again);
 	WsLive		result = {.known = n > 0 || window->pages <= 0, .window = *window};
 
-	life->mark = held > MATTERS * live;
+	life->mark = t->in_use + t->idle > MATTERS * live;
 	if (n <= 0 || window->pages <= 0)
 		return result;
 
-	held = fmax(t->in_use + share_to_hold(t, n) * t->idle, fmin(held, HELD_IN_ANY_CASE * live));
-	result.holding = held > live;
-	result.pages = window->pages * fmin(fmax(live, held) / n, 1);
+	result.holding = to_keep(t, n, live) > live;
+	result.pages = window->pages * fmin(to_keep(t, n, live) / n, 1);
+	result.proved = window->pages * fmin(to_keep(t, n, again) / n, 1);
 	return result;
 }
 
@@ -308,6 +324,7 @@ live_set(const WsWorkload *w, WsRecommendation *r)
 		return;
 	r->pages = w->live.pages;
 	r->projected = w->live.projected;
+	r->needed = fmin(r->pages, NEEDED_MOST * w->live.proved);
 	r->window_seconds = w->break_even;
 	r->window = w->live.window;
 	name_live_set(w, r->reason, sizeof(r->reason));
@@ -340,6 +357,7 @@ ws_recommend(const WsHeuristic *h, const WsWorkload *w)
 	WsRecommendation r = {
 		.pages = NAN,
 		.projected = NAN,
+		.needed = NAN,
 		.window_seconds = WS_CURVE_WINDOWS * WS_CURVE_STEP,
 		.window = w->curve[WS_CURVE_WINDOWS - 1]
 	};
@@ -347,6 +365,8 @@ ws_recommend(const WsHeuristic *h, const WsWorkload *w)
 	h->recommend(w, &r);
 	if (isnan(r.projected))
 		r.projected = r.pages;
+	if (isnan(r.needed))
+		r.needed = r.pages;
 	if (r.reason[0] == '\0')
 		snprintf(r.reason, sizeof(r.reason), "this is the answer of %s", h->name);
 	return r;

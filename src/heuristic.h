@@ -16,6 +16,11 @@
  * the life table (life.h), and so from the sample.  Without a sample live_set
  * has no answer, and plateau_end is recommended.
  *
+ * The busiest time counts for days, so one wrong minute must not set it.  After
+ * a bulk load, and beside a dump, pages that were used once look live until
+ * the table has seen that they stay away.  So live_set counts at most a quarter
+ * more than what pages prove that were used more than once.
+ *
  * To add a heuristic, write its function beside live_set() in heuristic.c,
  * give it a WsMethod below, and a name in ws_heuristics[].  The function sets
  * r->pages, and r->window and r->window_seconds if pages is not about the
@@ -43,6 +48,7 @@ typedef struct WsLive
 	bool		known;			/* false: no item was seen yet */
 	bool		holding;		/* more than the life table would keep */
 	double		pages;			/* that are worth their memory */
+	double		proved;			/* the same of those used more than once */
 	double		projected;		/* the caller's part, by ws_project() */
 	WsEstimate	window;			/* all pages of the break-even time */
 } WsLive;
@@ -67,6 +73,7 @@ typedef struct WsRecommendation
 {
 	double		pages;			/* to cache; NaN: no answer */
 	double		projected;		/* pages a little later; default: pages */
+	double		needed;			/* pages for the busiest time; default: pages */
 	int			window_seconds; /* that pages is about; default: the longest */
 	WsEstimate	window;			/* its size */
 	char		reason[256];	/* a sentence without its full stop */

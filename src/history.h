@@ -36,7 +36,7 @@ typedef struct WsHistoryRow
 {
 	int64_t		number;			/* minutes or quarters since 1970; 0: no row */
 	double		working_set;
-	double		recommended;	/* with headroom, without the projection */
+	double		recommended;	/* needed: with headroom, not projected */
 	double		plateau_end;
 	double		live;
 	uint64_t	lookups;		/* at most WS_HISTORY_LOOKUPS_MAX */

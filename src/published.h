@@ -37,7 +37,7 @@ typedef struct WsPublished
 	double		plateau_end;	/* pages */
 	double		live;			/* pages; NaN: not known */
 	double		recommended;	/* pages: projected, with headroom */
-	double		needed;			/* pages: the heuristic's, with headroom */
+	double		needed;			/* pages: what the history gets */
 	double		peak;			/* pages: most needed, in history or now */
 	TimestampTz peak_at;
 	int			history_minutes;	/* of data in the history */

@@ -13,7 +13,8 @@
  *
  * Sizes.  recommended_cache_bytes is for the current load: for those who can
  * resize a cache at any time.  A change of shared_buffers takes a restart, so
- * its suggested value and the verdict are for the busiest time of the history.
+ * its suggested value and the verdict are for the busiest time of the history,
+ * in which pages that were used once hardly count (heuristic.h).
  *
  * Time.  Durations are measured in ticks, by a clock that nobody sets.  The
  * wall clock is for people and for the history.
@@ -139,7 +140,7 @@ run_heuristics(double data_seconds, WsPublished *p)
 	p->window_seconds = Min(chosen->window_seconds, (int) data_seconds);
 	p->pages = chosen->window.pages;
 	ws_estimate_bounds(&chosen->window, &p->low, &p->high);
-	p->needed = chosen->pages * (1 + ws_headroom);
+	p->needed = chosen->needed * (1 + ws_headroom);
 	p->recommended = chosen->projected * (1 + ws_headroom);
 	strlcpy(p->reason, chosen->reason, sizeof(p->reason));
 }
@@ -280,7 +281,7 @@ publish(void)
 	if (p.recommends)
 	{
 		row.working_set = p.pages;
-		row.recommended = p.needed; /* without the projection */
+		row.recommended = p.needed;
 		row.plateau_end = p.plateau_end;
 		row.live = p.live;
 		remember(&row, now, &p);

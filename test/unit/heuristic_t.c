@@ -6,12 +6,14 @@
  * test_all() runs every line of ws_heuristics[] on random workloads, so a new
  * heuristic is tested as soon as it has a line there.  plateau_end and live_set
  * are compared with their definitions, written a second time and plainly, on
- * many random series and life tables.
+ * many random series and life tables.  Workloads made up of pages show what
+ * enters the history.
  *
  * Seeds are fixed, so a run either always passes or always fails.
  */
 #include "tap.h"
 #include "heuristic.h"
+#include "history.h"
 #include "traces.h"
 
 #define K_SIGMA 5
@@ -265,6 +267,7 @@ typedef struct Found
 {
 	double		live;			/* items that come back */
 	double		share;			/* of the idle ones, that is held */
+	double		proved;			/* share that is kept of groups 1 and 2 */
 	int			lower;			/* classes that counted the group below */
 } Found;
 
@@ -278,7 +281,9 @@ typedef struct Found
 static double
 definition_live(const WsLifeTable *t, double n, bool *mark, Found *found)
 {
-	double		held = t->in_use + t->idle;
+	double		all = t->in_use + t->idle;
+	double		once = 0;
+	double		held;
 
 	*found = (Found) {0};
 	for (int g = 0; g < WS_LIFE_GROUPS; g++)
@@ -314,14 +319,20 @@ definition_live(const WsLifeTable *t, double n, bool *mark, Found *found)
 				stays_away *= 1 - hazard[later];
 			found->live += t->population[g][s] * (1 - stays_away);
 		}
+		if (g == 0)
+			once = found->live;
 	}
 
 	/* of a share of n/2 supposed marks, half of the items came back */
 	found->share = (t->came_back + 0.5 * n) / (t->marked + 0.5 * n);
 	found->share = found->share < 0.2 ? 0 : found->share > 0.5 ? 1 : (found->share - 0.2) / 0.3;
-	*mark = held > 1.1 * found->live;
+	*mark = all > 1.1 * found->live;
 	/* all may be held up to a fifth more than come back; beyond, the share */
-	held = fmax(t->in_use + found->share * t->idle, fmin(held, 1.2 * found->live));
+	held = t->in_use + found->share * t->idle;
+	found->proved = found->live - once;
+	found->proved = fmax(fmax(found->proved, held), fmin(all, 1.2 * found->proved));
+	found->proved = fmin(1, found->proved / n);
+	held = fmax(held, fmin(all, 1.2 * found->live));
 	return fmin(1, fmax(found->live, held) / n);
 }
 
@@ -342,6 +353,8 @@ test_live_definition(void)
 	long		lower = 0;
 	long		parts = 0;
 	double		farthest = 0;
+	double		farthest_proved = 0;
+	long		unproved = 0;
 
 	for (int i = 0; i < TRIALS; i++)
 	{
@@ -359,12 +372,15 @@ test_live_definition(void)
 		wrong += live.known != (n > 0 || pages == 0) || life->mark != mark ||
 			live.window.pages != pages || live.window.variance != 2 * pages;
 		wrong += !(live.pages >= 0 && live.pages <= pages);
+		wrong += !(live.proved >= 0 && live.proved <= live.pages * (1 + 1e-9));
 		unknown += !live.known;
 		if (n == 0 || pages == 0)
 		{
-			wrong += live.pages != 0 || live.holding;
+			wrong += live.pages != 0 || live.proved != 0 || live.holding;
 			continue;
 		}
+		farthest_proved = fmax(farthest_proved, fabs(live.proved / pages - found.proved));
+		unproved += live.proved < .8 * live.pages;
 		farthest = fmax(farthest, fabs(live.pages / pages - share));
 		if (fabs(share * n - found.live) > 1e-9 * n || found.live == 0)
 			wrong += live.holding != (share * n > found.live);
@@ -375,7 +391,8 @@ test_live_definition(void)
 	}
 	is_int(wrong, 0, "live set: any table, up to 2^53 pages: known, held and marked by the definition");
 	is_within(farthest, 0, 1e-9, "live set: and the share of live pages");
-	if (!ok(unknown > 500 && holding > 500 && marks > 500 && lower > 500 && parts > 500 &&
+	is_within(farthest_proved, 0, 1e-9, "live set: and of those used more than once");
+	if (!ok(unknown > 500 && unproved > 500 && holding > 500 && marks > 500 && lower > 500 && parts > 500 &&
 			holding < TRIALS / 2 && marks < TRIALS / 2, "live set: all of it happened"))
 		diag("unknown %ld, holding %ld, marks %ld, lower %ld, parts %ld", unknown, holding, marks,
 			 lower, parts);
@@ -464,6 +481,172 @@ test_constant(void)
 		   sqrt(variance) / n < .02,
 		   "pages of which %.2f %% return in each step: %.4f are live, exactly %.4f, error %.4f",
 		   100 * q, live.pages, exact / n, sqrt(variance) / n);
+		free(last);
+		free(life);
+	}
+}
+
+/* ---------------------------------------------------------------- workloads of pages */
+
+#define STEP	100				/* ticks; the break-even time has 90 steps */
+
+typedef enum Order
+{
+	ANY, IN_ORDER, ZIPF
+} Order;
+
+/* A part of a workload uses some pages so often in each of its steps. */
+typedef struct Part
+{
+	int			from;
+	int			until;			/* steps */
+	Order		order;
+	uint32_t	first;
+	uint32_t	pages;			/* 0: the part after the last */
+	uint32_t	uses;
+} Part;
+
+#define PARTS 4
+#define ALWAYS 0, 1000
+
+/* The uses of a step that ends now. */
+static void
+use_pages(const Part *part, const Zipf *zipf, int step, uint32_t now, uint32_t *last,
+		  uint64_t *seed)
+{
+	for (; part->pages > 0; part++)
+		for (uint32_t i = 0; i < part->uses && step >= part->from && step < part->until; i++)
+		{
+			uint32_t	page = part->order == ZIPF ? zipf_draw(zipf, seed) :
+				part->order == ANY ? random_below(seed, part->pages) :
+				((uint32_t) (step - part->from) * part->uses + i) % part->pages;
+			uint32_t	tick = now - random_below(seed, STEP);
+
+			page += part->first;
+			last[page] = tick > last[page] ? tick : last[page];
+		}
+}
+
+static Zipf *
+zipf_of(const Part *part)
+{
+	for (; part->pages > 0; part++)
+		if (part->order == ZIPF)
+			return zipf_new(part->pages, 0.9);
+	return NULL;
+}
+
+/* A step of a life table that knows every page; how many are in its window? */
+static WsEstimate
+step_all(WsLife *life, const uint32_t *last, uint32_t now)
+{
+	WsEstimate	window = {0};
+
+	ws_life_begin_step(life);
+	for (uint32_t i = 0; i < life->nitems; i++)
+		if (last[i] != 0)
+		{
+			ws_life_item(life, i, last[i], 0, now);
+			window.pages += now - last[i] < life->break_even;
+		}
+	ws_life_end_step(life, now, true);
+	return window;
+}
+
+/* Pages that turn out to be used again in time live from their last use on. */
+static void
+count_truth(const uint32_t *was, const uint32_t *last, uint32_t pages, uint32_t start,
+			double *change)
+{
+	for (uint32_t i = 0; i < pages; i++)
+		if (was[i] != 0 && last[i] != was[i] && last[i] - was[i] <= 9000)
+		{
+			change[(was[i] - start + STEP - 1) / STEP]++;
+			change[(last[i] - start + STEP - 1) / STEP]--;
+		}
+}
+
+/*
+ * The busiest time of whole workloads, from all their pages: the peak of the
+ * recommendations, the peak of what is needed, and the most that was true.
+ */
+static void
+test_busiest_time(void)
+{
+	enum
+	{
+		PAGES = 30000, STEPS = 360, START = 1000000
+	};
+	static const struct
+	{
+		const char *name;
+		int			from;		/* the first step that counts */
+		bool		real;		/* are these pages used again and again? */
+		Part		parts[PARTS];
+	}			table[] = {
+		/* a part of what was loaded is used then, and so all looks live */
+		{"bulk load before a smaller set", 1, false, {{0, 30, IN_ORDER, 0, 2740, 92}, {30, 1000, ANY, 0, 760, 150}}},
+		{"dump beside a set", 1, false, {{ALWAYS, ANY, 0, 1390, 250}, {180, 204, IN_ORDER, 1390, 20000, 500}}},
+		{"step up", 1, true, {{0, 180, ANY, 0, 400, 100}, {180, 1000, ANY, 400, 4000, 500}}},
+		{"batch of 10 minutes", 1, true, {{ALWAYS, ANY, 0, 300, 80}, {180, 240, ANY, 300, 3000, 500}}},
+		{"loop of 12 minutes", 1, true, {{ALWAYS, IN_ORDER, 0, 3600, 50}}},
+		{"uniform use, a mean gap of 5 minutes", 180, true, {{ALWAYS, ANY, 0, 3000, 100}}},
+		{"Zipf", 180, true, {{ALWAYS, ZIPF, 0, 10000, 500}}},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	{
+		static WsHistory before;
+		static WsHistory after;
+		static uint32_t was[PAGES];
+		WsLife	   *life = new_life(PAGES, 300);
+		uint32_t   *last = zeroed(PAGES, sizeof(uint32_t));
+		Zipf	   *zipf = zipf_of(table[i].parts);
+		uint64_t	seed = 180 + i;
+		double		change[STEPS + 91] = {0};
+		double		sum = 0;
+		double		most = 0;
+		WsWorkload	w = {.known_seconds = 7200, .page_bytes = 8192, .break_even = 900, .hold = 300};
+		WsHistoryEntry old;
+		WsHistoryEntry new;
+
+		ws_history_init(&before);
+		ws_history_init(&after);
+		for (int step = 0; step < STEPS + 90; step++)
+		{
+			uint32_t	now = START + (uint32_t) step * STEP;
+			WsHistoryRow row = {0};
+			WsEstimate	window;
+			WsRecommendation r;
+
+			memcpy(was, last, sizeof(was));
+			use_pages(table[i].parts, zipf, step, now, last, &seed);
+			count_truth(was, last, PAGES, START - STEP, change);
+			window = step_all(life, last, now);
+			w.live = ws_live_set(life, &window);
+			if (step < table[i].from || step >= STEPS)
+				continue;
+			w.live.projected = w.live.pages;
+			r = ws_recommend(&ws_heuristics[WS_METHOD_LIVE_SET], &w);
+			row.recommended = r.pages;
+			ws_history_add(&before, now / WS_TICKS_PER_SECOND, &row);
+			row.recommended = r.needed;
+			ws_history_add(&after, now / WS_TICKS_PER_SECOND, &row);
+		}
+		for (int step = 0; step <= STEPS; step++)
+		{
+			sum += change[step];
+			most = step > table[i].from ? fmax(most, sum) : 0;
+		}
+		(void) ws_history_peak(&before, INT64_C(1) << 40, INT64_C(1) << 40, &old);
+		(void) ws_history_peak(&after, INT64_C(1) << 40, INT64_C(1) << 40, &new);
+		/* a tenth for what the life table does not know, see bench/scenarios */
+		ok(table[i].real ? new.row.recommended == old.row.recommended && fabs(new.row.recommended / most - 1) < .1 :
+		   old.row.recommended > 2.5 * most && new.row.recommended > most && new.row.recommended < 1.25 * 1.1 * most,
+		   "busiest time, %s: %.0f pages were live, before %.0f, after %.0f", table[i].name, most,
+		   old.row.recommended, new.row.recommended);
+		if (zipf)
+			zipf_free(zipf);
 		free(last);
 		free(life);
 	}
@@ -568,6 +751,8 @@ broken_promise(const WsRecommendation *r, const WsWorkload *w)
 		return "no answer, though there is a sample";
 	if (!isnan(r->pages) && !(r->pages >= 0 && r->pages <= r->window.pages))
 		return "fewer pages than 0, or more than its window has";
+	if (isnan(r->pages) != isnan(r->needed) || r->needed < 0 || r->needed > r->pages)
+		return "needed are fewer than 0, or more than its pages";
 	if (!isnan(r->pages) && !(r->projected >= r->pages && isfinite(r->projected)))
 		return "projected to be fewer, of a curve that does not fall";
 	if (!(r->window.pages >= 0 && r->window.pages <= longest && isfinite(r->window.variance)))
@@ -648,7 +833,7 @@ test_defaults(void)
 	w.curve[9] = (WsEstimate) {5, 1, false};
 	w.curve[WS_CURVE_WINDOWS - 1] = (WsEstimate) {9, 2, true};
 	r = ws_recommend(&own, &w);
-	ok(r.pages == 5 && r.projected == 5, "a heuristic of three lines: its pages, which stay as they are");
+	ok(r.pages == 5 && r.projected == 5 && r.needed == 5, "a heuristic of three lines: its pages, which stay as they are");
 	ok(r.window_seconds == 600 && r.window.pages == 5 && r.window.variance == 1 && !r.window.saturated,
 	   "its window");
 	is_string(r.reason, "this is the answer of ten_minutes", "its reason is its name");
@@ -759,6 +944,7 @@ test_plateau_end(void)
 		is_string(r.reason, table[i].want, table[i].want);
 		p = ws_plateau(series, n, DEFAULTS);
 		wrong += n != WS_CURVE_WINDOWS || r.pages != p.pages || r.projected != p.projected ||
+			r.needed != p.pages ||
 			r.window_seconds != 60 * p.index || r.window.pages != p.pages ||
 			r.window.variance != table[i].variance * p.pages;
 	}
@@ -811,10 +997,16 @@ test_live_set(void)
 		w.live = (WsLive)
 		{
 			.known = true, .holding = table[i].hold > 0, .pages = table[i].live, .projected = 7,
-				.window = {.pages = table[i].window, .variance = 3}
+				.proved = i % 3 * table[i].live / 2,
+				.window =
+			{
+				.pages = table[i].window, .variance = 3
+			}
 		};
 		r = ws_recommend(&ws_heuristics[WS_METHOD_LIVE_SET], &w);
 		is_string(r.reason, table[i].want, table[i].want);
+		/* at most a quarter more than proved */
+		wrong += r.needed != table[i].live * (i % 3 == 0 ? 0 : i % 3 == 1 ? .625 : 1);
 		wrong += r.pages != table[i].live || r.projected != 7 ||
 			r.window_seconds != table[i].break_even || r.window.pages != table[i].window ||
 			r.window.variance != 3;
@@ -826,18 +1018,19 @@ test_live_set(void)
 	w.live.pages = 5;
 	w.live.projected = 6;
 	r = ws_recommend(&ws_heuristics[WS_METHOD_LIVE_SET], &w);
-	ok(isnan(r.pages) && isnan(r.projected), "live_set without a sample has no answer");
+	ok(isnan(r.pages) && isnan(r.projected) && isnan(r.needed), "live_set without a sample has no answer");
 }
 
 int
 main(void)
 {
-	plan(97 + 3 * WS_METHODS);
+	plan(98 + 3 * WS_METHODS + 7);
 	test_golden();
 	test_definition();
 	test_live_definition();
 	test_constant();
 	test_project();
+	test_busiest_time();
 	test_all();
 	test_defaults();
 	test_format();
