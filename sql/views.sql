@@ -25,7 +25,8 @@ SELECT sample_rate BETWEEN 0.000001 AND 1 AND log(2, sample_rate::numeric) % 1 =
 -- for a minute after a reset nothing is recommended
 SELECT working_set_reset() IS NOT NULL AS reset;
 SELECT status, computed_at, working_set_bytes, window_seconds, plateau_end_bytes,
-       recommended_cache_bytes, recommended_cache, live_bytes, peak_cache_bytes, peak_at,
+       recommended_cache_bytes, recommended_cache, recommended_low_bytes, recommended_high_bytes,
+       live_bytes, live_low_bytes, live_high_bytes, peak_cache_bytes, peak_at,
        suggested_shared_buffers, suggested_effective_cache_size, verdict
   FROM working_set_recommendation;
 -- and the reset emptied the history

@@ -112,11 +112,15 @@ CREATE FUNCTION working_set_recommendation(
 	OUT suggested_effective_cache_size text,
 	OUT reason text,
 	OUT recommended_cache_bytes bigint,
+	OUT recommended_low_bytes bigint,
+	OUT recommended_high_bytes bigint,
 	OUT working_set_bytes bigint,
 	OUT low_bytes bigint,
 	OUT high_bytes bigint,
 	OUT window_seconds integer,
 	OUT live_bytes bigint,
+	OUT live_low_bytes bigint,
+	OUT live_high_bytes bigint,
 	OUT plateau_end_bytes bigint,
 	OUT peak_cache_bytes bigint,
 	OUT peak_at timestamp with time zone,
@@ -148,11 +152,15 @@ COMMENT ON COLUMN working_set_recommendation.suggested_shared_buffers IS 'Value 
 COMMENT ON COLUMN working_set_recommendation.suggested_effective_cache_size IS 'Value for ALTER SYSTEM SET effective_cache_size, or NULL if there is no recommendation or the memory limit is not known';
 COMMENT ON COLUMN working_set_recommendation.reason IS 'Why this much is recommended, or why there is no recommendation';
 COMMENT ON COLUMN working_set_recommendation.recommended_cache_bytes IS 'Cache in bytes that the present workload needs, with its expected growth and working_set.headroom, or NULL if there is no recommendation';
+COMMENT ON COLUMN working_set_recommendation.recommended_low_bytes IS 'Lower 95 % bound of recommended_cache_bytes, or NULL if there is no recommendation';
+COMMENT ON COLUMN working_set_recommendation.recommended_high_bytes IS 'Upper 95 % bound of recommended_cache_bytes, or NULL if the sketch is full or there is no recommendation';
 COMMENT ON COLUMN working_set_recommendation.working_set_bytes IS 'Size in bytes of the working set of the last window_seconds, or NULL if there is no recommendation';
 COMMENT ON COLUMN working_set_recommendation.low_bytes IS 'Lower 95 % bound of working_set_bytes, or NULL if there is no recommendation';
 COMMENT ON COLUMN working_set_recommendation.high_bytes IS 'Upper 95 % bound of working_set_bytes, or NULL if the sketch is full or there is no recommendation';
 COMMENT ON COLUMN working_set_recommendation.window_seconds IS 'Length in seconds of the window that the method chose, or of the data if that is less, or NULL if there is no recommendation';
 COMMENT ON COLUMN working_set_recommendation.live_bytes IS 'Result in bytes of the method live_set, or NULL if it has too little data or no sample';
+COMMENT ON COLUMN working_set_recommendation.live_low_bytes IS 'Lower 95 % bound of live_bytes, or NULL if that is NULL';
+COMMENT ON COLUMN working_set_recommendation.live_high_bytes IS 'Upper 95 % bound of live_bytes, or NULL if that is NULL or the sketch is full';
 COMMENT ON COLUMN working_set_recommendation.plateau_end_bytes IS 'Result in bytes of the method plateau_end, or NULL if there is no recommendation';
 COMMENT ON COLUMN working_set_recommendation.peak_cache_bytes IS 'Largest cache in bytes that was needed within working_set.history, or NULL if there is no recommendation';
 COMMENT ON COLUMN working_set_recommendation.peak_at IS 'Start of the minute, or quarter of an hour, in which peak_cache_bytes was needed, or NULL if there is no recommendation';

@@ -23,6 +23,9 @@
 
 #define NEEDED_MOST			1.25	/* times the proved pages */
 
+#define SIGMAS				1.96	/* 95 % of a normal distribution */
+#define RULE_OF_THREE		(3 / SIGMAS)	/* sigma of none, in items */
+
 #define UNKNOWN_SLOWING		0.5 /* of growth that has just begun */
 
 /* Shares of the size from which the reason names them. */
@@ -80,96 +83,178 @@ ws_plateau(const double *series, int n, int min_offset, int window_size, double 
  * worth no less than one that was used once.
  */
 void
-ws_live_hazards(const WsLifeTable *t, int group, double *hazard)
+ws_live_hazards(const WsLifeTable *t, int group, WsHazard *hazard)
 {
 	double		younger = 0;
 	double		most = 0;
 
 	for (int c = 0; c < WS_LIFE_CLASSES; c++)
 	{
+		double		n = t->at_risk[group][c];
+		double		r = t->returned[group][c];
 		double		mass = 0;
-		double		n;
-		double		r;
+		double		prior;
 
 		for (int s = 0; s < WS_LIFE_STEPS_PER_CLASS; s++)
 			mass += t->population[group][c * WS_LIFE_STEPS_PER_CLASS + s];
 		most = fmax(most, mass);
-		n = t->at_risk[group][c] + PRIOR_WEIGHT * most;
-		r = t->returned[group][c] + PRIOR_WEIGHT * most * younger;
 		if (group > 0 && t->returned[group - 1][c] > t->at_risk[group - 1][c] * younger)
 		{
 			n += LOWER_WEIGHT * t->at_risk[group - 1][c];
 			r += LOWER_WEIGHT * t->returned[group - 1][c];
 		}
-		if (n > 0)
-			younger = fmin(r / n, HAZARD_MAX);
-		hazard[c] = younger;
+		prior = PRIOR_WEIGHT * most;
+		if (n + prior > 0)
+			younger = fmin((r + prior * younger) / (n + prior), HAZARD_MAX);
+		hazard[c] = (WsHazard)
+		{
+			younger, n, n > 0 ? prior / (n + prior) : 1
+		};
 	}
 }
 
+/* What a life table makes of its items; in items, variances in squares. */
+typedef struct Tally
+{
+	double		n;				/* all items */
+	double		live;			/* used again within the break-even time, */
+	double		again;			/* and used more than once before */
+	double		held;			/* whatever the table predicts */
+	double		variance;		/* of live */
+	double		variance_held;
+} Tally;
+
 /*
- * How many of the items, *n, will be used again in the break-even time; *again
- * are those of them that were used more than once.
+ * The variance of live that comes from the hazards of a group.  "gone" are the
+ * items that stay away, by idle time: what a hazard changes.
  */
 static double
-will_come_back(const WsLifeTable *t, double *n, double *again)
+greenwood(const double *gone, const WsHazard *hazard)
 {
-	double		live = 0;
+	double		slope[WS_LIFE_CLASSES];
+	double		younger = 0;
+	double		leaning = 0;	/* part of the older class's slope */
+	double		variance = 0;
 
-	*n = *again = 0;
+	for (int c = 0; c < WS_LIFE_CLASSES; c++)
+	{
+		slope[c] = WS_LIFE_STEPS_PER_CLASS * younger;
+		for (int i = 0; i < WS_LIFE_STEPS_PER_CLASS; i++)
+		{
+			double		g = gone[c * WS_LIFE_STEPS_PER_CLASS + i];
+
+			slope[c] += g * (WS_LIFE_STEPS_PER_CLASS - i);
+			younger += g;
+		}
+		slope[c] /= 1 - hazard[c].h;
+	}
+	for (int c = WS_LIFE_CLASSES - 1; c >= 0; c--)
+	{
+		/* half a use more, so that few items are not taken to be sure */
+		double		n = hazard[c].items + 1;
+		double		h = (hazard[c].items * hazard[c].h + 0.5) / n;
+		double		own;
+
+		slope[c] += leaning;
+		own = slope[c] * (1 - hazard[c].lean);
+		variance += own * own * h * (1 - h) / n;
+		leaning = slope[c] * hazard[c].lean;
+	}
+	return variance;
+}
+
+static void
+count_live(const WsLifeTable *t, Tally *y)
+{
+	double		squares = 0;
+
 	for (int g = 0; g < WS_LIFE_GROUPS; g++)
 	{
-		double		hazard[WS_LIFE_CLASSES];
+		WsHazard	hazard[WS_LIFE_CLASSES];
+		double		gone[WS_LIFE_STEPS];	/* will not come back */
 		double		stay_away = 1;
 
 		ws_live_hazards(t, g, hazard);
 		for (int s = WS_LIFE_STEPS - 1; s >= 0; s--)
 		{
-			stay_away *= 1 - hazard[s / WS_LIFE_STEPS_PER_CLASS];
-			live += t->population[g][s] * (1 - stay_away);
-			*again += g > 0 ? t->population[g][s] * (1 - stay_away) : 0;
-			*n += t->population[g][s];
+			double		live;
+
+			stay_away *= 1 - hazard[s / WS_LIFE_STEPS_PER_CLASS].h;
+			gone[s] = t->population[g][s] * stay_away;
+			live = t->population[g][s] * (1 - stay_away);
+			y->n += t->population[g][s];
+			y->live += live;
+			y->again += g > 0 ? live : 0;
+			squares += live * (1 - stay_away);
 		}
+		y->variance += greenwood(gone, hazard);
 	}
-	return live;
+	if (y->n > 0)
+		y->variance += squares - y->live * y->live / y->n;
 }
 
-/* The share of idle pages to hold, by how many marked pages came back. */
-static double
-share_to_hold(const WsLifeTable *t, double n)
+/* Hold a share of the idle pages, by how many marked pages came back. */
+static void
+count_held(const WsLifeTable *t, Tally *y)
 {
-	double		prior = HELD_PRIOR * n;
-	double		came_back = (t->came_back + prior) / (t->marked + prior);
+	double		prior = HELD_PRIOR * y->n;
+	double		marked = t->marked + prior;
+	double		came_back = (t->came_back + prior) / marked;
+	double		share = (came_back - HELD_NOT) / (HELD_IN_FULL - HELD_NOT);
+	double		slope = share > 0 && share < 1 ? t->idle / (HELD_IN_FULL - HELD_NOT) : 0;
 
-	return fmin(fmax((came_back - HELD_NOT) / (HELD_IN_FULL - HELD_NOT), 0), 1);
+	share = fmin(fmax(share, 0), 1);
+	y->held = t->in_use + share * t->idle;
+	y->variance_held = t->in_use + share * share * t->idle - y->held * y->held / y->n +
+		slope * slope * came_back * (1 - came_back) / marked;
 }
 
-/* How many items to keep if so many come back, held ones included. */
+/* How many items to keep if so many come back, and these are held. */
 static double
-to_keep(const WsLifeTable *t, double n, double live)
+to_keep(const Tally *y, double live, double held, double most)
 {
-	double		held = fmax(t->in_use + share_to_hold(t, n) * t->idle,
-							fmin(t->in_use + t->idle, HELD_IN_ANY_CASE * live));
+	return fmin(fmax(live, fmax(held, fmin(most, HELD_IN_ANY_CASE * live))), y->n);
+}
 
-	return fmax(live, held);
+/* The bounds: the errors of the sample, at their worst, and of the window. */
+static void
+set_bounds(WsLive *live, const Tally *y, double keep, double most)
+{
+	double		unsampled = fmax(1 - y->n / live->window.pages, 0);
+	double		few = RULE_OF_THREE * RULE_OF_THREE;
+	double		e = SIGMAS * sqrt(unsampled * (y->variance + few));
+	double		e_held = SIGMAS * sqrt(unsampled * (fmax(y->variance_held, 0) + few));
+	double		low = to_keep(y, y->live - e, y->held - e_held, most - e_held);
+	double		high = to_keep(y, y->live + e, y->held + e_held, most + e_held);
+	double		per_item = live->window.pages / y->n;
+	double		e_window = SIGMAS * sqrt(live->window.variance) * keep / y->n;
+
+	live->low = fmax(floor(live->pages - hypot(per_item * (keep - low), e_window)), 0);
+	live->high = live->window.saturated ? INFINITY :
+		ceil(live->pages + hypot(per_item * (high - keep), e_window));
 }
 
 WsLive
 ws_live_set(WsLife *life, const WsEstimate *window)
 {
 	const WsLifeTable *t = &life->table;
-	double		n;
-	double		again;
-	double		live = will_come_back(t, &n, &again);
-	WsLive		result = {.known = n > 0 || window->pages <= 0, .window = *window};
+	double		most = t->in_use + t->idle;
+	Tally		y = {0};
+	WsLive		result = {.window = *window};
+	double		keep;
 
-	life->mark = t->in_use + t->idle > MATTERS * live;
-	if (n <= 0 || window->pages <= 0)
+	count_live(t, &y);
+	result.known = y.n > 0 || window->pages <= 0;
+	life->mark = most > MATTERS * y.live;
+	if (y.n <= 0 || window->pages <= 0)
 		return result;
 
-	result.holding = to_keep(t, n, live) > live;
-	result.pages = window->pages * fmin(to_keep(t, n, live) / n, 1);
-	result.proved = window->pages * fmin(to_keep(t, n, again) / n, 1);
+	count_held(t, &y);
+	keep = to_keep(&y, y.live, y.held, most);
+	result.holding = keep > y.live;
+	result.pages = window->pages * (keep / y.n);
+	result.proved = window->pages * (to_keep(&y, y.again, y.held, most) / y.n);
+	set_bounds(&result, &y, keep, most);
 	return result;
 }
 
@@ -324,6 +409,8 @@ live_set(const WsWorkload *w, WsRecommendation *r)
 		return;
 	r->pages = w->live.pages;
 	r->projected = w->live.projected;
+	r->low = w->live.low;
+	r->high = w->live.high;
 	r->needed = fmin(r->pages, NEEDED_MOST * w->live.proved);
 	r->window_seconds = w->break_even;
 	r->window = w->live.window;
@@ -358,6 +445,7 @@ ws_recommend(const WsHeuristic *h, const WsWorkload *w)
 		.pages = NAN,
 		.projected = NAN,
 		.needed = NAN,
+		.low = NAN,
 		.window_seconds = WS_CURVE_WINDOWS * WS_CURVE_STEP,
 		.window = w->curve[WS_CURVE_WINDOWS - 1]
 	};
@@ -367,6 +455,14 @@ ws_recommend(const WsHeuristic *h, const WsWorkload *w)
 		r.projected = r.pages;
 	if (isnan(r.needed))
 		r.needed = r.pages;
+	if (isnan(r.low))
+	{
+		double		share = r.window.pages > 0 ? r.pages / r.window.pages : r.pages;
+
+		ws_estimate_bounds(&r.window, &r.low, &r.high);
+		r.low *= share;
+		r.high *= share;
+	}
 	if (r.reason[0] == '\0')
 		snprintf(r.reason, sizeof(r.reason), "this is the answer of %s", h->name);
 	return r;

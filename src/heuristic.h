@@ -48,6 +48,8 @@ typedef struct WsLive
 	bool		known;			/* false: no item was seen yet */
 	bool		holding;		/* more than the life table would keep */
 	double		pages;			/* that are worth their memory */
+	double		low;			/* 95 % bounds of pages, whole ones; */
+	double		high;			/* infinity if the sketch is full */
 	double		proved;			/* the same of those used more than once */
 	double		projected;		/* the caller's part, by ws_project() */
 	WsEstimate	window;			/* all pages of the break-even time */
@@ -74,6 +76,8 @@ typedef struct WsRecommendation
 	double		pages;			/* to cache; NaN: no answer */
 	double		projected;		/* pages a little later; default: pages */
 	double		needed;			/* pages for the busiest time; default: pages */
+	double		low;			/* 95 % bounds of pages; default: the same */
+	double		high;			/* share of the window's */
 	int			window_seconds; /* that pages is about; default: the longest */
 	WsEstimate	window;			/* its size */
 	char		reason[256];	/* a sentence without its full stop */
@@ -131,11 +135,36 @@ extern WsPlateau ws_plateau(const double *series, int n, int min_offset,
  * hold are kept even if the table gives them up, so that a pause does not empty
  * the cache.  Where too few of these came back, only a fifth more than the
  * table's answer is kept.  Sets life->mark for the next step.
+ *
+ * The bounds are for what a table of all pages would answer, not for what the
+ * workload will do.  Three errors are added as if independent:
+ *
+ *	- of the hazards: Greenwood's variance, h (1 - h) / n for the counts of each
+ *	  class, by the delta method, also through the older classes that lean on
+ *	  it.  n is the weight that counts have after decay.  They are up to twice
+ *	  as sure as that, but the same pages return again and again, which makes
+ *	  them less sure;
+ *	- of which pages are sampled: that of a mean over n of N pages;
+ *	- of the window's size.
+ *
+ * The first two are those of a sample: their variances shrink by 1 - n / N, and
+ * none of n items may be up to three.
+ *
+ * References: Greenwood 1926; Cochran 1977 (sampling from finite populations);
+ * Hanley and Lippman-Hand 1983 (the rule of three).
  */
 extern WsLive ws_live_set(WsLife *life, const WsEstimate *window);
 
-/* For each class of a group: the probability that a page is used in a step. */
-extern void ws_live_hazards(const WsLifeTable *table, int group, double *hazard);
+/* The probability that a page of a class is used in a step. */
+typedef struct WsHazard
+{
+	double		h;
+	double		items;			/* at risk, that it comes from */
+	double		lean;			/* weight of the younger class's h, 0 to 1 */
+} WsHazard;
+
+/* That of each class of a group. */
+extern void ws_live_hazards(const WsLifeTable *table, int group, WsHazard *hazard);
 
 /*
  * Where a growing size will be two periods from now, from its values now, one

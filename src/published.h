@@ -36,7 +36,11 @@ typedef struct WsPublished
 	double		high;
 	double		plateau_end;	/* pages */
 	double		live;			/* pages; NaN: not known */
+	double		live_low;		/* its bounds */
+	double		live_high;
 	double		recommended;	/* pages: projected, with headroom */
+	double		recommended_low;	/* its bounds */
+	double		recommended_high;
 	double		needed;			/* pages: what the history gets */
 	double		peak;			/* pages: most needed, in history or now */
 	TimestampTz peak_at;

@@ -61,11 +61,15 @@ WS_FUNCTION(ws_working_set_recommendation)
 	add_setting(&row, known, p->sizing.suggested_effective_cache_size);
 	ws_row_add_text(&row, ws_report_reason(&report));
 	ws_row_add_pages(&row, known, p->recommended);
+	ws_row_add_pages(&row, known, p->recommended_low);
+	ws_row_add_pages(&row, known, p->recommended_high);
 	ws_row_add_pages(&row, known, p->pages);
 	ws_row_add_pages(&row, known, p->low);
 	ws_row_add_pages(&row, known, p->high);
 	ws_row_add(&row, known, Int32GetDatum(p->window_seconds));
 	ws_row_add_pages(&row, known, p->live);
+	ws_row_add_pages(&row, known, p->live_low);
+	ws_row_add_pages(&row, known, p->live_high);
 	ws_row_add_pages(&row, known, p->plateau_end);
 	ws_row_add_pages(&row, known, p->peak);
 	ws_row_add(&row, known, TimestampTzGetDatum(p->peak_at));

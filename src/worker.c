@@ -126,6 +126,7 @@ run_heuristics(double data_seconds, WsPublished *p)
 	uint32		ages[WS_CURVE_WINDOWS];
 	WsRecommendation r[WS_METHODS];
 	const WsRecommendation *chosen;
+	double		growth;			/* expected; the bounds are without its error */
 
 	for (int i = 0; i < WS_CURVE_WINDOWS; i++)
 		ages[i] = (i + 1) * WS_CURVE_STEP * WS_TICKS_PER_SECOND;
@@ -134,6 +135,8 @@ run_heuristics(double data_seconds, WsPublished *p)
 	for (int i = 0; i < WS_METHODS; i++)
 		r[i] = ws_recommend(&ws_heuristics[i], &w);
 	p->live = r[WS_METHOD_LIVE_SET].pages;
+	p->live_low = r[WS_METHOD_LIVE_SET].low;
+	p->live_high = r[WS_METHOD_LIVE_SET].high;
 	p->plateau_end = r[WS_METHOD_PLATEAU_END].pages;
 	p->method = isnan(r[ws_method].pages) ? WS_METHOD_PLATEAU_END : ws_method;
 	chosen = &r[p->method];
@@ -142,6 +145,9 @@ run_heuristics(double data_seconds, WsPublished *p)
 	ws_estimate_bounds(&chosen->window, &p->low, &p->high);
 	p->needed = chosen->needed * (1 + ws_headroom);
 	p->recommended = chosen->projected * (1 + ws_headroom);
+	growth = chosen->projected - chosen->pages;
+	p->recommended_low = (chosen->low + growth) * (1 + ws_headroom);
+	p->recommended_high = (chosen->high + growth) * (1 + ws_headroom);
 	strlcpy(p->reason, chosen->reason, sizeof(p->reason));
 }
 

@@ -268,6 +268,8 @@ typedef struct Found
 	double		live;			/* items that come back */
 	double		share;			/* of the idle ones, that is held */
 	double		proved;			/* share that is kept of groups 1 and 2 */
+	double		squares;		/* of the items' chances, summed */
+	double		hazard[WS_LIFE_GROUPS][WS_LIFE_CLASSES];
 	int			lower;			/* classes that counted the group below */
 } Found;
 
@@ -285,7 +287,7 @@ definition_live(const WsLifeTable *t, double n, bool *mark, Found *found)
 	double		once = 0;
 	double		held;
 
-	*found = (Found) {0};
+	memset(found, 0, sizeof(*found));
 	for (int g = 0; g < WS_LIFE_GROUPS; g++)
 	{
 		double		hazard[WS_LIFE_STEPS];
@@ -309,6 +311,7 @@ definition_live(const WsLifeTable *t, double n, bool *mark, Found *found)
 			}
 			if (risk > 0)
 				younger = fmin(back / risk, 0.9999);
+			found->hazard[g][c] = younger;
 			hazard[3 * c] = hazard[3 * c + 1] = hazard[3 * c + 2] = younger;
 		}
 		for (int s = 0; s < WS_LIFE_STEPS; s++)
@@ -318,6 +321,7 @@ definition_live(const WsLifeTable *t, double n, bool *mark, Found *found)
 			for (int later = s; later < WS_LIFE_STEPS; later++)
 				stays_away *= 1 - hazard[later];
 			found->live += t->population[g][s] * (1 - stays_away);
+			found->squares += t->population[g][s] * (1 - stays_away) * (1 - stays_away);
 		}
 		if (g == 0)
 			once = found->live;
@@ -652,6 +656,241 @@ test_busiest_time(void)
 	}
 }
 
+/* A sample: each page with the same probability, and a table of its own. */
+typedef struct Sampled
+{
+	WsLife	   *life;
+	uint32_t	n;
+	uint32_t   *page;
+} Sampled;
+
+static Sampled
+sample_of(uint32_t pages, uint32_t one_in, uint64_t *seed)
+{
+	Sampled		s = {.page = zeroed(pages, sizeof(uint32_t))};
+
+	for (uint32_t i = 0; i < pages; i++)
+		if (random_below(seed, one_in) == 0)
+			s.page[s.n++] = i;
+	s.life = new_life(s.n, 300);
+	return s;
+}
+
+static void
+step_sample(const Sampled *s, const uint32_t *last, uint32_t now)
+{
+	ws_life_begin_step(s->life);
+	for (uint32_t i = 0; i < s->n; i++)
+		if (last[s->page[i]] != 0)
+			ws_life_item(s->life, i, last[s->page[i]], 0, now);
+	ws_life_end_step(s->life, now, true);
+}
+
+/*
+ * Many samples of the same pages, and a window with an error.  The bounds of
+ * each are to hold what a table of all pages answers, from when hardly anything
+ * is known to the steady state.  Of 200 bounds of 95 % so many hold that 90 %
+ * are 3.2 standard errors less, though each sample is looked at four times.
+ */
+static void
+test_bounds(void)
+{
+	enum
+	{
+		PAGES = 24000, SAMPLES = 50, LOOKS = 4, START = 1000000
+	};
+	static const int looks[LOOKS] = {12, 40, 100, 190};
+	static const struct
+	{
+		const char *name;
+		uint32_t	one_in;
+		Part		parts[PARTS];
+	}			table[] = {
+		{"Zipf", 16, {{ALWAYS, ZIPF, 0, 20000, 1000}}},
+		{"Zipf, of which few are sampled", 100, {{ALWAYS, ZIPF, 0, 20000, 1000}}},
+		{"Zipf, of which half is sampled", 2, {{ALWAYS, ZIPF, 0, 20000, 1000}}},
+		{"scans beside a hot set", 16, {{ALWAYS, ANY, 0, 2000, 400}, {30, 42, IN_ORDER, 2000, 12000, 1000}, {90, 120, IN_ORDER, 14000, 10000, 300}}},
+		{"slow pages", 16, {{ALWAYS, ANY, 0, 20000, 300}}},
+		{"very slow pages", 16, {{ALWAYS, ANY, 0, 24000, 60}}},
+		{"a set that is left", 16, {{0, 30, ANY, 0, 8000, 800}, {30, 1000, ANY, 8000, 3000, 300}}},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	{
+		WsLife	   *life = new_life(PAGES, 300);
+		uint32_t   *last = zeroed(PAGES, sizeof(uint32_t));
+		Zipf	   *zipf = zipf_of(table[i].parts);
+		uint64_t	seed = 280 + i;
+		Sampled		samples[SAMPLES];
+		int			look = 0;
+		int			inside = 0;
+		double		width = 0;	/* half of it, and the error; at the last look */
+		double		squares = 0;
+
+		for (int k = 0; k < SAMPLES; k++)
+			samples[k] = sample_of(PAGES, table[i].one_in, &seed);
+		for (int step = 0; look < LOOKS; step++)
+		{
+			uint32_t	now = START + (uint32_t) step * STEP;
+			WsEstimate	window;
+			double		truth;
+
+			use_pages(table[i].parts, zipf, step, now, last, &seed);
+			window = step_all(life, last, now);
+			truth = ws_live_set(life, &window).pages;
+			width = squares = 0;
+			for (int k = 0; k < SAMPLES; k++)
+			{
+				double		sigma = .0046 * window.pages;
+				WsEstimate	estimate = {window.pages + sigma * random_normal(&seed), sigma * sigma, false};
+				WsLive		live;
+
+				step_sample(&samples[k], last, now);
+				live = ws_live_set(samples[k].life, &estimate);
+				inside += step == looks[look] && live.low <= truth && truth <= live.high;
+				width += (live.high - live.low) / 2 / SAMPLES;
+				squares += (live.pages - truth) * (live.pages - truth) / SAMPLES;
+			}
+			look += step == looks[look];
+		}
+		ok(inside >= .9 * SAMPLES * LOOKS, "bounds, %s: %d of %d hold the truth", table[i].name,
+		   inside, SAMPLES * LOOKS);
+		/* an error that is found from 50 has a standard error of a tenth */
+		width /= 1.96 * sqrt(squares);
+		ok(width > .7 && width < 2.5, "bounds, %s: %.2f times the width of the errors", table[i].name, width);
+		for (int k = 0; k < SAMPLES; k++)
+		{
+			free(samples[k].life);
+			free(samples[k].page);
+		}
+		if (zipf)
+			zipf_free(zipf);
+		free(last);
+		free(life);
+	}
+}
+
+/*
+ * The variance by its definition: what each class's count of returns changes,
+ * found by changing it.
+ */
+static double
+definition_variance(WsLifeTable *t, int g, double n)
+{
+	double		variance = 0;
+	bool		mark;
+	Found		found;
+
+	for (int c = 0; c < 30; c++)
+	{
+		double		risk = t->at_risk[g][c];
+		double		back = t->returned[g][c];
+		double		h;
+		double		live[2];
+
+		for (int k = 0; k < 2; k++)
+		{
+			t->returned[g][c] = back + (k - .5) * 1e-4 * risk;
+			(void) definition_live(t, n, &mark, &found);
+			live[k] = found.live;
+		}
+		t->returned[g][c] = back;
+		(void) definition_live(t, n, &mark, &found);
+		h = (risk * found.hazard[g][c] + .5) / (risk + 1);
+		variance += pow((live[1] - live[0]) / 1e-4, 2) * h * (1 - h) / (risk + 1);
+	}
+	return variance + found.squares - found.live * found.live / n;
+}
+
+/*
+ * The bounds by their definition, for tables of one group, each error for
+ * itself.  Of a window of fewer pages all are sampled.
+ */
+static void
+test_bounds_definition(void)
+{
+	WsLife	   *life = new_life(1, 300);
+	WsLifeTable *t = &life->table;
+	uint64_t	seed = 95;
+	double		farthest = 0;
+	long		wrong = 0;
+	long		inner = 0;
+	long		ramp = 0;
+
+	for (int i = 0; i < 3000; i++)
+	{
+		double		scale = random_below(&seed, 4) == 0 ? .5 : exp(5 * random_unit(&seed));
+		double		n = 0;
+		WsEstimate	window;
+		Found		found;
+		bool		mark;
+		WsLive		live;
+		double		keep[3];
+		double		share;
+		double		marks;
+		double		variance;
+		double		held;
+		double		held_variance;
+		double		e_window;
+		double		low;
+		double		high;
+
+		(void) random_table(life, &seed);
+		for (int g = 0; g < WS_LIFE_GROUPS; g++)
+			for (int c = 0; c < 30; c++)
+			{
+				if (g != i % 3)
+					t->at_risk[g][c] = t->returned[g][c] = 0;
+				/* the changes are to stay among possible ones */
+				t->returned[g][c] = fmin(fmax(t->returned[g][c], .001 * t->at_risk[g][c]), .9 * t->at_risk[g][c]);
+				for (int s = 3 * c; s < 3 * c + 3; s++)
+					n += t->population[g][s] *= g == i % 3;
+			}
+		if (n < 1)
+			continue;
+		t->idle = fmin(t->idle, n);
+		t->in_use = fmin(t->in_use, n - t->idle);
+		window.pages = n * scale;
+		window.variance = random_below(&seed, 2) * pow(.01 * n * scale, 2);
+		window.saturated = random_below(&seed, 9) == 0;
+		live = ws_live_set(life, &window);
+		variance = definition_variance(t, i % 3, n);
+		(void) definition_live(t, n, &mark, &found);
+
+		marks = t->marked + .5 * n;
+		share = (t->came_back + .5 * n) / marks;
+		held = t->in_use + found.share * t->idle;
+		held_variance = t->in_use + found.share * found.share * t->idle - held * held / n;
+		if (found.share > 0 && found.share < 1)
+			held_variance += pow(t->idle / .3, 2) * share * (1 - share) / marks;
+		ramp += found.share > 0 && found.share < 1;
+		for (int k = 0; k < 3; k++)
+		{
+			/* three more than none, of those that are not sampled */
+			double		unsampled = scale < 1 ? 0 : 1 - 1 / scale;
+			double		e = (k - 1) * sqrt(unsampled * (1.96 * 1.96 * variance + 9));
+			double		e_held = (k - 1) * sqrt(unsampled * (1.96 * 1.96 * fmax(held_variance, 0) + 9));
+
+			keep[k] = fmax(found.live + e, fmax(held + e_held, fmin(t->in_use + t->idle + e_held, 1.2 * (found.live + e))));
+			keep[k] = fmax(fmin(keep[k], n), 0);
+		}
+		e_window = 1.96 * sqrt(window.variance) * keep[1] / n;
+		low = fmax(live.pages - hypot(scale * (keep[1] - keep[0]), e_window), 0);
+		high = live.pages + hypot(scale * (keep[2] - keep[1]), e_window);
+		inner += low > 0 && high < window.pages;
+		wrong += !(live.low >= 0 && live.low <= live.pages && live.high >= live.pages) ||
+			live.low != floor(live.low) || isinf(live.high) != window.saturated;
+		/* rounded outward */
+		if (window.saturated)
+			high = live.high;
+		farthest = fmax(farthest, fmax(fabs(low - .5 - live.low), fabs(high + .5 - live.high)) - .5 - 1e-3 * (high - low));
+	}
+	is_int(wrong, 0, "bounds: whole pages around the size, and no upper one of a full sketch");
+	is_within(farthest, 0, 1e-6, "bounds: those of the definition");
+	ok(inner > 500 && ramp > 30, "bounds: many are inside the window (%ld, %ld)", inner, ramp);
+	free(life);
+}
+
 static void
 test_project(void)
 {
@@ -753,6 +992,8 @@ broken_promise(const WsRecommendation *r, const WsWorkload *w)
 		return "fewer pages than 0, or more than its window has";
 	if (isnan(r->pages) != isnan(r->needed) || r->needed < 0 || r->needed > r->pages)
 		return "needed are fewer than 0, or more than its pages";
+	if (isnan(r->pages) != isnan(r->low) || r->low < 0 || r->low > r->pages || r->high < r->pages)
+		return "its bounds are not around it";
 	if (!isnan(r->pages) && !(r->projected >= r->pages && isfinite(r->projected)))
 		return "projected to be fewer, of a curve that does not fall";
 	if (!(r->window.pages >= 0 && r->window.pages <= longest && isfinite(r->window.variance)))
@@ -833,6 +1074,7 @@ test_defaults(void)
 	w.curve[9] = (WsEstimate) {5, 1, false};
 	w.curve[WS_CURVE_WINDOWS - 1] = (WsEstimate) {9, 2, true};
 	r = ws_recommend(&own, &w);
+	ok(r.low == 3 && r.high == 7, "its bounds: those of the window, 5 and 1.96 standard errors");
 	ok(r.pages == 5 && r.projected == 5 && r.needed == 5, "a heuristic of three lines: its pages, which stay as they are");
 	ok(r.window_seconds == 600 && r.window.pages == 5 && r.window.variance == 1 && !r.window.saturated,
 	   "its window");
@@ -840,6 +1082,7 @@ test_defaults(void)
 	r = ws_recommend(&other, &w);
 	ok(r.window_seconds == 3600 && r.window.pages == 9 && r.window.variance == 2 && r.window.saturated,
 	   "without a window of its own: the longest");
+	ok(fabs(r.low - 6 * 5 / 9.) < 1e-12 && isinf(r.high), "its bounds: the same share of the window's");
 }
 
 /* ---------------------------------------------------------------- sentences */
@@ -936,6 +1179,8 @@ test_plateau_end(void)
 		WsRecommendation r;
 		WsPlateau	p;
 		double		series[MAX_POINTS];
+		double		low;
+		double		high;
 		int			n = draw(table[i].stretch, series);
 
 		for (int k = 0; k < n; k++)
@@ -943,6 +1188,8 @@ test_plateau_end(void)
 		r = ws_recommend(&ws_heuristics[WS_METHOD_PLATEAU_END], &w);
 		is_string(r.reason, table[i].want, table[i].want);
 		p = ws_plateau(series, n, DEFAULTS);
+		ws_estimate_bounds(&r.window, &low, &high);
+		wrong += r.low != low || r.high != high;
 		wrong += n != WS_CURVE_WINDOWS || r.pages != p.pages || r.projected != p.projected ||
 			r.needed != p.pages ||
 			r.window_seconds != 60 * p.index || r.window.pages != p.pages ||
@@ -997,7 +1244,7 @@ test_live_set(void)
 		w.live = (WsLive)
 		{
 			.known = true, .holding = table[i].hold > 0, .pages = table[i].live, .projected = 7,
-				.proved = i % 3 * table[i].live / 2,
+				.proved = i % 3 * table[i].live / 2, .low = .5, .high = 9,
 				.window =
 			{
 				.pages = table[i].window, .variance = 3
@@ -1007,7 +1254,7 @@ test_live_set(void)
 		is_string(r.reason, table[i].want, table[i].want);
 		/* at most a quarter more than proved */
 		wrong += r.needed != table[i].live * (i % 3 == 0 ? 0 : i % 3 == 1 ? .625 : 1);
-		wrong += r.pages != table[i].live || r.projected != 7 ||
+		wrong += r.pages != table[i].live || r.projected != 7 || r.low != .5 || r.high != 9 ||
 			r.window_seconds != table[i].break_even || r.window.pages != table[i].window ||
 			r.window.variance != 3;
 	}
@@ -1024,13 +1271,15 @@ test_live_set(void)
 int
 main(void)
 {
-	plan(98 + 3 * WS_METHODS + 7);
+	plan(124 + 3 * WS_METHODS);
 	test_golden();
 	test_definition();
 	test_live_definition();
 	test_constant();
 	test_project();
 	test_busiest_time();
+	test_bounds();
+	test_bounds_definition();
 	test_all();
 	test_defaults();
 	test_format();
