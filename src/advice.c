@@ -130,9 +130,9 @@ standard_error(const WsTally *t, int size)
 	return jackknife(ratio, WS_ERROR_GROUPS);
 }
 
-/* The counts without one block of the time, for each of "most" or fewer. */
+/* The counts without one block of the time, for each; returns how many. */
 static int
-leave_out(const WsAdviceFacts *f, int most, WsTally *without)
+leave_out(const WsAdviceFacts *f, WsTally *without)
 {
 	int			used = 0;
 	int			next = 0;
@@ -140,7 +140,7 @@ leave_out(const WsAdviceFacts *f, int most, WsTally *without)
 
 	for (int i = 0; i < f->nparts; i++)
 		used += f->parts[i].hits + f->parts[i].reads > 0;
-	n = used < most ? used : most;
+	n = used < BLOCKS ? used : BLOCKS;
 	for (int i = 0; i < n; i++)
 		without[i] = *f->tally;
 	for (int i = 0; i < f->nparts; i++)
@@ -151,14 +151,6 @@ leave_out(const WsAdviceFacts *f, int most, WsTally *without)
 			subtract(&without[next++ * n / used], part);
 	}
 	return n;
-}
-
-/* A hit ratio that all blocks of the time but one show. */
-static double
-ratio_without(const WsTally *without, int block, int size)
-{
-	return hit_ratio(predict_all_reads(&without[block], size, -1),
-					 without[block].hits + without[block].reads);
 }
 
 /*
@@ -172,17 +164,11 @@ change_error(const WsTally *without, int n, int size)
 	double		variance = BLOCKS_SUPPOSED * VARIATION * VARIATION;
 
 	for (int i = 0; i < n; i++)
-		ratio[i] = ratio_without(without, i, size);
+		ratio[i] = hit_ratio(predict_all_reads(&without[i], size, -1),
+							 without[i].hits + without[i].reads);
 	if (n > 1)
 		variance += n * (n - 1) * pow(jackknife(ratio, n), 2);
 	return QUANTILE_OF_BLOCKS * sqrt(variance / (n - 1 + BLOCKS_SUPPOSED) / n);
-}
-
-/* How far each half of the time is from the whole. */
-static double
-trend(const WsTally *without, int n, int size)
-{
-	return n < 2 ? 0 : fabs(ratio_without(without, 1, size) - ratio_without(without, 0, size)) / 2;
 }
 
 /*
@@ -275,9 +261,7 @@ ws_advise(const WsAdviceFacts *f, WsAdviceTable *table)
 	double		accesses = t->hits + t->reads;
 	WsAdvice   *present = &table->rows[WS_SWEEP_PRESENT];
 	WsTally		blocks[BLOCKS];
-	WsTally		halves[2];
-	int			nblocks = leave_out(f, BLOCKS, blocks);
-	int			nhalves = leave_out(f, 2, halves);
+	int			nblocks = leave_out(f, blocks);
 
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 		predict_row(t, i, f->nbuffers, f->factors[i], f->resident[i] >= FEW_PAGES, &table->rows[i]);
@@ -295,8 +279,7 @@ ws_advise(const WsAdviceFacts *f, WsAdviceTable *table)
 		if (isnan(row->hit_ratio))
 			continue;
 		if (!isnan(table->difference))
-			row->error = row_error(f, table, i, fmax(change_error(blocks, nblocks, i),
-													 trend(halves, nhalves, i)));
+			row->error = row_error(f, table, i, change_error(blocks, nblocks, i));
 		if (present->reads_per_second > 0)
 			row->read_factor = row->reads_per_second / present->reads_per_second;
 	}

@@ -12,12 +12,12 @@
  * The error has five parts.  Leaving out one group of sampled pages at a time
  * shows how much the answer depends on the sample, and leaving out one block of
  * the time, how much it depends on when it was asked (the jackknife; Tukey
- * 1958).  The halves of the time show whether it changes.  The prediction for
- * the present size is not made to agree with the measured hit ratio, so their
- * difference, now and lately, shows how wrong the simulation is.  Misses of a
- * simulated cache that is not full yet may be hits of one that has been so
- * large for long.  The farther a size is from the present one, and the more it
- * changes what becomes of scans, the less does any of this prove.
+ * 1958).  The prediction for the present size is not made to agree with the
+ * measured hit ratio, so their difference, now and lately, shows how wrong the
+ * simulation is.  Misses of a simulated cache that is not full yet may be hits
+ * of one that has been so large for long.  The farther a size is from the
+ * present one, and the more it changes what becomes of scans, the less does any
+ * of this prove.
  */
 #ifndef WS_ADVICE_H
 #define WS_ADVICE_H

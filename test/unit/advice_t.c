@@ -166,11 +166,11 @@ define_sampling(const WsTally *t, const WsAdvice *rows, int size, double residen
 }
 
 /*
- * The time: what the parts say that saw any access, in so many blocks of about
- * as many parts.  Returns how many blocks, and the hit ratio without each.
+ * The time: what the parts say that saw any access, in up to eight blocks of
+ * about as many parts.  Returns how many blocks, and the hit ratio without each.
  */
 static int
-define_blocks(const WsAdviceFacts *f, int most, int size, double *without)
+define_blocks(const WsAdviceFacts *f, int size, double *without)
 {
 	int			number[PARTS];	/* of a part that saw any access; -1 */
 	int			n = 0;
@@ -182,7 +182,7 @@ define_blocks(const WsAdviceFacts *f, int most, int size, double *without)
 
 		number[i] = part->hits > 0 || part->reads > 0 ? n++ : -1;
 	}
-	blocks = n < most ? n : most;
+	blocks = n < 8 ? n : 8;
 	for (int b = 0; b < blocks; b++)
 	{
 		WsTally		sum;
@@ -201,18 +201,16 @@ define_blocks(const WsAdviceFacts *f, int most, int size, double *without)
 
 /*
  * How much depends on the time: blocks vary as the jackknife says, with three
- * more that differ by 0.002.  Or as far as a half is from the mean of both.
+ * more that differ by 0.002.
  */
 static double
 define_change(const WsAdviceFacts *f, int size)
 {
 	double		without[8];
-	double		halves[2];
-	int			n = define_blocks(f, 8, size, without);
+	int			n = define_blocks(f, size, without);
 	double		mean = 0;
 	double		square = 0;
 	double		of_block;
-	double		change;
 
 	/* without block b, the mean is off by a block's deviation over n - 1 */
 	for (int b = 0; b < n; b++)
@@ -220,13 +218,7 @@ define_change(const WsAdviceFacts *f, int size)
 	for (int b = 0; b < n && n > 1; b++)
 		square += pow((without[b] - mean) * (n - 1), 2);
 	of_block = (square + 3 * 0.002 * 0.002) / (n - 1 + 3);
-	change = 2.23 * sqrt(of_block / n);
-	if (n > 1)
-	{
-		define_blocks(f, 2, size, halves);
-		change = fmax(change, fabs(halves[0] - halves[1]) / 2);
-	}
-	return change;
+	return 2.23 * sqrt(of_block / n);
 }
 
 /* What is left beside: see advice.h. */
