@@ -32,7 +32,8 @@ my @names = qw(magic format block system place at length tick_ms registers floor
 # places in the body, which is all but header and checksum
 my $row_size = 56;
 my $quarters = 1440 * $row_size;
-my $cells = $quarters + 2880 * $row_size;
+my $forecasts = $quarters + 2880 * $row_size;
+my $cells = $forecasts + 7 * (8 + 20 * 12) + 144 * 8;
 
 # what is in a file: the numbers of its header by name, and its body
 sub read_state

@@ -99,7 +99,7 @@ test_empty(void)
 	   ws_history_known(&h, NOON, DAY) == 0 && !ws_history_peak(&h, NOON, DAY, &peak) &&
 	   !ws_history_peak(&h, 0, DAY, &peak) && ws_history_set_back(&h, NOON, DAY) == 0,
 	   "a new history has no row");
-	ok(sizeof(WsHistory) == 56 * (1440 + 2880) + sizeof(WsForecasts) && WS_HISTORY_ENTRIES == 1440 + 2880,
+	ok(sizeof(WsHistory) == 56 * (1440 + 2880) + 7 * (8 + 20 * 12) + 144 * 8 && WS_HISTORY_ENTRIES == 1440 + 2880,
 	   "it has the size that its description gives");
 }
 
