@@ -22,15 +22,22 @@ foreign_database() {
     esac
 }
 
-# foreign_begin WORKLOAD: a database as it was at first.  Each size has to find the same data, and
-# updates leave other data behind.
-foreign_begin() {
+# foreign_original WORKLOAD: its database as it is at first, if that is not there
+foreign_original() {
     local database
     database=$(foreign_database "$1")
     if [ -z "$(sql "SELECT 1 FROM pg_database WHERE datname = 'original_$database'")" ]; then
         foreign_create "$database"
         sql "ALTER DATABASE $database RENAME TO original_$database"
     fi
+}
+
+# foreign_begin WORKLOAD: a database as it was at first.  Each size has to find the same data, and
+# updates leave other data behind.
+foreign_begin() {
+    local database
+    database=$(foreign_database "$1")
+    foreign_original "$1"
     quietly dropdb --if-exists "$database"
     sql "CREATE DATABASE $database TEMPLATE original_$database STRATEGY file_copy"
 }
@@ -64,7 +71,8 @@ foreign_scripts() {
 \\set aid permute(random_zipfian(1, $accounts, 1.05), $accounts, 7) + 1
 SELECT abalance FROM pgbench_accounts WHERE aid = :aid;
 SQL
-    cat >"$TMPDIR/zipf_update.sql" <<SQL
+    # not of the hottest rows, whose versions would be as many as pg_dump is slow
+    cat >"$TMPDIR/update.sql" <<SQL
 \\set aid random(1, $accounts)
 UPDATE pgbench_accounts SET abalance = abalance + 1 WHERE aid = :aid;
 SQL
@@ -85,7 +93,10 @@ SQL
 
 tpcc_mix=(-f "$TMPDIR/tpcc_aa.sql@45" -f "$TMPDIR/tpcc_ab.sql@43" -f "$TMPDIR/tpcc_ac.sql@4" -f "$TMPDIR/tpcc_ad.sql@4"
     -f "$TMPDIR/tpcc_ae.sql@4")
-zipf_mix=(-f "$TMPDIR/zipf_select.sql@4" -f "$TMPDIR/zipf_update.sql@1")
+zipf_mix=(-f "$TMPDIR/zipf_select.sql@4" -f "$TMPDIR/update.sql@1")
+
+# next_pass: a pass does not repeat what the last one did
+next_pass() { seed=$((seed + 1)); }
 
 # day_and_night TRANSACTIONS
 day_and_night() {
@@ -98,8 +109,8 @@ tpcc_run() {
     local i
     for ((i = 0; i < $1; i++)); do
         PGDATABASE=tpcc sql "VACUUM warehouse, district, new_order" &&
-            pgbench_run tpcc $((foreign_work * 10)) "${tpcc_mix[@]}"
-        seed=$((seed + 1))
+            pgbench_run tpcc $((foreign_work * 10)) "${tpcc_mix[@]}" || return 1
+        next_pass
     done
 }
 
@@ -142,18 +153,24 @@ load_rows() {
 # foreign_work_on WORKLOAD: what is measured
 foreign_work_on() {
     local i
-    seed=2
+    seed=100
     case $1 in
         ro_*)    quietly sysbench_run oltp_read_only run --rand-type="${1#*_}" --events=$((foreign_work * 100)) ;;
         rw_*)    quietly sysbench_run oltp_read_write run --rand-type="${1#*_}" --events=$((foreign_work * 40)) ;;
         simple)  quietly pgbench_run pgbench $((foreign_work * 120)) -b simple-update ;;
         dump)    for i in 1 2 3 4; do
                      beside pg_dump -f /dev/null pgbench -- quietly pgbench_run pgbench $((foreign_work * 100)) "${zipf_mix[@]}"
+                     next_pass
                  done ;;
         bulk)    quietly pgbench_run pgbench $((foreign_work * 160)) "${zipf_mix[@]}"
+                 next_pass
                  beside build_index -- quietly pgbench_run pgbench $((foreign_work * 160)) "${zipf_mix[@]}"
+                 next_pass
                  beside load_rows -- quietly pgbench_run pgbench $((foreign_work * 160)) "${zipf_mix[@]}" ;;
-        diurnal) for i in 1 2 3 4; do quietly day_and_night $((foreign_work * 100)); done ;;
+        diurnal) for i in 1 2 3 4; do
+                     quietly day_and_night $((foreign_work * 100))
+                     next_pass
+                 done ;;
         tpcc)    quietly tpcc_run 9 ;;
         tpch)    quietly pgbench_run tpch $((foreign_work / 12 + 1)) -D scale=$((foreign_scale * 4 / 5)) -f bench/tpch_queries.sql ;;
     esac

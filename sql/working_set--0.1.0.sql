@@ -329,7 +329,7 @@ COMMENT ON VIEW working_set_history IS
 'Past recommendations, latest first: a row per minute of the last day, and a row per quarter of an hour of the last 30 days';
 COMMENT ON COLUMN working_set_history.at IS 'Start of the minute or quarter of an hour';
 COMMENT ON COLUMN working_set_history.working_set_bytes IS 'Size of the working set in bytes when recommended_cache_bytes was largest, or NULL if there was no recommendation';
-COMMENT ON COLUMN working_set_history.recommended_cache_bytes IS 'Largest cache in bytes that was needed, with working_set.headroom and at most a quarter more than the live pages used more than once, or NULL if there was no recommendation';
+COMMENT ON COLUMN working_set_history.recommended_cache_bytes IS 'Largest cache in bytes that was needed, with working_set.headroom, or NULL if there was no recommendation; with live_set, pages that were used once count as at most a quarter of the others';
 COMMENT ON COLUMN working_set_history.plateau_end_bytes IS 'Result in bytes of the method plateau_end at that time, or NULL if there was none';
 COMMENT ON COLUMN working_set_history.live_bytes IS 'Result in bytes of the method live_set at that time, or NULL if there was none';
 COMMENT ON COLUMN working_set_history.lookups IS 'Number of lookups of pages by clients';

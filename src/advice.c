@@ -16,8 +16,7 @@
 #define BLOCKS_SUPPOSED 3		/* as if so many more */
 #define VARIATION	0.002		/* had varied by this */
 #define QUANTILE	1.96		/* of the normal distribution, 95 %, */
-#define QUANTILE_OF_GROUPS 2.13 /* and of Student's for the groups, */
-#define QUANTILE_OF_BLOCKS 2.23 /* and for all blocks */
+#define QUANTILE_OF_GROUPS 2.13 /* and of Student's for the groups */
 
 void
 ws_tally_add(WsTally *sum, const WsTally *part)
@@ -160,15 +159,22 @@ leave_out(const WsAdviceFacts *f, WsTally *without)
 static double
 change_error(const WsTally *without, int n, int size)
 {
+	/*
+	 * of Student's distribution, 95 %, with these blocks and the supposed
+	 * ones
+	 */
+	static const double quantile[BLOCKS + 1] = {0, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23};
 	double		ratio[BLOCKS];
-	double		variance = BLOCKS_SUPPOSED * VARIATION * VARIATION;
+	double		variance = 0;	/* of a block */
+	double		least;
 
 	for (int i = 0; i < n; i++)
 		ratio[i] = hit_ratio(predict_all_reads(&without[i], size, -1),
 							 without[i].hits + without[i].reads);
 	if (n > 1)
-		variance += n * (n - 1) * pow(jackknife(ratio, n), 2);
-	return QUANTILE_OF_BLOCKS * sqrt(variance / (n - 1 + BLOCKS_SUPPOSED) / n);
+		variance = n * pow(jackknife(ratio, n), 2);
+	least = ((n - 1) * variance + BLOCKS_SUPPOSED * VARIATION * VARIATION) / (n - 1 + BLOCKS_SUPPOSED);
+	return quantile[n] * sqrt(fmax(variance, least) / n);
 }
 
 /*
@@ -290,18 +296,19 @@ ws_advice_note_difference(WsDifferences *differences, const WsAdviceTable *table
 {
 	double		left = exp2((double) (differences->noted_at - now) / WS_DIFFERENCE_MS);
 
-	if (isnan(table->difference) || table->seconds < WS_DIFFERENCE_NEEDS)
+	if (isnan(table->difference) || table->seconds < WS_DIFFERENCE_SECONDS ||
+		table->lookups < WS_DIFFERENCE_LOOKUPS)
 		return;
 	differences->squares = left * differences->squares +
-		table->lookups * table->difference * table->difference;
-	differences->lookups = left * differences->lookups + table->lookups;
+		(1 - left) * table->difference * table->difference;
+	differences->weight = left * differences->weight + 1 - left;
 	differences->noted_at = now;
 }
 
 double
 ws_advice_difference(const WsDifferences *differences)
 {
-	return differences->lookups > 0 ? sqrt(differences->squares / differences->lookups) : 0;
+	return differences->weight > 0 ? sqrt(differences->squares / differences->weight) : 0;
 }
 
 double

@@ -9,15 +9,15 @@
  * rate scales them, corrected by the size of the working set, which the sketch
  * knows better than the sample.
  *
- * The error has five parts.  Leaving out one group of sampled pages at a time
- * shows how much the answer depends on the sample, and leaving out one block of
- * the time, how much it depends on when it was asked (the jackknife; Tukey
- * 1958).  The prediction for the present size is not made to agree with the
- * measured hit ratio, so their difference, now and lately, shows how wrong the
- * simulation is.  Misses of a simulated cache that is not full yet may be hits
- * of one that has been so large for long.  The farther a size is from the
- * present one, and the more it changes what becomes of scans, the less does any
- * of this prove.
+ * The error.  Leaving out one group of sampled pages at a time shows how much
+ * the answer depends on the sample, and leaving out one block of the time, how
+ * much it depends on when it was asked (the jackknife; Tukey 1958).  How many
+ * sampled pages compete for a larger cache is a matter of chance, too.  The
+ * prediction for the present size is not made to agree with the measured hit
+ * ratio, so their difference, now and lately, shows how wrong the simulation
+ * is.  Misses of a simulated cache that is not full yet may be hits of one that
+ * has been so large for long.  The farther a size is from the present one, and
+ * the more it changes what becomes of scans, the less does any of this prove.
  */
 #ifndef WS_ADVICE_H
 #define WS_ADVICE_H
@@ -109,17 +109,20 @@ extern void ws_advise(const WsAdviceFacts *facts, WsAdviceTable *table);
 typedef struct WsDifferences
 {
 	double		squares;
-	double		lookups;
+	double		weight;
 	int64_t		noted_at;		/* in ms */
 } WsDifferences;
 
 #define WS_DIFFERENCE_MS 7200000.0	/* until a difference counts half */
-#define WS_DIFFERENCE_NEEDS 150 /* seconds that it is about */
+
+/* What it has to be about, at least. */
+#define WS_DIFFERENCE_SECONDS 150
+#define WS_DIFFERENCE_LOOKUPS 1000
 
 extern void ws_advice_note_difference(WsDifferences *differences, const WsAdviceTable *table,
 									  int64_t now);
 
-/* The root mean square by lookups; 0: none was noted. */
+/* The root mean square by time; 0: none was noted. */
 extern double ws_advice_difference(const WsDifferences *differences);
 
 /*

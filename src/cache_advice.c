@@ -170,7 +170,7 @@ make_room(uint32 pages)
 		enough = ws_sampler_thin(sampler, ws_shared_advance(), on_evict);
 		LWLockRelease(ws_shared->sample_lock);
 		remove_brief();
-		if (!enough)
+		if (!enough && sampler->capacity - sampler->count < pages)
 			change_shift(sampler->shift + 1);
 	}
 }
@@ -404,6 +404,7 @@ begin_sample(bool empty)
 	}
 	ws_sweep_init(sim.sweep, sampler->capacity);
 	memset(&sim.follower, 0, sizeof(sim.follower));
+	memset(&sim.differences, 0, sizeof(sim.differences));
 	ws_scans_init(sim.scans, NBuffers);
 	memset(&sim.load, 0, sizeof(sim.load));
 	set_simulated_shift(sampler->shift);

@@ -37,7 +37,7 @@ ws_forecast_keep(WsForecasts *forecasts, int64_t now, const WsAdviceTable *table
 
 /* Right for so many buffers?  Between two sizes, by both.  -1: not known. */
 static int
-right(const WsForecast *made, double buffers, double hit_ratio)
+was_right(const WsForecast *made, double buffers, double hit_ratio)
 {
 	for (int i = 0; i + 1 < WS_SWEEP_GRID; i++)
 	{
@@ -50,7 +50,8 @@ right(const WsForecast *made, double buffers, double hit_ratio)
 			continue;
 		part = (buffers - a->buffers) / (b->buffers - a->buffers);
 		off = hit_ratio - (a->hit_ratio + part * (b->hit_ratio - a->hit_ratio));
-		return isnan(off) ? -1 : fabs(off) <= a->error + part * (b->error - a->error);
+		if (!isnan(off))
+			return fabs(off) <= a->error + part * (b->error - a->error);
 	}
 	return -1;
 }
@@ -65,7 +66,7 @@ ws_forecast_check(WsForecasts *forecasts, int64_t now, double buffers, double hi
 
 	if (made->period + WS_FORECAST_AHEAD != period || *outcome / 2 == period)
 		return;
-	is = right(made, buffers, hit_ratio);
+	is = was_right(made, buffers, hit_ratio);
 	if (is >= 0)
 		*outcome = 2 * period + (uint64_t) is;
 }
@@ -88,12 +89,14 @@ ws_forecast_count(const WsForecasts *forecasts, int64_t now, int *checked, int *
 }
 
 void
-ws_forecast_merge(WsForecasts *forecasts, const WsForecasts *other)
+ws_forecast_merge(WsForecasts *forecasts, const WsForecasts *other, int64_t now)
 {
+	uint64_t	last = period_of(now);
+
 	for (int i = 0; i <= WS_FORECAST_AHEAD; i++)
-		if (other->made[i].period > forecasts->made[i].period)
+		if (other->made[i].period > forecasts->made[i].period && other->made[i].period <= last)
 			forecasts->made[i] = other->made[i];
 	for (int i = 0; i < WS_FORECAST_DAY; i++)
-		if (other->outcomes[i] > forecasts->outcomes[i])
+		if (other->outcomes[i] > forecasts->outcomes[i] && other->outcomes[i] / 2 <= last)
 			forecasts->outcomes[i] = other->outcomes[i];
 }

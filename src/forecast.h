@@ -56,7 +56,7 @@ extern void ws_forecast_check(WsForecasts *forecasts, int64_t now, double buffer
 /* The predictions that were checked in the last day, and those right. */
 extern void ws_forecast_count(const WsForecasts *forecasts, int64_t now, int *checked, int *right);
 
-/* Add what others know: in each place the younger stays. */
-extern void ws_forecast_merge(WsForecasts *forecasts, const WsForecasts *other);
+/* Add what others know up to now: in each place the younger stays. */
+extern void ws_forecast_merge(WsForecasts *forecasts, const WsForecasts *other, int64_t now);
 
 #endif							/* WS_FORECAST_H */

@@ -150,7 +150,7 @@ greenwood(const double *gone, const WsHazard *hazard)
 	}
 	for (int c = WS_LIFE_CLASSES - 1; c >= 0; c--)
 	{
-		/* half a use more, so that few items are not taken to be sure */
+		/* an item and half a use more: few items are not to seem sure */
 		double		n = hazard[c].items + 1;
 		double		h = (hazard[c].items * hazard[c].h + 0.5) / n;
 		double		own;

@@ -18,8 +18,9 @@
  *
  * The busiest time counts for days, so one wrong minute must not set it.  After
  * a bulk load, and beside a dump, pages that were used once look live until
- * the table has seen that they stay away.  So live_set counts at most a quarter
- * more than what pages prove that were used more than once.
+ * the table has seen that they stay away.  So for the busiest time
+ * live_set counts at most a quarter more than what pages prove that were used
+ * more than once.
  *
  * To add a heuristic, write its function beside live_set() in heuristic.c,
  * give it a WsMethod below, and a name in ws_heuristics[].  The function sets
@@ -50,7 +51,7 @@ typedef struct WsLive
 	double		pages;			/* that are worth their memory */
 	double		low;			/* 95 % bounds of pages, whole ones; */
 	double		high;			/* infinity if the sketch is full */
-	double		proved;			/* the same of those used more than once */
+	double		proved;			/* pages of those used more than once */
 	double		projected;		/* the caller's part, by ws_project() */
 	WsEstimate	window;			/* all pages of the break-even time */
 } WsLive;
@@ -148,7 +149,7 @@ extern WsPlateau ws_plateau(const double *series, int n, int min_offset,
  *	- of the window's size.
  *
  * The first two are those of a sample: their variances shrink by 1 - n / N, and
- * none of n items may be up to three.
+ * where none of n items was seen, up to three may be.
  *
  * References: Greenwood 1926; Cochran 1977 (sampling from finite populations);
  * Hanley and Lippman-Hand 1983 (the rule of three).

@@ -119,6 +119,7 @@ move_back(WsHistoryRow *rows, int places, int64_t unit, int64_t now, int64_t sec
 int
 ws_history_set_back(WsHistory *history, int64_t now, int64_t seconds)
 {
+	memset(&history->forecasts, 0, sizeof(history->forecasts));
 	return move_back(history->minutes, WS_HISTORY_MINUTES, MINUTE, now, seconds) +
 		move_back(history->quarters, WS_HISTORY_QUARTERS, QUARTER, now, seconds);
 }
@@ -138,7 +139,7 @@ ws_history_merge(WsHistory *history, const WsHistory *other, int64_t now)
 {
 	merge(history->minutes, other->minutes, WS_HISTORY_MINUTES, now / MINUTE);
 	merge(history->quarters, other->quarters, WS_HISTORY_QUARTERS, now / QUARTER);
-	ws_forecast_merge(&history->forecasts, &other->forecasts);
+	ws_forecast_merge(&history->forecasts, &other->forecasts, now);
 }
 
 /* The first minute or quarter that begins in so many seconds up to now. */

@@ -90,14 +90,15 @@ extern void ws_history_add(WsHistory *history, int64_t time, const WsHistoryRow 
  * The clock was set back by so many seconds (above 0) and now shows "now":
  * move rows after now back by as much, to the nearest minute or quarter.  A
  * row there is joined as in ws_history_add(); if a younger row is there, the
- * moved row is lost.  None moves to before 1970.  Returns how many moved.
+ * moved row is lost.  None moves to before 1970.  Forecasts are forgotten.
+ * Returns how many moved.
  */
 extern int	ws_history_set_back(WsHistory *history, int64_t now, int64_t seconds);
 
 /*
  * Add the rows and the forecasts of another history.  In each place the younger
- * stays, and
- * of equals the one of more lookups.  Rows after now take only free places.
+ * stays, and of equals the one of more lookups.  Rows after now take only free
+ * places.
  */
 extern void ws_history_merge(WsHistory *history, const WsHistory *other, int64_t now);
 

@@ -101,7 +101,7 @@ extern uint32_t ws_sampler_evict_before(WsSampler *sampler, uint32_t floor, uint
 extern void ws_sampler_set_brief(WsSampler *sampler, uint32_t ticks, uint32_t tick);
 
 /*
- * Free an eighth of a full table: evict pages whose time is over, and if these
+ * Free an eighth of the table: evict pages whose time is over, and if these
  * are too few, let fewer strata last, but at least one sampled page in eight.
  * False: that is not enough, so the shift has to rise.
  */

@@ -32,7 +32,7 @@
 #include "sketch.h"
 
 #define WS_STATEFILE_MAGIC	UINT64_C(0x776f726b73657431)
-#define WS_STATEFILE_FORMAT 4
+#define WS_STATEFILE_FORMAT 5
 
 #define WS_STATEFILE_SKETCHES 2 /* of clients, and of maintenance */
 

@@ -68,7 +68,8 @@ list_check(const Known * known, double buffers, double ratio)
 			double		expected = (1 - t) * known->ratio[i - 1] + t * known->ratio[i];
 			double		error = (1 - t) * known->error[i - 1] + t * known->error[i];
 
-			return isnan(expected) ? -1 : fabs(ratio - expected) <= error + 1e-6;
+			if (!isnan(expected))
+				return fabs(ratio - expected) <= error + 1e-6;
 		}
 	return -1;
 }
@@ -132,10 +133,10 @@ test_week(void)
 		{
 			WsForecasts other = forecasts;
 
-			ws_forecast_merge(&other, &saved);
+			ws_forecast_merge(&other, &saved, now);
 			wrong += memcmp(&other, &forecasts, sizeof(other)) != 0;
 			other = saved;
-			ws_forecast_merge(&other, &forecasts);
+			ws_forecast_merge(&other, &forecasts, now);
 			wrong += memcmp(&other, &forecasts, sizeof(other)) != 0;
 		}
 		for (int q = p > 143 ? p - 143 : 0; q <= p; q++)
@@ -177,7 +178,7 @@ test_any_bytes(void)
 			((unsigned char *) &other)[i] = (unsigned char) random32(&seed);
 		}
 		f.before = f.behind = 42;
-		ws_forecast_merge(&f.forecasts, &other);
+		ws_forecast_merge(&f.forecasts, &other, START);
 		ws_forecast_check(&f.forecasts, START, 1000, 0.5);
 		ws_forecast_keep(&f.forecasts, START, &table);
 		ws_forecast_count(&f.forecasts, START, &checked, &right);
@@ -192,6 +193,7 @@ static void
 test_future(void)
 {
 	static WsForecasts forecasts;
+	static WsForecasts present;
 	uint64_t	seed = 193;
 	WsAdviceTable table = random_table(&seed, 1000);
 	int			checked;
@@ -218,12 +220,16 @@ test_future(void)
 	}
 	ws_forecast_count(&forecasts, -5, &checked, &right);
 	is_int(checked, 0, "future: nor does anything before 1970");
+	memset(&present, 0, sizeof(present));
+	ws_forecast_merge(&present, &forecasts, START + 9 * WS_FORECAST_SECONDS);
+	ws_forecast_count(&present, START + 19 * WS_FORECAST_SECONDS, &checked, &right);
+	is_int(checked, 4, "future: nor is it taken from others");
 }
 
 int
 main(void)
 {
-	plan(2 + 1 + 3);
+	plan(2 + 1 + 4);
 	test_week();
 	test_any_bytes();
 	test_future();

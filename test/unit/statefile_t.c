@@ -134,10 +134,10 @@ busy_world(int pages, uint64_t seed)
 	for (int i = 0; i < 60; i++)
 		ws_history_add(&w.history, NOW / 1000 - 60 * i, &row);
 	for (int i = 0; i < WS_FORECAST_DAY; i++)
-		w.history.forecasts.outcomes[i] = 1 + random32(&seed);
+		w.history.forecasts.outcomes[i] = 1 + random_below(&seed, 5000000);
 	for (int i = 0; i <= WS_FORECAST_AHEAD; i++)
 	{
-		w.history.forecasts.made[i].period = 1 + random32(&seed);
+		w.history.forecasts.made[i].period = 1 + random_below(&seed, 2500000);
 		w.history.forecasts.made[i].points[i].hit_ratio = (float) random_unit(&seed);
 	}
 	return w;
