@@ -142,7 +142,7 @@ leave_out(const WsAdviceFacts *f, WsTally *without)
 	n = used < BLOCKS ? used : BLOCKS;
 	for (int i = 0; i < n; i++)
 		without[i] = *f->tally;
-	for (int i = 0; i < f->nparts; i++)
+	for (int i = 0; i < f->nparts && next < used; i++)
 	{
 		const WsTally *part = &f->parts[(f->oldest + i) % f->nparts];
 

@@ -360,7 +360,7 @@ SKIP:
 		VACUUM (FREEZE, ANALYZE) cold;
 		SELECT count(filler) FROM cold \\g /dev/null
 	});
-	wait_for($clocked, 'SELECT sample_rate BETWEEN 0.001 AND 0.1 AND sampled_pages > 512 FROM working_set_info', 'the sample is not full');
+	wait_for($clocked, 'SELECT sample_rate BETWEEN 0.001 AND 0.1 AND sampled_pages > 400 FROM working_set_info', 'the sample is not full');
 	my $rate = $clocked->safe_psql('postgres', 'SELECT approximate_working_set_size(true) \g /dev/null' . "\n" .
 		'SELECT sample_rate FROM working_set_info');
 	my $risen = $rate;
