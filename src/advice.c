@@ -159,10 +159,7 @@ leave_out(const WsAdviceFacts *f, WsTally *without)
 static double
 change_error(const WsTally *without, int n, int size)
 {
-	/*
-	 * of Student's distribution, 95 %, with these blocks and the supposed
-	 * ones
-	 */
+	/* of Student's distribution, 95 %, for n blocks and the supposed ones */
 	static const double quantile[BLOCKS + 1] = {0, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23};
 	double		ratio[BLOCKS];
 	double		variance = 0;	/* of a block */

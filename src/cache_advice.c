@@ -33,7 +33,7 @@
 
 #define RECENT_TICKS	(WS_RECENT_BUCKETS * WS_RECENT_SECONDS * WS_TICKS_PER_SECOND)
 #define BATCH			256		/* events read under one lock of the table, */
-#define ROOM_PART		16		/* and at most this part of it */
+#define BATCH_PART		16		/* and at most this part of it */
 #define RELAX_MS		60000	/* until one more stratum may last */
 #define RATE_FOLLOWS	0.05	/* share of a change followed each second */
 #define PRIOR_PAGES		16		/* added as if sampled exactly at the rate */
@@ -154,12 +154,12 @@ change_shift(uint32 shift)
 }
 
 /*
- * Make room in the table for so many pages: evict some, and sample fewer if
- * that is too little.  In a full table the pages of a whole relation, read
- * together, would be missing.
+ * Free entries of the table for so many pages: evict some, and sample fewer
+ * pages if that is too little.  If the table became full, the pages of a whole
+ * relation, read together, would be missing.
  */
 static void
-make_room(uint32 pages)
+free_entries(uint32 pages)
 {
 	WsSampler  *sampler = ws_shared->sampler;
 	bool		enough;
@@ -360,13 +360,13 @@ drain(void)
 	WsEvent		events[BATCH];
 	Seen		seen[BATCH];
 	int			sum = 0;
-	int			most = Min(BATCH, ws_shared->sampler->capacity / ROOM_PART);
+	int			most = Min(BATCH, ws_shared->sampler->capacity / BATCH_PART);
 	int			n = most;
 
 	for (int batch = 0; n == most && batch < WS_STREAM_PLACES / most; batch++)
 	{
 		n = read_events(events, most);
-		make_room(n);
+		free_entries(n);
 		for (int i = 0; i < n; i++)
 		{
 			seen[i].event = events[i];
