@@ -28,8 +28,8 @@ OBJS = \
 	$(PURE)
 
 # Plain C: these see no PostgreSQL header, so that the unit tests can link them alone.
-PURE_MODULES = sketch curve life heuristic history memory sizing stream sampler scans \
-	sweep advice forecast statefile chart
+PURE_MODULES = sketch curve life heuristic history trend memory sizing stream \
+	sampler scans sweep advice hitcurve forecast statefile summary chart
 PURE_HEADERS = pagehash segments
 PURE = $(PURE_MODULES:%=src/%.o)
 

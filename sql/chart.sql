@@ -44,6 +44,7 @@ SELECT 'SELECT pg_sleep(0.1) FROM working_set_info WHERE tracking' FROM generate
 \o
 \set ECHO all
 SELECT working_set_chart();
+SELECT working_set();
 ALTER SYSTEM RESET working_set.enabled;
 SELECT pg_reload_conf();
 \set ECHO none

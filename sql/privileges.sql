@@ -15,7 +15,9 @@ SELECT working_set_size();
 SELECT * FROM working_set_curve();
 SELECT * FROM working_set_curve;
 SELECT working_set_chart();
+SELECT working_set();
 SELECT * FROM working_set_plateau_end('{1,2,3,4,5,6}');
+SELECT working_set_break_even(10, 0.2);
 SELECT * FROM working_set_recommendation();
 SELECT * FROM working_set_recommendation;
 SELECT * FROM working_set_info();
@@ -26,6 +28,8 @@ SELECT * FROM working_set_relations();
 SELECT * FROM working_set_relations;
 SELECT * FROM working_set_databases();
 SELECT * FROM working_set_databases;
+SELECT * FROM working_set_forecast();
+SELECT * FROM working_set_forecast;
 SELECT working_set_reset();
 
 -- a monitor: all but reset
@@ -36,12 +40,15 @@ SELECT approximate_working_set_size(false) > 0 AS allowed;
 SELECT working_set_size() > 0 AS allowed;
 SELECT count(*) FROM working_set_curve;
 SELECT working_set_chart() IS NOT NULL AS allowed;
+SELECT working_set() IS NOT NULL AS allowed;
 SELECT count(*) FROM working_set_recommendation;
 SELECT tracking FROM working_set_info;
 SELECT count(*) FROM working_set_cache_advice;
 SELECT count(*) >= 0 AS allowed FROM working_set_relations;
 SELECT count(*) >= 0 AS allowed FROM working_set_databases;
+SELECT count(*) FROM working_set_forecast;
 SELECT value FROM working_set_plateau_end('{1,2,3,4,5,6}');
+SELECT working_set_break_even(10, 0.2) > 0 AS allowed;
 SELECT working_set_reset();
 SELECT approximate_working_set_size(true);
 \set VERBOSITY sqlstate

@@ -4,6 +4,7 @@
 \d working_set_recommendation
 \d working_set_info
 \d working_set_history
+\d working_set_forecast
 
 SELECT count(*) FROM working_set_recommendation;
 SELECT count(*) FROM working_set_info;
@@ -24,14 +25,18 @@ SELECT sample_rate BETWEEN 0.000001 AND 1 AND log(2, sample_rate::numeric) % 1 =
 
 -- for a minute after a reset nothing is recommended
 SELECT working_set_reset() IS NOT NULL AS reset;
-SELECT status, computed_at, working_set_bytes, window_seconds, plateau_end_bytes,
+SELECT status, confidence, computed_at, working_set_bytes, window_seconds, plateau_end_bytes,
        recommended_cache_bytes, recommended_cache, recommended_low_bytes, recommended_high_bytes,
-       live_bytes, live_low_bytes, live_high_bytes, peak_cache_bytes, peak_at,
-       suggested_shared_buffers, suggested_effective_cache_size, verdict
+       live_bytes, live_low_bytes, live_high_bytes, peak_cache_bytes, peak_at, idle_cache_bytes,
+       suggested_shared_buffers, suggested_effective_cache_size, verdict,
+       reads_per_second, expected_reads_per_second, saved_read_ms_per_second
   FROM working_set_recommendation;
 -- and the reset emptied the history
 SELECT * FROM working_set_history;
+-- so nothing is foretold
+SELECT * FROM working_set_forecast;
 SELECT reason LIKE 'counting since %; the first recommendation comes after a minute' AS reason,
+       working_set() ~ ('^COLLECTING: ' || reason || E'\nDo: ask again in \\d+ seconds$') AS in_words,
        shared_buffers_bytes = pg_size_bytes(current_setting('shared_buffers')) AS shared_buffers
   FROM working_set_recommendation;
 

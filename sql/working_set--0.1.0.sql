@@ -87,6 +87,17 @@ GRANT EXECUTE ON FUNCTION working_set_chart() TO pg_monitor;
 -- Recommendation
 --
 
+CREATE FUNCTION working_set()
+RETURNS text
+AS 'MODULE_PATHNAME', 'ws_working_set'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION working_set() IS
+'What to do about shared_buffers and why, in about six lines of text';
+
+REVOKE ALL ON FUNCTION working_set() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION working_set() TO pg_monitor;
+
 CREATE FUNCTION working_set_plateau_end(
 	series double precision[],
 	min_offset integer DEFAULT 5,
@@ -104,9 +115,23 @@ COMMENT ON FUNCTION working_set_plateau_end(double precision[], integer, integer
 REVOKE ALL ON FUNCTION working_set_plateau_end(double precision[], integer, integer, double precision) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION working_set_plateau_end(double precision[], integer, integer, double precision) TO pg_monitor;
 
+CREATE FUNCTION working_set_break_even(
+	price_gb_month double precision,
+	price_million_reads double precision)
+RETURNS integer
+AS 'MODULE_PATHNAME', 'ws_working_set_break_even'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION working_set_break_even(double precision, double precision) IS
+'Seconds for which to keep a page costs as much as to read it again, from the prices of a gigabyte of memory for a month and of a million reads: a value for working_set.break_even';
+
+REVOKE ALL ON FUNCTION working_set_break_even(double precision, double precision) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION working_set_break_even(double precision, double precision) TO pg_monitor;
+
 CREATE FUNCTION working_set_recommendation(
 	OUT status text,
 	OUT verdict text,
+	OUT confidence text,
 	OUT recommended_cache text,
 	OUT suggested_shared_buffers text,
 	OUT suggested_effective_cache_size text,
@@ -124,15 +149,19 @@ CREATE FUNCTION working_set_recommendation(
 	OUT plateau_end_bytes bigint,
 	OUT peak_cache_bytes bigint,
 	OUT peak_at timestamp with time zone,
+	OUT idle_cache_bytes bigint,
 	OUT shared_buffers_bytes bigint,
 	OUT memory_limit_bytes bigint,
 	OUT current_hit_ratio double precision,
 	OUT expected_hit_ratio double precision,
+	OUT reads_per_second double precision,
+	OUT expected_reads_per_second double precision,
+	OUT saved_read_ms_per_second double precision,
 	OUT method text,
 	OUT computed_at timestamp with time zone)
 RETURNS record
 AS 'MODULE_PATHNAME', 'ws_working_set_recommendation'
-LANGUAGE C VOLATILE PARALLEL SAFE;
+LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION working_set_recommendation() IS
 'Row of the view working_set_recommendation';
@@ -147,10 +176,11 @@ COMMENT ON VIEW working_set_recommendation IS
 'How much cache the server needs and what to set shared_buffers to: one row, renewed by the background worker every working_set.interval seconds';
 COMMENT ON COLUMN working_set_recommendation.status IS 'ok, collecting (less than a minute of data), stale (the background worker is late), or not tracking';
 COMMENT ON COLUMN working_set_recommendation.verdict IS 'What to do about shared_buffers: grow, shrink, keep, exceeds memory, or NULL if there is no recommendation';
+COMMENT ON COLUMN working_set_recommendation.confidence IS 'How sure verdict and suggestion are: low, medium, high, or NULL if there is no recommendation';
 COMMENT ON COLUMN working_set_recommendation.recommended_cache IS 'recommended_cache_bytes with a unit, or NULL if there is no recommendation';
 COMMENT ON COLUMN working_set_recommendation.suggested_shared_buffers IS 'Value for ALTER SYSTEM SET shared_buffers, sized for peak_cache_bytes, or NULL if there is no recommendation or the memory limit is not known';
 COMMENT ON COLUMN working_set_recommendation.suggested_effective_cache_size IS 'Value for ALTER SYSTEM SET effective_cache_size, or NULL if there is no recommendation or the memory limit is not known';
-COMMENT ON COLUMN working_set_recommendation.reason IS 'Why this much is recommended, or why there is no recommendation';
+COMMENT ON COLUMN working_set_recommendation.reason IS 'What to do about shared_buffers, what that is worth, and what it is based on, or why there is no recommendation: at most two sentences';
 COMMENT ON COLUMN working_set_recommendation.recommended_cache_bytes IS 'Cache in bytes that the present workload needs, with its expected growth and working_set.headroom, or NULL if there is no recommendation';
 COMMENT ON COLUMN working_set_recommendation.recommended_low_bytes IS 'Lower 95 % bound of recommended_cache_bytes, or NULL if there is no recommendation';
 COMMENT ON COLUMN working_set_recommendation.recommended_high_bytes IS 'Upper 95 % bound of recommended_cache_bytes, or NULL if the sketch is full or there is no recommendation';
@@ -162,12 +192,16 @@ COMMENT ON COLUMN working_set_recommendation.live_bytes IS 'Result in bytes of t
 COMMENT ON COLUMN working_set_recommendation.live_low_bytes IS 'Lower 95 % bound of live_bytes, or NULL if that is NULL';
 COMMENT ON COLUMN working_set_recommendation.live_high_bytes IS 'Upper 95 % bound of live_bytes, or NULL if that is NULL or the sketch is full';
 COMMENT ON COLUMN working_set_recommendation.plateau_end_bytes IS 'Result in bytes of the method plateau_end, or NULL if there is no recommendation';
-COMMENT ON COLUMN working_set_recommendation.peak_cache_bytes IS 'Largest cache in bytes that was needed within working_set.history, or NULL if there is no recommendation';
-COMMENT ON COLUMN working_set_recommendation.peak_at IS 'Start of the minute, or quarter of an hour, in which peak_cache_bytes was needed, or NULL if there is no recommendation';
+COMMENT ON COLUMN working_set_recommendation.peak_cache_bytes IS 'Largest cache in bytes that was needed within working_set.history, or each month, or NULL if there is no recommendation';
+COMMENT ON COLUMN working_set_recommendation.peak_at IS 'Start of the minute, quarter of an hour or day in which peak_cache_bytes was needed, or NULL if there is no recommendation';
+COMMENT ON COLUMN working_set_recommendation.idle_cache_bytes IS 'Cache in bytes that was enough in the quietest hour of the day on each of the last seven days, or NULL if there is no recommendation or less than a day of history';
 COMMENT ON COLUMN working_set_recommendation.shared_buffers_bytes IS 'Setting shared_buffers in bytes';
 COMMENT ON COLUMN working_set_recommendation.memory_limit_bytes IS 'Memory in bytes that the server may use, the least of the limits of its host and its control groups, or NULL if they cannot be read';
 COMMENT ON COLUMN working_set_recommendation.current_hit_ratio IS 'Share of clients'' lookups in the last five minutes that found their page in shared buffers, 0 to 1, or NULL if there were none';
-COMMENT ON COLUMN working_set_recommendation.expected_hit_ratio IS 'Hit ratio expected with shared_buffers of recommended_cache_bytes, 0 to 1, or NULL if the cache advice is not reliable';
+COMMENT ON COLUMN working_set_recommendation.expected_hit_ratio IS 'Hit ratio expected with suggested_shared_buffers for the load of the last five minutes, 0 to 1, or NULL if the cache advice is not reliable';
+COMMENT ON COLUMN working_set_recommendation.reads_per_second IS 'Pages per second that clients had to read in the last five minutes, or NULL if there were no lookups';
+COMMENT ON COLUMN working_set_recommendation.expected_reads_per_second IS 'Same expected with suggested_shared_buffers, or NULL if expected_hit_ratio is NULL';
+COMMENT ON COLUMN working_set_recommendation.saved_read_ms_per_second IS 'Time of reads, of all clients together, that suggested_shared_buffers would save, in milliseconds per second, negative if it would cost more, or NULL if expected_hit_ratio is NULL or track_io_timing is off';
 COMMENT ON COLUMN working_set_recommendation.method IS 'Method in use: that of working_set.method, or plateau_end while live_set has too little data or no sample';
 COMMENT ON COLUMN working_set_recommendation.computed_at IS 'When the recommendation was made, or NULL if there is no recommendation';
 
@@ -190,7 +224,7 @@ CREATE FUNCTION working_set_cache_advice(
 	OUT note text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'ws_working_set_cache_advice'
-LANGUAGE C VOLATILE PARALLEL SAFE ROWS 20;
+LANGUAGE C VOLATILE PARALLEL SAFE ROWS 21;
 
 COMMENT ON FUNCTION working_set_cache_advice() IS
 'Rows of the view working_set_cache_advice';
@@ -202,7 +236,7 @@ CREATE VIEW working_set_cache_advice AS
 	SELECT * FROM working_set_cache_advice();
 
 COMMENT ON VIEW working_set_cache_advice IS
-'Predicted hit ratio of the last five minutes for twenty sizes of shared_buffers; no rows if lookups are not tracked or no pages are sampled';
+'Predicted hit ratio of the last five minutes for twenty sizes of shared_buffers and the suggested one; no rows if lookups are not tracked or no pages are sampled';
 COMMENT ON COLUMN working_set_cache_advice.size_factor IS 'Size as a multiple of shared_buffers';
 COMMENT ON COLUMN working_set_cache_advice.cache_bytes IS 'Size in bytes';
 COMMENT ON COLUMN working_set_cache_advice.cache IS 'Size with a unit';
@@ -238,7 +272,7 @@ AS 'MODULE_PATHNAME', 'ws_working_set_relations'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 100;
 
 COMMENT ON FUNCTION working_set_relations(interval) IS
-'Clients'' working set of the last "period" by relation and fork, for up to an hour (NULL: an hour); no rows if lookups are not tracked or no pages are sampled';
+'Clients'' working set of the last "period" by relation and fork, for up to an hour or working_set.break_even, whichever is longer (NULL: for that long); no rows if lookups are not tracked or no pages are sampled';
 
 REVOKE ALL ON FUNCTION working_set_relations(interval) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION working_set_relations(interval) TO pg_monitor;
@@ -277,7 +311,7 @@ AS 'MODULE_PATHNAME', 'ws_working_set_databases'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10;
 
 COMMENT ON FUNCTION working_set_databases(interval) IS
-'Clients'' working set of the last "period" by database, for up to an hour (NULL: an hour); no rows if lookups are not tracked or no pages are sampled';
+'Clients'' working set of the last "period" by database, for up to an hour or working_set.break_even, whichever is longer (NULL: for that long); no rows if lookups are not tracked or no pages are sampled';
 
 REVOKE ALL ON FUNCTION working_set_databases(interval) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION working_set_databases(interval) TO pg_monitor;
@@ -309,11 +343,12 @@ CREATE FUNCTION working_set_history(
 	OUT recommended_cache_bytes bigint,
 	OUT plateau_end_bytes bigint,
 	OUT live_bytes bigint,
+	OUT mean_cache_bytes bigint,
 	OUT lookups bigint,
 	OUT hits bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'ws_working_set_history'
-LANGUAGE C VOLATILE PARALLEL SAFE ROWS 4320;
+LANGUAGE C VOLATILE PARALLEL SAFE ROWS 5200;
 
 COMMENT ON FUNCTION working_set_history() IS
 'Rows of the view working_set_history';
@@ -322,22 +357,57 @@ REVOKE ALL ON FUNCTION working_set_history() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION working_set_history() TO pg_monitor;
 
 CREATE VIEW working_set_history AS
-	SELECT at, working_set_bytes, recommended_cache_bytes, plateau_end_bytes, live_bytes, lookups, hits, minutes
+	SELECT at, working_set_bytes, recommended_cache_bytes, mean_cache_bytes, plateau_end_bytes, live_bytes, lookups, hits, minutes
 	FROM working_set_history();
 
 COMMENT ON VIEW working_set_history IS
-'Past recommendations, latest first: a row per minute of the last day, and a row per quarter of an hour of the last 30 days';
-COMMENT ON COLUMN working_set_history.at IS 'Start of the minute or quarter of an hour';
+'Past recommendations, latest first: a row per minute of the last day, a row per quarter of an hour of the last 35 days, and a row per day of the last 400';
+COMMENT ON COLUMN working_set_history.at IS 'Start of the minute, quarter of an hour, or day of UTC';
 COMMENT ON COLUMN working_set_history.working_set_bytes IS 'Size of the working set in bytes when recommended_cache_bytes was largest, or NULL if there was no recommendation';
 COMMENT ON COLUMN working_set_history.recommended_cache_bytes IS 'Largest cache in bytes that was needed, with working_set.headroom, or NULL if there was no recommendation; with live_set, pages that were used once count as at most a quarter of the others';
+COMMENT ON COLUMN working_set_history.mean_cache_bytes IS 'Mean of the caches in bytes that were needed, or NULL if there was no recommendation, or the row was saved by a version that did not count it';
 COMMENT ON COLUMN working_set_history.plateau_end_bytes IS 'Result in bytes of the method plateau_end at that time, or NULL if there was none';
 COMMENT ON COLUMN working_set_history.live_bytes IS 'Result in bytes of the method live_set at that time, or NULL if there was none';
 COMMENT ON COLUMN working_set_history.lookups IS 'Number of lookups of pages by clients';
 COMMENT ON COLUMN working_set_history.hits IS 'Number of these lookups that found the page in shared buffers';
-COMMENT ON COLUMN working_set_history.minutes IS 'Length of the row''s time in minutes: 1 or 15';
+COMMENT ON COLUMN working_set_history.minutes IS 'Length of the row''s time in minutes: 1, 15 or 1440';
 
 REVOKE ALL ON working_set_history FROM PUBLIC;
 GRANT SELECT ON working_set_history TO pg_monitor;
+
+CREATE FUNCTION working_set_forecast(
+	OUT forecast text,
+	OUT at timestamp with time zone,
+	OUT earliest timestamp with time zone,
+	OUT latest timestamp with time zone,
+	OUT bytes bigint,
+	OUT low_bytes bigint,
+	OUT high_bytes bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'ws_working_set_forecast'
+LANGUAGE C VOLATILE PARALLEL SAFE ROWS 5;
+
+COMMENT ON FUNCTION working_set_forecast() IS
+'Rows of the view working_set_forecast';
+
+REVOKE ALL ON FUNCTION working_set_forecast() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION working_set_forecast() TO pg_monitor;
+
+CREATE VIEW working_set_forecast AS
+	SELECT * FROM working_set_forecast();
+
+COMMENT ON VIEW working_set_forecast IS
+'Where the peaks of weeks are heading, from the trend of up to 84 days: three rows for the cache needed in 7, 30 and 90 days, and two for the days on which shared_buffers and memory are outgrown';
+COMMENT ON COLUMN working_set_forecast.forecast IS 'What is foretold: in 7 days, in 30 days, in 90 days, shared_buffers outgrown, or memory outgrown';
+COMMENT ON COLUMN working_set_forecast.at IS 'Start of the day of UTC, today''s if a size is outgrown already, or NULL if there is no recommendation, the growth is not certain, or the day is not within a year';
+COMMENT ON COLUMN working_set_forecast.earliest IS 'Lower 95 % bound of at, or NULL if that is NULL';
+COMMENT ON COLUMN working_set_forecast.latest IS 'Upper 95 % bound of at, or NULL if it is not within a year or at is NULL';
+COMMENT ON COLUMN working_set_forecast.bytes IS 'Cache in bytes that the busiest time of a week will need then, or the size that is outgrown, or NULL if fewer than 21 days are known or there is no recommendation';
+COMMENT ON COLUMN working_set_forecast.low_bytes IS 'Lower 95 % bound of bytes, or NULL if that is NULL';
+COMMENT ON COLUMN working_set_forecast.high_bytes IS 'Upper 95 % bound of bytes, or NULL if that is NULL';
+
+REVOKE ALL ON working_set_forecast FROM PUBLIC;
+GRANT SELECT ON working_set_forecast TO pg_monitor;
 
 --
 -- State

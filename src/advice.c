@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define FEW_READS	30.0		/* for which the sampling rate counts, or as
 								 * many as pages are sampled, if more */
@@ -15,8 +14,7 @@
 #define BLOCKS		8			/* of the time, to compare, */
 #define BLOCKS_SUPPOSED 3		/* as if so many more */
 #define VARIATION	0.002		/* had varied by this */
-#define QUANTILE	1.96		/* of the normal distribution, 95 %, */
-#define QUANTILE_OF_GROUPS 2.13 /* and of Student's for the groups */
+#define QUANTILE	1.96		/* of the normal distribution, 95 % */
 
 void
 ws_tally_add(WsTally *sum, const WsTally *part)
@@ -104,9 +102,8 @@ predict_all_reads(const WsTally *t, int size, int but)
 	return reads;
 }
 
-/* Standard error of an answer, from the answers without one of n parts. */
-static double
-jackknife(const double *without, int n)
+double
+ws_jackknife(const double *without, int n)
 {
 	double		mean = 0;
 	double		sum = 0;
@@ -126,7 +123,7 @@ standard_error(const WsTally *t, int size)
 
 	for (int g = 0; g < WS_ERROR_GROUPS; g++)
 		ratio[g] = hit_ratio(predict_all_reads(t, size, g), t->hits + t->reads);
-	return jackknife(ratio, WS_ERROR_GROUPS);
+	return ws_jackknife(ratio, WS_ERROR_GROUPS);
 }
 
 /* The counts without one block of the time, for each; returns how many. */
@@ -169,7 +166,7 @@ change_error(const WsTally *without, int n, int size)
 		ratio[i] = hit_ratio(predict_all_reads(&without[i], size, -1),
 							 without[i].hits + without[i].reads);
 	if (n > 1)
-		variance = n * pow(jackknife(ratio, n), 2);
+		variance = n * pow(ws_jackknife(ratio, n), 2);
 	least = ((n - 1) * variance + BLOCKS_SUPPOSED * VARIATION * VARIATION) / (n - 1 + BLOCKS_SUPPOSED);
 	return quantile[n] * sqrt(fmax(variance, least) / n);
 }
@@ -248,7 +245,7 @@ row_error(const WsAdviceFacts *f, const WsAdviceTable *table, int size, double c
 {
 	const WsTally *t = f->tally;
 	const WsAdvice *row = &table->rows[size];
-	double		sampling = QUANTILE_OF_GROUPS * standard_error(t, size);
+	double		sampling = WS_QUANTILE_OF_GROUPS * standard_error(t, size);
 	double		number = QUANTILE * size_error(t, table->rows, size, f->resident[size]);
 	double		model = WS_ADVICE_MODEL_ERROR + WS_ADVICE_SIZE_ERROR * fabs(log2(row->factor)) +
 		WS_ADVICE_SCAN_ERROR * changed_scans(t, size);
@@ -274,6 +271,7 @@ ws_advise(const WsAdviceFacts *f, WsAdviceTable *table)
 	table->reads_per_second = t->seconds > 0 ? t->reads / t->seconds : NAN;
 	table->difference = present->hit_ratio - table->hit_ratio;
 	table->sure = fabs(table->difference) <= WS_ADVICE_TOLERANCE;
+	table->followed = f->followed;
 
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 	{
@@ -289,40 +287,28 @@ ws_advise(const WsAdviceFacts *f, WsAdviceTable *table)
 }
 
 void
-ws_advice_note_difference(WsDifferences *differences, const WsAdviceTable *table, int64_t now)
+ws_note_difference(WsDifferences *differences, double difference, int64_t now)
 {
 	double		left = exp2((double) (differences->noted_at - now) / WS_DIFFERENCE_MS);
 
-	if (isnan(table->difference) || table->seconds < WS_DIFFERENCE_SECONDS ||
-		table->lookups < WS_DIFFERENCE_LOOKUPS)
+	if (isnan(difference))
 		return;
-	differences->squares = left * differences->squares +
-		(1 - left) * table->difference * table->difference;
+	differences->squares = left * differences->squares + (1 - left) * difference * difference;
 	differences->weight = left * differences->weight + 1 - left;
 	differences->noted_at = now;
 }
 
-double
-ws_advice_difference(const WsDifferences *differences)
+void
+ws_advice_note_difference(WsDifferences *differences, const WsAdviceTable *table, int64_t now)
 {
-	return differences->weight > 0 ? sqrt(differences->squares / differences->weight) : 0;
+	if (table->seconds >= WS_DIFFERENCE_SECONDS && table->lookups >= WS_DIFFERENCE_LOOKUPS)
+		ws_note_difference(differences, table->difference, now);
 }
 
 double
-ws_advice_expect(const WsAdviceTable *table, double buffers)
+ws_mean_difference(const WsDifferences *differences)
 {
-	for (int i = WS_SWEEP_GRID - 2; i >= 0; i--)
-	{
-		const WsAdvice *below = &table->rows[i];
-		const WsAdvice *above = &table->rows[i + 1];
-
-		if (below->buffers <= buffers && buffers <= above->buffers &&
-			below->buffers < above->buffers)
-			return ws_advice_row_doubt(below) || ws_advice_row_doubt(above) ? NAN :
-				below->hit_ratio + (above->hit_ratio - below->hit_ratio) *
-				(buffers - below->buffers) / (above->buffers - below->buffers);
-	}
-	return NAN;
+	return differences->weight > 0 ? sqrt(differences->squares / differences->weight) : 0;
 }
 
 /* Are two sizes so close that one stands for the other? */
@@ -330,6 +316,52 @@ static bool
 close_to(double a, double b)
 {
 	return fabs(log(a / b)) <= WS_FOLLOW_JUMP;
+}
+
+/* The nearest rows below and above this size; false: there are none. */
+static bool
+neighbours(const WsAdviceTable *table, double buffers, const WsAdvice **below, const WsAdvice **above)
+{
+	const WsAdvice *own = &table->rows[WS_SWEEP_FOLLOWER];
+
+	for (int i = WS_SWEEP_GRID - 2; i >= 0; i--)
+	{
+		const WsAdvice *row = &table->rows[i];
+
+		if (!(row[0].buffers <= buffers && buffers <= row[1].buffers && row[0].buffers < row[1].buffers))
+			continue;
+		*below = &row[0];
+		*above = &row[1];
+		if (table->followed && row[0].buffers < own->buffers && own->buffers < row[1].buffers)
+			*(own->buffers <= buffers ? below : above) = own;
+		return true;
+	}
+	*below = *above = own;
+	return table->followed && close_to(own->buffers, buffers);
+}
+
+double
+ws_advice_expect(const WsAdviceTable *table, double buffers)
+{
+	const WsAdvice *below;
+	const WsAdvice *above;
+
+	if (!neighbours(table, buffers, &below, &above) ||
+		ws_advice_row_doubt(below) || ws_advice_row_doubt(above))
+		return NAN;
+	if (below == above)
+		return below->hit_ratio;
+	return below->hit_ratio + (above->hit_ratio - below->hit_ratio) *
+		(buffers - below->buffers) / (above->buffers - below->buffers);
+}
+
+double
+ws_advice_expect_error(const WsAdviceTable *table, double buffers)
+{
+	const WsAdvice *below;
+	const WsAdvice *above;
+
+	return neighbours(table, buffers, &below, &above) ? fmax(below->error, above->error) : NAN;
 }
 
 double
@@ -349,62 +381,21 @@ ws_advice_follow(WsFollower *follower, double factor, double buffers, double nbu
 	return factor;
 }
 
+bool
+ws_advice_followed(const WsFollower *follower, double seconds, int64_t now)
+{
+	return follower->from > 0 && now - follower->jumped_at >= seconds * 1000;
+}
+
 double
-ws_advice_expect_followed(const WsAdviceTable *table, const WsFollower *follower,
-						  double buffers, int64_t now)
+ws_advice_saved_doubled(const WsAdviceTable *table)
 {
-	const WsAdvice *row = &table->rows[WS_SWEEP_FOLLOWER];
+	const WsAdvice *doubled = &table->rows[WS_SWEEP_DOUBLE];
+	double		saved = table->rows[WS_SWEEP_PRESENT].reads_per_second - doubled->reads_per_second;
 
-	if (follower->from == 0 || now - follower->jumped_at < table->seconds * 1000 ||
-		!close_to(row->buffers, buffers))
-		return ws_advice_expect(table, buffers);
-	return ws_advice_row_doubt(row) ? NAN : row->hit_ratio;
-}
-
-/* Two significant digits: the prediction is no better. */
-static double
-rounded(double reads)
-{
-	double		unit = reads >= 10 ? pow(10, floor(log10(reads)) - 1) : 1;
-
-	return fmin(rint(reads / unit) * unit, 1e15);
-}
-
-static const char *
-with_commas(double whole, char *buf, size_t size)
-{
-	size_t		n = whole < 1000 ? 0 : strlen(with_commas(floor(whole / 1000), buf, size));
-
-	snprintf(buf + n, size - n, n > 0 ? ",%03.0f" : "%.0f", fmod(whole, 1000));
-	return buf;
-}
-
-void
-ws_advice_reason(const WsAdviceTable *table, char *buf, size_t size)
-{
-	double		now = table->rows[WS_SWEEP_PRESENT].reads_per_second;
-	double		doubled = table->rows[WS_SWEEP_DOUBLE].reads_per_second;
-	double		again = table->rows[WS_SWEEP_QUADRUPLE].reads_per_second;
-	double		saved = rounded(fmax(now - doubled, 0));
-	double		saved_again = rounded(fmax(doubled - again, 0));
-	char		a[32];
-	char		b[32];
-
-	buf[0] = '\0';
-	if (!table->sure || isnan(now) || isnan(doubled) || isnan(again) ||
-		ws_advice_row_doubt(&table->rows[WS_SWEEP_DOUBLE]) ||
-		ws_advice_row_doubt(&table->rows[WS_SWEEP_QUADRUPLE]))
-		return;
-	if (table->reads_per_second < NO_READS)
-		snprintf(buf, size, "shared_buffers now miss less than one read a second, "
-				 "so more would save nothing");
-	else if (saved < NO_READS && saved_again < NO_READS)
-		snprintf(buf, size, "neither doubling shared_buffers nor doubling again "
-				 "would save a read a second");
-	else
-		snprintf(buf, size, "doubling shared_buffers would save %s reads a second; "
-				 "doubling again, %s",
-				 with_commas(saved, a, sizeof(a)), with_commas(saved_again, b, sizeof(b)));
+	if (!table->sure || ws_advice_row_doubt(doubled))
+		return NAN;
+	return saved < 0 || table->reads_per_second < NO_READS ? 0 : saved;
 }
 
 void

@@ -86,6 +86,7 @@ typedef struct WsAdviceTable
 	double		reads_per_second;	/* measured */
 	double		difference;		/* present row less hit_ratio, or NaN */
 	bool		sure;			/* that is known and within the tolerance */
+	bool		followed;		/* is the last row of one size? */
 	WsAdvice	rows[WS_SWEEP_SIZES];
 } WsAdviceTable;
 
@@ -100,8 +101,14 @@ typedef struct WsAdviceFacts
 	const double *factors;		/* simulated sizes, as multiples of that */
 	const uint32_t *resident;	/* sampled pages that fit at each size: if
 								 * these are few, the row is not known */
-	double		off;			/* ws_advice_difference() */
+	double		off;			/* ws_mean_difference() */
+	bool		followed;		/* ws_advice_followed() */
 } WsAdviceFacts;
+
+/* Standard error of an answer, from the answers without one of n parts. */
+extern double ws_jackknife(const double *without, int n);
+
+#define WS_QUANTILE_OF_GROUPS 2.13	/* of Student's distribution, 95 % */
 
 extern void ws_advise(const WsAdviceFacts *facts, WsAdviceTable *table);
 
@@ -119,17 +126,23 @@ typedef struct WsDifferences
 #define WS_DIFFERENCE_SECONDS 150
 #define WS_DIFFERENCE_LOOKUPS 1000
 
+/* Note one of this moment, unless it is NaN; or that of an advice. */
+extern void ws_note_difference(WsDifferences *differences, double difference, int64_t now);
 extern void ws_advice_note_difference(WsDifferences *differences, const WsAdviceTable *table,
 									  int64_t now);
 
 /* The root mean square by time; 0: none was noted. */
-extern double ws_advice_difference(const WsDifferences *differences);
+extern double ws_mean_difference(const WsDifferences *differences);
 
 /*
- * The hit ratio expected with so many buffers: by interpolation between two
- * rows of the grid that are not in doubt; NaN outside them.
+ * The hit ratio expected with so many buffers: by interpolation between the two
+ * nearest rows, of the grid or the followed one, if they are not in doubt.
+ * Outside the grid by the followed row, if its size is close; or NaN.
  */
 extern double ws_advice_expect(const WsAdviceTable *table, double buffers);
+
+/* The larger of the errors of these two rows; NaN if there are none. */
+extern double ws_advice_expect_error(const WsAdviceTable *table, double buffers);
 
 /*
  * A size that the sweeps follow: each small change passes for none in the
@@ -152,15 +165,14 @@ typedef struct WsFollower
 extern double ws_advice_follow(WsFollower *follower, double factor, double buffers,
 							   double nbuffers, int64_t now, bool *jumped);
 
-/*
- * The hit ratio expected with so many buffers: by the row that follows them, if
- * it has done so for as long as the table covers, or else ws_advice_expect().
- */
-extern double ws_advice_expect_followed(const WsAdviceTable *table, const WsFollower *follower,
-										double buffers, int64_t now);
+/* Has it followed one size for so many seconds? */
+extern bool ws_advice_followed(const WsFollower *follower, double seconds, int64_t now);
 
-/* What a larger cache would save; empty if that is not sure. */
-extern void ws_advice_reason(const WsAdviceTable *table, char *buf, size_t size);
+/*
+ * Reads a second that twice the present size would save, by the predictions for
+ * both; 0 if it has next to none; NaN if that is not sure.
+ */
+extern double ws_advice_saved_doubled(const WsAdviceTable *table);
 
 /* Why the table is not sure; empty if it is, or if nothing is known. */
 extern void ws_advice_doubt(const WsAdviceTable *table, char *buf, size_t size);

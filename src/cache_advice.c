@@ -199,13 +199,15 @@ check_resident(void)
 {
 	WsSampler  *sampler = ws_shared->sampler;
 	bool	   *resident = palloc(sampler->capacity * sizeof(bool));
+	bool	   *dirty = palloc(sampler->capacity * sizeof(bool));
 
-	(void) ws_probe_resident(sampler->samples, sampler->capacity, resident);
+	(void) ws_probe_resident(sampler->samples, sampler->capacity, resident, dirty);
 	LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
 	for (uint32 i = 0; i < sampler->capacity; i++)
 		sampler->samples[i].resident = resident[i] && sampler->samples[i].touched != 0;
 	LWLockRelease(ws_shared->sample_lock);
 	pfree(resident);
+	pfree(dirty);
 }
 
 /* What is due once a second, and once in each bucket of the recent counts. */
@@ -272,7 +274,7 @@ update_table(Seen *seen)
 		/* soon after a use it may be no removal (lookup.c), so look it up */
 		if (seen->known)
 			sample->resident = sample->touched + 1 >= event->tick &&
-				ws_probe_resident(sample, 1, &resident) > 0;
+				ws_probe_resident(sample, 1, &resident, NULL) > 0;
 		return;
 	}
 	if (!seen->known)
@@ -517,23 +519,6 @@ count_pages(WsTally *sum)
 }
 
 void
-ws_cache_advice_follow(double buffers)
-{
-	double	   *factor;
-	bool		jumped;
-
-	if (!sim.running || ws_shared->sampler == NULL)
-		return;
-	factor = &sim.sweep->factor[WS_SWEEP_FOLLOWER];
-	*factor = ws_advice_follow(&sim.follower, *factor, buffers, NBuffers, ws_shared_clock_ms(),
-							   &jumped);
-	if (!jumped)
-		return;
-	resize_sweeps(0);
-	ws_seed(sim.sweep, sim.scans, ws_shared->sampler, sim.shift, WS_SWEEP_FOLLOWER, true);
-}
-
-void
 ws_cache_advice_make(WsPublished *p)
 {
 	static WsTally sum;
@@ -562,16 +547,30 @@ ws_cache_advice_make(WsPublished *p)
 		for (int i = 0; i < WS_SWEEP_SIZES; i++)
 			buffers[i] = ws_sweep_buffers(sim.sweep, i);
 	}
-	facts.off = ws_advice_difference(&sim.differences);
+	facts.followed = ws_advice_followed(&sim.follower, sum.seconds, ws_shared_clock_ms());
+	facts.off = ws_mean_difference(&sim.differences);
 	ws_advise(&facts, &p->table);
 	ws_advice_note_difference(&sim.differences, &p->table, ws_shared_clock_ms());
-	p->expected_hit_ratio = ws_advice_expect_followed(&p->table, &sim.follower, p->recommended,
-													  ws_shared_clock_ms());
 	if (ws_shared->sampler == NULL)
-		strlcpy(p->advice_reason, "there is no cache advice, because working_set.sample_pages is 0",
-				sizeof(p->advice_reason));
-	else if (p->table.sure)
-		ws_advice_reason(&p->table, p->advice_reason, sizeof(p->advice_reason));
+		strlcpy(p->doubt, "there is no cache advice, because working_set.sample_pages is 0",
+				sizeof(p->doubt));
 	else
-		ws_advice_doubt(&p->table, p->advice_reason, sizeof(p->advice_reason));
+		ws_advice_doubt(&p->table, p->doubt, sizeof(p->doubt));
+}
+
+void
+ws_cache_advice_follow(double buffers)
+{
+	double	   *factor;
+	bool		jumped;
+
+	if (!sim.running || ws_shared->sampler == NULL)
+		return;
+	factor = &sim.sweep->factor[WS_SWEEP_FOLLOWER];
+	*factor = ws_advice_follow(&sim.follower, *factor, buffers, NBuffers, ws_shared_clock_ms(),
+							   &jumped);
+	if (!jumped)
+		return;
+	resize_sweeps(0);
+	ws_seed(sim.sweep, sim.scans, ws_shared->sampler, sim.shift, WS_SWEEP_FOLLOWER, true);
 }

@@ -21,14 +21,10 @@ extern void ws_cache_advice_end(void);
 extern void ws_cache_advice_tick(void);
 extern void ws_cache_advice_drain(void);
 
-/*
- * Make the advice, with the hit ratio to expect from p->recommended (NaN: there
- * is no recommendation).  Nothing is added if the counts are from before
- * p->since.
- */
+/* Make the advice.  Nothing is added if the counts are from before p->since. */
 extern void ws_cache_advice_make(WsPublished *p);
 
-/* Simulate so many buffers from now on, too; NaN: not known. */
+/* From now on simulate so many buffers, too; 0: as before. */
 extern void ws_cache_advice_follow(double buffers);
 
 #endif							/* WS_CACHE_ADVICE_H */

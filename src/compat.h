@@ -16,8 +16,10 @@
 #include "fmgr.h"
 #include "lib/ilist.h"
 #include "miscadmin.h"
+#include "port/atomics.h"
 #include "postmaster/autovacuum.h"
 #include "postmaster/bgworker_internals.h"
+#include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
 #include "storage/proc.h"
 #include "utils/acl.h"
@@ -128,6 +130,20 @@ ws_ring_pages(WsRing ring, double nbuffers)
 	}
 #endif
 	return Max((int) Min(kilobytes * 1024 / BLCKSZ, nbuffers / 8), 1);
+}
+
+/*
+ * Does a buffer differ from what is on disk?  It may be another page's by now.
+ * 19: its state has 64 bits.
+ */
+static inline bool
+ws_buffer_is_dirty(int buffer)
+{
+#if PG_VERSION_NUM < 190000
+	return (pg_atomic_read_u32(&GetBufferDescriptor(buffer)->state) & BM_DIRTY) != 0;
+#else
+	return (pg_atomic_read_u64(&GetBufferDescriptor(buffer)->state) & BM_DIRTY) != 0;
+#endif
 }
 
 /* 20: the attribute has this name. */

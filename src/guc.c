@@ -10,6 +10,7 @@
 
 #include "guc.h"
 #include "heuristic.h"
+#include "history.h"
 #include "sampler.h"
 #include "sketch.h"
 
@@ -88,13 +89,13 @@ static const IntSetting int_settings[] = {
 
 	/* Since the last use of pages used more than once; at most break_even. */
 	{"working_set.hold", "Sets the time for which live_set keeps pages of a workload that pauses.",
-		"A new verdict is shown when it has lasted as long.",
-	&ws_hold, WS_HOLD_DEFAULT, 0, WS_BREAK_EVEN_MAX, PGC_SIGHUP, GUC_UNIT_S, NULL},
+		"The verdict keep counts when it has lasted as long, grow after six times that.",
+	&ws_hold, WS_HOLD_DEFAULT, 0, WS_HOLD_MAX, PGC_SIGHUP, GUC_UNIT_S, NULL},
 
 	/* The default is a week, since most workloads repeat weekly. */
 	{"working_set.history", "Sets how far back the busiest time is looked for.",
-		"shared_buffers is sized for the largest recommendation in this time.",
-	&ws_history_period, 7 * 24 * 60, 1, 30 * 24 * 60, PGC_SIGHUP, GUC_UNIT_MIN, NULL},
+		"shared_buffers is sized for the largest recommendation in this time, and from a week on for what recurs each month.",
+	&ws_history_period, 7 * 24 * 60, 1, WS_HISTORY_DAYS * WS_MINUTES_PER_DAY, PGC_SIGHUP, GUC_UNIT_MIN, NULL},
 
 	/* A crash loses at most this much of the history. */
 	{"working_set.save", "Sets the time between two saves of the history.",

@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PRIOR_WEIGHT		0.1 /* of the younger's hazard, per item */
+#define PRIOR_WEIGHT		0.1 /* of the younger's hazard, per item to come */
+#define FEW				10		/* times as many to come as are counted */
 #define LOWER_WEIGHT		0.3 /* of the group below, per item at risk */
 #define HAZARD_MAX			0.9999	/* no page comes back for sure */
 
@@ -27,6 +28,7 @@
 #define RULE_OF_THREE		(3 / SIGMAS)	/* sigma of none, in items */
 
 #define UNKNOWN_SLOWING		0.5 /* of growth that has just begun */
+#define EXPECTED_MOST		0.15	/* growth, as a share of the size */
 
 /* Shares of the size from which the reason names them. */
 #define STEP_WORTH_NAMING	0.05	/* in the curve: another workload's */
@@ -77,39 +79,60 @@ ws_plateau(const double *series, int n, int min_offset, int window_size, double 
 	return p;
 }
 
+/* The probability of a use in a bin of so many steps, by its mean number. */
+static double
+in_bin(double uses, double steps)
+{
+	return steps > 1 ? 1 - pow(fmax(1 - uses / steps, 0), steps) : uses;
+}
+
 /*
  * A class with few counts leans on the younger classes, which have more, and on
  * the group below where that comes back sooner: a page that was used twice is
  * worth no less than one that was used once.
+ *
+ * How much is few is relative to the items that are in the class or will come
+ * to it.  The counts of a class that a scan has not reached are of the few slow
+ * pages that were there before, and tell nothing about so many more.  Counts
+ * fade, so the tenth part is enough: pages that come in waves have to be known
+ * again at the next wave.  What a class leans on is the hazard at the ages that
+ * these items have reached: counts of others do not add up from class to class.
  */
 void
 ws_live_hazards(const WsLifeTable *t, int group, WsHazard *hazard)
 {
-	double		younger = 0;
-	double		most = 0;
+	double		reached = 0;	/* hazard of the younger classes */
+	double		coming = 0;
 
 	for (int c = 0; c < WS_LIFE_CLASSES; c++)
 	{
 		double		n = t->at_risk[group][c];
 		double		r = t->returned[group][c];
-		double		mass = 0;
-		double		prior;
+		double		items;
+		double		trust = 0;
+		double		h = reached;
 
-		for (int s = 0; s < WS_LIFE_STEPS_PER_CLASS; s++)
-			mass += t->population[group][c * WS_LIFE_STEPS_PER_CLASS + s];
-		most = fmax(most, mass);
-		if (group > 0 && t->returned[group - 1][c] > t->at_risk[group - 1][c] * younger)
+		if (c > 0)
+			coming *= pow(1 - hazard[c - 1].h, WS_LIFE_BINS_PER_CLASS);
+		for (int s = 0; s < WS_LIFE_BINS_PER_CLASS; s++)
+			coming += t->population[group][c * WS_LIFE_BINS_PER_CLASS + s];
+		if (group > 0 && t->returned[group - 1][c] > t->at_risk[group - 1][c] * reached)
 		{
 			n += LOWER_WEIGHT * t->at_risk[group - 1][c];
 			r += LOWER_WEIGHT * t->returned[group - 1][c];
 		}
-		prior = PRIOR_WEIGHT * most;
-		if (n + prior > 0)
-			younger = fmin((r + prior * younger) / (n + prior), HAZARD_MAX);
+		/* a return early in a wide bin is an item, too */
+		items = fmax(n, r);
+		if (n > 0)
+		{
+			trust = items / (items + fmax(PRIOR_WEIGHT * coming, coming - FEW * items));
+			h = fmin(reached + trust * (in_bin(r / n, t->bin_steps[c]) - reached), HAZARD_MAX);
+		}
 		hazard[c] = (WsHazard)
 		{
-			younger, n, n > 0 ? prior / (n + prior) : 1
+			h, items, coming, reached, trust
 		};
+		reached += trust * (h - reached);
 	}
 }
 
@@ -127,38 +150,53 @@ typedef struct Tally
 /*
  * The variance of live that comes from the hazards of a group.  "gone" are the
  * items that stay away, by idle time: what a hazard changes.
+ *
+ * A hazard also changes what the older classes lean on, "reached", and how many
+ * items are "coming" to them, and so their trust.  From the oldest class to the
+ * youngest, the slopes of live by these are carried on.
  */
 static double
 greenwood(const double *gone, const WsHazard *hazard)
 {
 	double		slope[WS_LIFE_CLASSES];
 	double		younger = 0;
-	double		leaning = 0;	/* part of the older class's slope */
+	double		by_reached = 0;
+	double		by_coming = 0;
 	double		variance = 0;
 
 	for (int c = 0; c < WS_LIFE_CLASSES; c++)
 	{
-		slope[c] = WS_LIFE_STEPS_PER_CLASS * younger;
-		for (int i = 0; i < WS_LIFE_STEPS_PER_CLASS; i++)
+		slope[c] = WS_LIFE_BINS_PER_CLASS * younger;
+		for (int i = 0; i < WS_LIFE_BINS_PER_CLASS; i++)
 		{
-			double		g = gone[c * WS_LIFE_STEPS_PER_CLASS + i];
+			double		g = gone[c * WS_LIFE_BINS_PER_CLASS + i];
 
-			slope[c] += g * (WS_LIFE_STEPS_PER_CLASS - i);
+			slope[c] += g * (WS_LIFE_BINS_PER_CLASS - i);
 			younger += g;
 		}
 		slope[c] /= 1 - hazard[c].h;
 	}
 	for (int c = WS_LIFE_CLASSES - 1; c >= 0; c--)
 	{
-		/* an item and half a use more: few items are not to seem sure */
-		double		n = hazard[c].items + 1;
-		double		h = (hazard[c].items * hazard[c].h + 0.5) / n;
-		double		own;
+		const WsHazard *z = &hazard[c];
 
-		slope[c] += leaning;
-		own = slope[c] * (1 - hazard[c].lean);
+		/* an item and half a use more: few items are not to seem sure */
+		double		n = z->items + 1;
+		double		h = (z->items * z->h + 0.5) / n;
+		double		stay = pow(1 - z->h, WS_LIFE_BINS_PER_CLASS);
+		double		per_item = z->coming - FEW * z->items > PRIOR_WEIGHT * z->coming ? 1 : PRIOR_WEIGHT;
+		double		all;		/* slope by h, */
+		double		own;		/* and by what the items themselves show */
+
+		all = slope[c] + z->trust * by_reached -
+			by_coming * z->coming * WS_LIFE_BINS_PER_CLASS * stay / (1 - z->h);
+		own = z->trust * all;
 		variance += own * own * h * (1 - h) / n;
-		leaning = slope[c] * hazard[c].lean;
+		by_coming *= stay;
+		if (z->items > 0)
+			by_coming -= per_item / z->items * (z->h - z->reached) *
+				(own + z->trust * z->trust * by_reached);
+		by_reached = (1 - z->trust) * (all + by_reached);
 	}
 	return variance;
 }
@@ -171,20 +209,20 @@ count_live(const WsLifeTable *t, Tally *y)
 	for (int g = 0; g < WS_LIFE_GROUPS; g++)
 	{
 		WsHazard	hazard[WS_LIFE_CLASSES];
-		double		gone[WS_LIFE_STEPS];	/* will not come back */
+		double		gone[WS_LIFE_BINS]; /* will not come back */
 		double		stay_away = 1;
 
 		ws_live_hazards(t, g, hazard);
-		for (int s = WS_LIFE_STEPS - 1; s >= 0; s--)
+		for (int s = WS_LIFE_BINS - 1; s >= 0; s--)
 		{
 			double		live;
 
-			stay_away *= 1 - hazard[s / WS_LIFE_STEPS_PER_CLASS].h;
+			stay_away *= 1 - hazard[s / WS_LIFE_BINS_PER_CLASS].h;
 			gone[s] = t->population[g][s] * stay_away;
 			live = t->population[g][s] * (1 - stay_away);
 			y->n += t->population[g][s];
 			y->live += live;
-			y->again += g > 0 ? live : 0;
+			y->again += g > WS_LIFE_ONCE ? live : 0;
 			squares += live * (1 - stay_away);
 		}
 		y->variance += greenwood(gone, hazard);
@@ -265,7 +303,7 @@ ws_project(double now, double ago, double before)
 	double		earlier = rise(before, ago);
 	double		slower = earlier > 0 ? fmin(growth / earlier, 1) : UNKNOWN_SLOWING;
 
-	return now + growth * slower + growth * slower * slower;
+	return now + fmin(growth * slower + growth * slower * slower, EXPECTED_MOST * now);
 }
 
 void

@@ -17,8 +17,8 @@
  * has no answer, and plateau_end is recommended.
  *
  * The busiest time counts for days, so one wrong minute must not set it.  After
- * a bulk load, and beside a dump, pages that were used once look live until
- * the table has seen that they stay away.  So for the busiest time
+ * a bulk load, and less so beside a dump, pages that were used once look live
+ * until the table has seen that they stay away.  So for the busiest time
  * live_set counts at most a quarter more than what pages prove that were used
  * more than once.
  *
@@ -65,7 +65,7 @@ typedef struct WsWorkload
 	WsLive		live;
 
 	/* settings */
-	int			break_even;		/* seconds */
+	int			break_even;		/* seconds that live is about */
 	int			hold;			/* seconds */
 	int			min_wait;		/* steps of the curve, at least window_size */
 	int			window_size;	/* steps of the curve, at least 2 */
@@ -142,9 +142,9 @@ extern WsPlateau ws_plateau(const double *series, int n, int min_offset,
  *
  *	- of the hazards: Greenwood's variance, h (1 - h) / n for the counts of each
  *	  class, by the delta method, also through the older classes that lean on
- *	  it.  n is the weight that counts have after decay.  They are up to twice
- *	  as sure as that, but the same pages return again and again, which makes
- *	  them less sure;
+ *	  it, and how much they do.  n is the weight that counts have after decay.
+ *	  They are up to twice as sure as that, but the same pages return again and
+ *	  again, which makes them less sure;
  *	- of which pages are sampled: that of a mean over n of N pages;
  *	- of the window's size.
  *
@@ -156,12 +156,14 @@ extern WsPlateau ws_plateau(const double *series, int n, int min_offset,
  */
 extern WsLive ws_live_set(WsLife *life, const WsEstimate *window);
 
-/* The probability that a page of a class is used in a step. */
+/* The probability that a page of a class is used in a bin. */
 typedef struct WsHazard
 {
 	double		h;
-	double		items;			/* at risk, that it comes from */
-	double		lean;			/* weight of the younger class's h, 0 to 1 */
+	double		items;			/* at risk, that it comes from, */
+	double		coming;			/* and those it is for: there, or to come */
+	double		reached;		/* hazard of the younger classes */
+	double		trust;			/* weight of its own items, 0 to 1 */
 } WsHazard;
 
 /* That of each class of a group. */
@@ -170,7 +172,8 @@ extern void ws_live_hazards(const WsLifeTable *table, int group, WsHazard *hazar
 /*
  * Where a growing size will be two periods from now, from its values now, one
  * period ago and two periods ago.  Growth slows down by the same factor as it
- * did, or by half if it has just begun.  Never below now.
+ * did, or by half if it has just begun.  Never below now, and at most 15 %
+ * above it: fast growth, as after a step up, may be over at once.
  */
 extern double ws_project(double now, double ago, double before);
 

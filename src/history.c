@@ -8,10 +8,40 @@
 #include "history.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #define MINUTE 60
-#define QUARTER (MINUTE * WS_MINUTES_PER_QUARTER)
+#define DAY (MINUTE * WS_MINUTES_PER_DAY)
+
+/* The rows of a length, in minutes. */
+typedef struct Tier
+{
+	int			minutes;
+	int			places;
+	size_t		offset;
+} Tier;
+
+/* Of each, all places are longer than one row of the next. */
+static const Tier tiers[] = {
+	{1, WS_HISTORY_MINUTES, offsetof(WsHistory, minutes)},
+	{WS_MINUTES_PER_QUARTER, WS_HISTORY_QUARTERS, offsetof(WsHistory, quarters)},
+	{WS_MINUTES_PER_DAY, WS_HISTORY_DAYS, offsetof(WsHistory, days)}
+};
+
+#define TIERS ((int) (sizeof(tiers) / sizeof(tiers[0])))
+
+static WsHistoryRow *
+rows_of(const WsHistory *history, const Tier *tier)
+{
+	return (WsHistoryRow *) ((char *) history + tier->offset);
+}
+
+static int64_t
+unit_of(const Tier *tier)
+{
+	return tier->minutes * (int64_t) MINUTE;
+}
 
 void
 ws_history_init(WsHistory *history)
@@ -39,6 +69,19 @@ cut(double pages)
 	return pages > WS_HISTORY_PAGES_MAX ? WS_HISTORY_PAGES_MAX : pages;
 }
 
+/* The mean of what was added to either. */
+static void
+join_means(WsHistoryRow *result, const WsHistoryRow *a, const WsHistoryRow *b)
+{
+	uint64_t	added = (uint64_t) a->added + b->added;
+	double		mean = a->added == 0 ? b->mean : a->mean;
+
+	if (a->added > 0 && b->added > 0)
+		mean += ((double) b->mean - a->mean) * b->added / (double) added;
+	result->mean = (float) mean;
+	result->added = added < UINT32_MAX ? (uint32_t) added : UINT32_MAX;
+}
+
 /* Store a row, or join one of its number; false: a younger one there stays. */
 static bool
 put(WsHistoryRow *rows, int places, int64_t number, const WsHistoryRow *row, bool replace)
@@ -58,6 +101,7 @@ put(WsHistoryRow *rows, int places, int64_t number, const WsHistoryRow *row, boo
 			result = *place;
 		result.lookups = sum(place->lookups, row->lookups);
 		result.hits = sum(place->hits, row->hits);
+		join_means(&result, place, row);
 	}
 	result.number = number;
 	*place = result;
@@ -76,8 +120,13 @@ ws_history_add(WsHistory *history, int64_t time, const WsHistoryRow *row)
 		.hits = sum(0, row->hits)
 	};
 
-	put(history->minutes, WS_HISTORY_MINUTES, time / MINUTE, &in_range, true);
-	put(history->quarters, WS_HISTORY_QUARTERS, time / QUARTER, &in_range, true);
+	if (!isnan(in_range.recommended))
+	{
+		in_range.mean = (float) in_range.recommended;
+		in_range.added = 1;
+	}
+	for (const Tier *t = tiers; t < tiers + TIERS; t++)
+		put(rows_of(history, t), t->places, time / unit_of(t), &in_range, true);
 }
 
 void
@@ -119,9 +168,12 @@ move_back(WsHistoryRow *rows, int places, int64_t unit, int64_t now, int64_t sec
 int
 ws_history_set_back(WsHistory *history, int64_t now, int64_t seconds)
 {
+	int			moved = 0;
+
 	memset(&history->forecasts, 0, sizeof(history->forecasts));
-	return move_back(history->minutes, WS_HISTORY_MINUTES, MINUTE, now, seconds) +
-		move_back(history->quarters, WS_HISTORY_QUARTERS, QUARTER, now, seconds);
+	for (const Tier *t = tiers; t < tiers + TIERS; t++)
+		moved += move_back(rows_of(history, t), t->places, unit_of(t), now, seconds);
+	return moved;
 }
 
 static void
@@ -137,12 +189,12 @@ merge(WsHistoryRow *rows, const WsHistoryRow *others, int places, int64_t last)
 void
 ws_history_merge(WsHistory *history, const WsHistory *other, int64_t now)
 {
-	merge(history->minutes, other->minutes, WS_HISTORY_MINUTES, now / MINUTE);
-	merge(history->quarters, other->quarters, WS_HISTORY_QUARTERS, now / QUARTER);
+	for (const Tier *t = tiers; t < tiers + TIERS; t++)
+		merge(rows_of(history, t), rows_of(other, t), t->places, now / unit_of(t));
 	ws_forecast_merge(&history->forecasts, &other->forecasts, now);
 }
 
-/* The first minute or quarter that begins in so many seconds up to now. */
+/* The first minute, quarter or day that begins in so many seconds up to now. */
 static int64_t
 first_of(int64_t now, int64_t seconds, int64_t unit)
 {
@@ -180,55 +232,61 @@ list_rows(const WsHistoryRow *rows, int places, int minutes, int64_t first, int6
 }
 
 /*
- * List the minutes of the last day and the quarters before, from a minute and
- * a quarter on, unless entries is NULL.  Count them; a quarter counts as many.
- * The quarter in which the day begins may be listed in part, and is left out.
+ * List the rows of ws_history_read() that begin in so many seconds, unless
+ * entries is NULL.  Returns their number, or with "length" their minutes.  A
+ * row in which the shorter ones begin may be listed in part, and is left out.
  */
 static int
-list(const WsHistory *history, int64_t now, int64_t minute, int64_t quarter,
-	 WsHistoryEntry *entries, int many)
+list(const WsHistory *history, int64_t now, int64_t seconds, WsHistoryEntry *entries, bool length)
 {
-	int64_t		day = later(now / MINUTE - (WS_HISTORY_MINUTES - 1), 1);
-	int64_t		month = later(now / QUARTER - (WS_HISTORY_QUARTERS - 1), 1);
-	int			n = list_rows(history->minutes, WS_HISTORY_MINUTES, 1,
-							  later(day, minute), now / MINUTE, entries);
-	int			quarters = list_rows(history->quarters, WS_HISTORY_QUARTERS,
-									 WS_MINUTES_PER_QUARTER, later(month, quarter),
-									 day / WS_MINUTES_PER_QUARTER - 1,
-									 entries ? entries + n : NULL);
+	int64_t		until = INT64_MAX;	/* the minute that the tier before begins */
+	int			n = 0;
 
-	return n + quarters * many;
+	if (now < 0 || seconds <= 0)
+		return 0;
+	for (const Tier *t = tiers; t < tiers + TIERS; t++)
+	{
+		int64_t		last = now / unit_of(t);
+		int64_t		first = later(last - (t->places - 1), 1);
+		int			rows;
+
+		if (last > until / t->minutes - 1)
+			last = until / t->minutes - 1;
+		until = first * t->minutes;
+		rows = list_rows(rows_of(history, t), t->places, t->minutes,
+						 later(first, first_of(now, seconds, unit_of(t))), last,
+						 entries ? entries + n : NULL);
+		n += length ? rows * t->minutes : rows;
+	}
+	return n;
 }
 
 int
 ws_history_read(const WsHistory *history, int64_t now, WsHistoryEntry *entries)
 {
-	return list(history, now, 1, 1, entries, 1);
+	return list(history, now, INT64_MAX, entries, false);
 }
 
 int
 ws_history_known(const WsHistory *history, int64_t now, int64_t seconds)
 {
-	if (now < 0 || seconds <= 0)
-		return 0;
-	return list(history, now, first_of(now, seconds, MINUTE), first_of(now, seconds, QUARTER),
-				NULL, WS_MINUTES_PER_QUARTER);
+	return list(history, now, seconds, NULL, true);
 }
 
 /* Take each row that is higher than the peak, or as high and begins later. */
 static void
-find_peak(const WsHistoryRow *rows, int places, int minutes, int64_t now, int64_t seconds,
+find_peak(const WsHistoryRow *rows, const Tier *tier, int64_t now, int64_t seconds,
 		  WsHistoryEntry *peak)
 {
-	int64_t		first = first_of(now, seconds, minutes * MINUTE);
-	int64_t		last = now / (minutes * MINUTE);
+	int64_t		first = first_of(now, seconds, unit_of(tier));
+	int64_t		last = now / unit_of(tier);
 
-	for (const WsHistoryRow *row = rows; row < rows + places; row++)
+	for (const WsHistoryRow *row = rows; row < rows + tier->places; row++)
 		if (row->number >= first && row->number <= last &&
 			(row->recommended > peak->row.recommended ||
 			 (row->recommended == peak->row.recommended &&
-			  row->number * minutes > peak->row.number * peak->minutes)))
-			*peak = entry_of(row, minutes);
+			  row->number * tier->minutes > peak->row.number * peak->minutes)))
+			*peak = entry_of(row, tier->minutes);
 }
 
 bool
@@ -238,11 +296,84 @@ ws_history_peak(const WsHistory *history, int64_t now, int64_t seconds, WsHistor
 
 	if (now < 0 || seconds <= 0)
 		return false;
-	find_peak(history->minutes, WS_HISTORY_MINUTES, 1, now, seconds, &found);
-	find_peak(history->quarters, WS_HISTORY_QUARTERS, WS_MINUTES_PER_QUARTER, now, seconds, &found);
+	for (const Tier *t = tiers; t < tiers + TIERS; t++)
+		find_peak(rows_of(history, t), t, now, seconds, &found);
 	if (found.minutes > 0)
 		*peak = found;
 	return found.minutes > 0;
+}
+
+bool
+ws_history_busiest(const WsHistory *history, int64_t now, int64_t seconds, WsHistoryEntry *peak)
+{
+	WsHistoryEntry recurring;
+	WsHistoryEntry other;
+	bool		found = ws_history_peak(history, now, seconds, peak);
+	int64_t		before;
+
+	if (seconds < WS_HISTORY_WEEK || !ws_history_peak(history, now, WS_HISTORY_MONTH, &recurring))
+		return found;
+	/* a row of a day that begins before this ends before the last month */
+	before = now - WS_HISTORY_MONTH - DAY;
+	/* is anything known from before the month before? */
+	if (ws_history_peak(history, before - WS_HISTORY_MONTH, INT64_MAX, &other))
+	{
+		if (!ws_history_peak(history, before, WS_HISTORY_MONTH, &other))
+			return found;
+		if (other.row.recommended < recurring.row.recommended)
+			recurring = other;
+	}
+	if (!found || recurring.row.recommended > peak->row.recommended)
+		*peak = recurring;
+	return true;
+}
+
+double
+ws_history_idle(const WsHistory *history, int64_t now)
+{
+	int64_t		unit = MINUTE * WS_MINUTES_PER_QUARTER;
+	double		highest[24];
+	double		lowest = INFINITY;
+
+	if (ws_history_known(history, now, WS_HISTORY_WEEK) < WS_MINUTES_PER_DAY)
+		return NAN;
+	for (int hour = 0; hour < 24; hour++)
+		highest[hour] = -INFINITY;
+	for (int64_t i = first_of(now, WS_HISTORY_WEEK, unit); i <= now / unit; i++)
+	{
+		const WsHistoryRow *row = &history->quarters[i % WS_HISTORY_QUARTERS];
+		double	   *hour = &highest[i * WS_MINUTES_PER_QUARTER / 60 % 24];
+
+		if (row->number == i && row->recommended > *hour)
+			*hour = row->recommended;
+	}
+	for (int hour = 0; hour < 24; hour++)
+		if (highest[hour] >= 0 && highest[hour] < lowest)
+			lowest = highest[hour];
+	return isinf(lowest) ? NAN : lowest;
+}
+
+void
+ws_history_daily(const WsHistory *history, int64_t now, double *peaks, int n)
+{
+	int64_t		today = now / DAY;
+
+	for (int i = 0; i < n; i++)
+	{
+		int64_t		day = today - n + i;
+
+		peaks[i] = NAN;
+		if (day >= 1 && history->days[day % WS_HISTORY_DAYS].number == day)
+			peaks[i] = history->days[day % WS_HISTORY_DAYS].recommended;
+	}
+}
+
+void
+ws_history_make_days(WsHistory *history)
+{
+	for (const WsHistoryRow *row = history->quarters; row < history->quarters + WS_HISTORY_QUARTERS; row++)
+		put(history->days, WS_HISTORY_DAYS,
+			row->number / (WS_MINUTES_PER_DAY / WS_MINUTES_PER_QUARTER), row, false);
 }
 
 /* Is a size in its range, or NaN? */
@@ -270,7 +401,7 @@ check(const WsHistoryRow *rows, int places, int64_t unit)
 		if (row->lookups > WS_HISTORY_LOOKUPS_MAX)
 			return "there are too many lookups";
 		if (!possible(row->working_set) || !possible(row->recommended) ||
-			!possible(row->plateau_end) || !possible(row->live))
+			!possible(row->plateau_end) || !possible(row->live) || !possible(row->mean))
 			return "a size is out of range";
 	}
 	return NULL;
@@ -279,7 +410,9 @@ check(const WsHistoryRow *rows, int places, int64_t unit)
 const char *
 ws_history_check(const WsHistory *history)
 {
-	const char *wrong = check(history->minutes, WS_HISTORY_MINUTES, MINUTE);
+	const char *wrong = NULL;
 
-	return wrong ? wrong : check(history->quarters, WS_HISTORY_QUARTERS, QUARTER);
+	for (const Tier *t = tiers; t < tiers + TIERS && !wrong; t++)
+		wrong = check(rows_of(history, t), t->places, unit_of(t));
+	return wrong;
 }

@@ -7,8 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-/* How long counts are remembered, in break-even times. */
+/*
+ * How long counts are remembered, in break-even times of up to 15 minutes.  Of
+ * longer ones, a class is remembered for longer by so many times its age, since
+ * its pages come back only after that.
+ */
 #define MEMORY			(1.0 / 3)
+#define MEMORY_AGES		4
 #define MEMORY_FOR_AGE	0.1		/* more in older classes, which are rarer */
 #define MEMORY_OF_MARKED 4.0
 
@@ -21,6 +26,68 @@ ws_life_size(uint32_t nitems)
 	return offsetof(WsLife, items) + nitems * sizeof(WsLifeItem);
 }
 
+/* The break-even time, or the 15 minutes of it whose classes are narrow. */
+static uint32_t
+short_ticks(const WsLife *life)
+{
+	uint32_t	most = WS_BREAK_EVEN_DEFAULT * WS_TICKS_PER_SECOND;
+
+	return life->break_even < most ? life->break_even : most;
+}
+
+static double
+step_ticks(const WsLife *life)
+{
+	return (double) short_ticks(life) / WS_LIFE_BINS;
+}
+
+/* Of the ticks beyond the 15 minutes, the share that is before a class. */
+static double
+share_before(int class)
+{
+	return pow((double) class / WS_LIFE_CLASSES, 4);
+}
+
+static void
+set_bins(WsLife *life)
+{
+	double		beyond = life->break_even - short_ticks(life);
+
+	for (int c = 0; c < WS_LIFE_CLASSES; c++)
+	{
+		double		wider = beyond * (share_before(c + 1) - share_before(c)) / WS_LIFE_BINS_PER_CLASS;
+
+		life->table.bin_steps[c] = 1 + wider / step_ticks(life);
+		for (int i = 0; i < WS_LIFE_BINS_PER_CLASS; i++)
+		{
+			int			bin = c * WS_LIFE_BINS_PER_CLASS + i;
+
+			life->bin[bin] = (uint32_t) ceil((double) bin * short_ticks(life) / WS_LIFE_BINS +
+											 beyond * share_before(c) + i * wider);
+		}
+	}
+	life->bin[WS_LIFE_BINS] = life->break_even;
+}
+
+/* The bin of an idle time below the break-even time. */
+static int
+bin_of(const WsLife *life, uint32_t idle)
+{
+	int			bin = 0;
+	int			next = WS_LIFE_BINS;
+
+	while (next - bin > 1)
+	{
+		int			middle = (bin + next) / 2;
+
+		if (idle < life->bin[middle])
+			next = middle;
+		else
+			bin = middle;
+	}
+	return bin;
+}
+
 void
 ws_life_init(WsLife *life, uint32_t nitems, int break_even, int hold)
 {
@@ -28,18 +95,30 @@ ws_life_init(WsLife *life, uint32_t nitems, int break_even, int hold)
 	life->nitems = nitems;
 	life->break_even = (uint32_t) break_even * WS_TICKS_PER_SECOND;
 	life->hold = (uint32_t) hold * WS_TICKS_PER_SECOND;
-}
-
-static double
-step_ticks(const WsLife *life)
-{
-	return (double) life->break_even / WS_LIFE_STEPS;
+	set_bins(life);
 }
 
 bool
 ws_life_due(const WsLife *life, uint32_t now)
 {
 	return life->stepped == 0 || now >= life->stepped + step_ticks(life);
+}
+
+void
+ws_life_set_shift(WsLife *life, uint32_t shift)
+{
+	WsLifeTable *t = &life->table;
+	double		factor = shift > life->shift ? ldexp(1, (int) life->shift - (int) shift) : 1;
+
+	for (int g = 0; g < WS_LIFE_GROUPS; g++)
+		for (int c = 0; c < WS_LIFE_CLASSES; c++)
+		{
+			t->at_risk[g][c] *= factor;
+			t->returned[g][c] *= factor;
+		}
+	t->marked *= factor;
+	t->came_back *= factor;
+	life->shift = shift;
 }
 
 void
@@ -71,14 +150,14 @@ count_risk(WsLife *life, const WsLifeItem *item, bool used)
 	if (item->reported != (uint16_t) (life->steps - 1) || item->last > life->stepped ||
 		idle >= life->break_even)
 		return;
-	class = (int) ((uint64_t) idle * WS_LIFE_CLASSES / life->break_even);
-	life->at_risk[item->group][class]++;
+	class = bin_of(life, idle) / WS_LIFE_BINS_PER_CLASS;
+	life->at_risk[item->group][class] += 1 / life->table.bin_steps[class];
 	life->returned[item->group][class] += used;
 }
 
 /* A page is used, which may change its group. */
 static void
-use(WsLife *life, WsLifeItem *item, uint32_t last, uint32_t before)
+use(WsLife *life, WsLifeItem *item, uint32_t last, uint32_t before, bool scanned)
 {
 	bool		in_time = item->last != 0 && last - item->last <= life->break_even;
 
@@ -92,18 +171,23 @@ use(WsLife *life, WsLifeItem *item, uint32_t last, uint32_t before)
 	if (in_time)
 	{
 		if (last - item->born >= USE_TICKS)
-			item->group = last - item->born < life->break_even ? 1 : 2;
+			item->group = last - item->born < life->break_even ? WS_LIFE_AGAIN : WS_LIFE_LONG;
+	}
+	else if (before != 0 && last - before <= life->break_even)
+	{
+		item->group = WS_LIFE_AGAIN;
+		item->born = before;
 	}
 	else
 	{
-		item->group = before != 0 && last - before <= life->break_even;
-		item->born = item->group ? before : last;
+		item->group = scanned ? WS_LIFE_SCANNED : WS_LIFE_ONCE;
+		item->born = last;
 	}
 	item->last = last;
 }
 
 void
-ws_life_item(WsLife *life, uint32_t i, uint32_t last, uint32_t before, uint32_t now)
+ws_life_item(WsLife *life, uint32_t i, uint32_t last, uint32_t before, bool scanned, uint32_t now)
 {
 	WsLifeTable *t = &life->table;
 	WsLifeItem *item = &life->items[i];
@@ -114,7 +198,7 @@ ws_life_item(WsLife *life, uint32_t i, uint32_t last, uint32_t before, uint32_t 
 		count_risk(life, item, used);
 	item->reported = (uint16_t) life->steps;
 	if (used)
-		use(life, item, last, item->last == 0 ? before : 0);
+		use(life, item, last, item->last == 0 ? before : 0, scanned);
 	idle = idle_at(item, now);
 	if (item->marked && !item->given_up && idle >= life->hold)
 	{
@@ -123,8 +207,8 @@ ws_life_item(WsLife *life, uint32_t i, uint32_t last, uint32_t before, uint32_t 
 	}
 	if (item->last == 0 || idle >= life->break_even)
 		return;
-	t->population[item->group][(uint64_t) idle * WS_LIFE_STEPS / life->break_even]++;
-	if (item->group == 0 || idle >= life->hold)
+	t->population[item->group][bin_of(life, idle)]++;
+	if (item->group <= WS_LIFE_ONCE || idle >= life->hold)
 		return;
 	if (idle < WS_LIFE_IN_USE * step_ticks(life))
 		t->in_use++;
@@ -136,11 +220,14 @@ ws_life_item(WsLife *life, uint32_t i, uint32_t last, uint32_t before, uint32_t 
 	}
 }
 
-/* The share that is left of old counts after so many ticks. */
+/*
+ * The share that is left after so many ticks of old counts about idle times
+ * from an age on.
+ */
 static double
-remembered(const WsLife *life, double ticks, double memory)
+remembered(const WsLife *life, double ticks, double memory, uint32_t age)
 {
-	return exp(-ticks / (memory * life->break_even));
+	return exp(-ticks / (memory * fmin(short_ticks(life) + MEMORY_AGES * (double) age, life->break_even)));
 }
 
 void
@@ -155,13 +242,14 @@ ws_life_end_step(WsLife *life, uint32_t now, bool trusted)
 		for (int c = 0; c < WS_LIFE_CLASSES; c++)
 		{
 			double		left = remembered(life, ticks, MEMORY + MEMORY_FOR_AGE *
-										  (c + 0.5) / WS_LIFE_CLASSES);
+										  (c + 0.5) / WS_LIFE_CLASSES,
+										  life->bin[c * WS_LIFE_BINS_PER_CLASS]);
 
 			t->at_risk[g][c] = left * t->at_risk[g][c] + life->at_risk[g][c];
 			t->returned[g][c] = left * t->returned[g][c] + life->returned[g][c];
 		}
-	t->marked *= remembered(life, ticks, MEMORY_OF_MARKED);
-	t->came_back *= remembered(life, ticks, MEMORY_OF_MARKED);
+	t->marked *= remembered(life, ticks, MEMORY_OF_MARKED, 0);
+	t->came_back *= remembered(life, ticks, MEMORY_OF_MARKED, 0);
 	life->stepped = now;
 }
 

@@ -123,6 +123,23 @@ put_aside(const char *why, int elevel)
 	return renamed;
 }
 
+/* Replace an image of the format before by one of today's; NULL, or why not. */
+static const char *
+convert(char **image, size_t *size)
+{
+	void	   *converted;
+
+	if (!ws_statefile_is_before(*image, *size))
+		return NULL;
+	converted = allocate_image();
+	if (converted == NULL)
+		return psprintf("it cannot be read: %m");
+	*size = ws_statefile_convert(*image, converted);
+	pfree(*image);
+	*image = converted;
+	return NULL;
+}
+
 /*
  * Read the file, up to a byte more than an image has.  Returns NULL, or why it
  * cannot be read.  *image becomes NULL if there is no file.
@@ -200,6 +217,8 @@ load(void)
 		(WS_FILE_LOADED | WS_FILE_NO_HISTORY))
 		return;
 	why = read_file(&image, &size);
+	if (image && !why)
+		why = convert(&image, &size);
 	if (image && !why)
 		why = ws_statefile_distrust(image, size, &me);
 	if (why)

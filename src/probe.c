@@ -25,6 +25,7 @@
 #include "storage/lwlock.h"
 
 #include "buftable.h"
+#include "compat.h"
 #include "counters.h"
 #include "lookup.h"
 #include "probe.h"
@@ -35,6 +36,7 @@
 #pragma weak BufTableLookup
 #pragma weak BufTableInsert
 #pragma weak BufTableDelete
+#pragma weak BufferDescriptors
 
 /* The state of this process, set in the postmaster and inherited. */
 struct Probe
@@ -245,11 +247,13 @@ ws_probe_hash(const WsPageId *page)
 }
 
 int
-ws_probe_resident(const WsSample *pages, int n, bool *resident)
+ws_probe_resident(const WsSample *pages, int n, bool *resident, bool *dirty)
 {
 	int			found = 0;
 
 	memset(resident, 0, n * sizeof(bool));
+	if (dirty)
+		memset(dirty, 0, n * sizeof(bool));
 	if (!probe.attached)
 		return 0;
 
@@ -257,8 +261,12 @@ ws_probe_resident(const WsSample *pages, int n, bool *resident)
 	use_own_functions(false);
 	for (int i = 0; i < n; i++)
 	{
-		resident[i] = look_up((BufferTag *) &pages[i].page, pages[i].hash) >= 0;
+		int			buffer = look_up((BufferTag *) &pages[i].page, pages[i].hash);
+
+		resident[i] = buffer >= 0;
 		found += resident[i];
+		if (dirty && resident[i] && &BufferDescriptors != NULL)
+			dirty[i] = ws_buffer_is_dirty(buffer);
 	}
 	use_own_functions(probe.recording);
 	return found;

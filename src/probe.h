@@ -34,8 +34,9 @@ extern int64 ws_probe_entries(void);
 /*
  * Find out which pages are in shared buffers now; returns how many.  It takes
  * the lock of each page's partition, shared, for a lookup that is not recorded.
+ * Which are dirty, unless NULL, is read without a lock.
  */
-extern int	ws_probe_resident(const WsSample *pages, int n, bool *resident);
+extern int	ws_probe_resident(const WsSample *pages, int n, bool *resident, bool *dirty);
 
 /* The hash of a page, as the buffer lookup table has it. */
 extern uint32 ws_probe_hash(const WsPageId *page);

@@ -1,12 +1,18 @@
 /*
  * published.c
- *		Status and reasons; see published.h.
+ *		Status, and the facts for the reason; see published.h.
  *
  * Ages are measured by the monotonic clock, so that a system clock that is set
  * makes nothing look stale.
  */
 #include "postgres.h"
 
+#include <math.h>
+
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "pgtime.h"
+#include "storage/bufmgr.h"
 #include "utils/timestamp.h"
 
 #include "guc.h"
@@ -63,14 +69,6 @@ ws_published_read(WsReport *report)
 }
 
 const char *
-ws_status_name(WsStatus status)
-{
-	static const char *const names[] = {"ok", "collecting", "stale", "not tracking"};
-
-	return names[status];
-}
-
-const char *
 ws_tracking_reason(void)
 {
 	if (!ws_shared->attached)
@@ -80,47 +78,86 @@ ws_tracking_reason(void)
 	return "every lookup of shared buffers is seen";
 }
 
-/* The part of the reason that explains shared_buffers and the verdict. */
-static char *
-sizing_reason(const WsPublished *p)
+TimestampTz
+ws_published_day(const WsPublished *p, int later)
 {
-	const WsSizing *s = &p->sizing;
-	const char *limit = p->memory.by_cgroup ? "allowed by the control group" : "of memory";
-	char		peak[32];
-	char		useful[32];
-	char		cacheable[32];
-	char		memory[32];
-	char		history[32];
-	char	   *words;
-
-	ws_format_bytes(p->peak * BLCKSZ, peak, sizeof(peak));
-	ws_format_bytes(s->useful, useful, sizeof(useful));
-	ws_format_bytes(s->cacheable, cacheable, sizeof(cacheable));
-	ws_format_bytes((double) p->memory.limit, memory, sizeof(memory));
-	ws_format_window(Max(p->history_minutes, 1) * 60.0, history, sizeof(history));
-
-	words = psprintf("recommended_cache is for the current load; suggested_shared_buffers and the verdict are for the busiest time in the %s of history, which needed %s at %s",
-					 history, peak, timestamptz_to_str(p->peak_at));
-	if (p->memory.limit == 0)
-		return psprintf("%s; the memory limit is not known: %s", words, p->memory.reason);
-	if (s->useful > 0)
-		return psprintf("%s; caches can have only %s of %s %s, and shared_buffers of more than %s would save hardly any reads",
-						words, cacheable, memory, limit, useful);
-	if (p->memory.by_cgroup)
-		return psprintf("%s; caches can have %s of %s %s", words, cacheable, memory, limit);
-	return words;
+	return (p->computed_at / USECS_PER_DAY + later) * USECS_PER_DAY;
 }
 
-char *
-ws_report_reason(const WsReport *report)
+WsOutgrown
+ws_published_outgrown(const WsPublished *p, double pages)
 {
-	const WsPublished *p = &report->last;
+	WsTrendDate date = ws_trend_exceeds(&p->trend, pages);
 
+	return (WsOutgrown)
+	{
+		.near = ws_trend_is_near(&p->trend, &date),
+			.at = date.expected < 0 ? 0 : ws_published_day(p, date.expected),
+			.earliest = date.earliest < 0 ? 0 : ws_published_day(p, date.earliest),
+			.latest = date.latest < 0 ? 0 : ws_published_day(p, date.latest)
+	};
+}
+
+double
+ws_read_ms(void)
+{
+	double		sum[2] = {0};	/* milliseconds and reads */
+
+	if (!track_io_timing)
+		return NAN;
+	/* names are complete, so that search_path does not matter */
+	SPI_connect();
+	if (SPI_execute("SELECT pg_catalog.sum(blk_read_time), pg_catalog.sum(blks_read::pg_catalog.float8)"
+					" FROM pg_catalog.pg_stat_database", true, 1) == SPI_OK_SELECT && SPI_processed == 1)
+		for (int i = 0; i < 2; i++)
+		{
+			bool		isnull;
+			Datum		value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i + 1, &isnull);
+
+			sum[i] = isnull ? 0 : DatumGetFloat8(value);
+		}
+	SPI_finish();
+	return sum[0] > 0 && sum[1] > 0 ? sum[0] / sum[1] : NAN;
+}
+
+/* "13:52", "Tuesday 14:00" or "2026-11-03 14:00" */
+static const char *
+format_past(TimestampTz at, TimestampTz now)
+{
+	pg_time_t	seconds = timestamptz_to_time_t(at);
+	TimestampTz days = (now - at) / USECS_PER_DAY;
+	char	   *buf = palloc(64);
+
+	pg_strftime(buf, 64, days < 1 ? "%H:%M" : days < 6 ? "%A %H:%M" : "%Y-%m-%d %H:%M",
+				pg_localtime(&seconds, session_timezone));
+	return buf;
+}
+
+/* The day on which shared_buffers are outgrown, if near and sure; or "". */
+static const char *
+format_outgrown(const WsPublished *p)
+{
+	WsOutgrown	o = ws_published_outgrown(p, NBuffers);
+	char	   *buf = palloc0(16);
+
+	if (o.near)
+	{
+		pg_time_t	seconds = timestamptz_to_time_t(o.at);
+
+		/* days are those of UTC */
+		pg_strftime(buf, 16, "%Y-%m-%d", pg_gmtime(&seconds));
+	}
+	return buf;
+}
+
+/* Why the status is not ok, or an empty string. */
+static const char *
+status_reason(const WsReport *report)
+{
 	switch (report->status)
 	{
 		case WS_STATUS_OK:
-			return psprintf("%s%s%s; %s", p->reason, p->advice_reason[0] != '\0' ? "; " : "",
-							p->advice_reason, sizing_reason(p));
+			break;
 		case WS_STATUS_COLLECTING:
 			return psprintf("counting since %s; the first recommendation comes after a minute",
 							timestamptz_to_str(ws_shared_since()));
@@ -128,10 +165,63 @@ ws_report_reason(const WsReport *report)
 			if (!report->known)
 				return psprintf("the background worker %s; see the server log",
 								ws_shared_worker_pid() == 0 ? "is not running" : "has made no recommendation");
-			return psprintf("the background worker has not reported since %s; then: %s",
-							timestamptz_to_str(p->computed_at), p->reason);
+			return psprintf("the background worker has not reported since %s",
+							timestamptz_to_str(report->last.computed_at));
 		case WS_STATUS_NOT_TRACKING:
-			break;
+			return ws_tracking_reason();
 	}
-	return pstrdup(ws_tracking_reason());
+	return "";
+}
+
+void
+ws_report_summarize(const WsReport *report, WsSummary *s)
+{
+	const WsPublished *p = &report->last;
+	const WsAdviceTable *table = &p->table;
+	double		known = ws_shared_known(ws_shared_advance()) / (double) WS_TICKS_PER_SECOND;
+
+	memset(s, 0, sizeof(*s));
+	s->status = report->status;
+	s->trouble = status_reason(report);
+	s->wait = Max((int) (WS_COLLECTING_SECONDS + ws_interval - known), 1);
+	s->known = report->known;
+	s->top = "";
+	if (!report->known)
+		return;
+	s->verdict = p->sizing.verdict;
+	s->kept = p->sizing.kept;
+	s->shared_buffers = (double) NBuffers * BLCKSZ;
+	s->suggested = p->sizing.suggested_shared_buffers;
+	s->now = p->recommended * BLCKSZ;
+	s->now_reason = p->reason;
+	s->peak = p->peak * BLCKSZ;
+	s->peak_at = format_past(p->peak_at, GetCurrentTimestamp());
+	s->history = Max(p->history_minutes, 1) * 60.0;
+	s->data = p->data_seconds;
+	s->break_even = ws_break_even;
+	s->loading = p->loading;
+	s->outgrown = format_outgrown(p);
+	s->lookups = table->seconds > 0 ? table->lookups / table->seconds : NAN;
+	s->hit_ratio = table->seconds > 0 ? table->hit_ratio : NAN;
+	s->expected_hit_ratio = table->sure ? p->expected_hit_ratio : NAN;
+	s->expected_error = p->expected_error;
+	s->saved_doubled = ws_advice_saved_doubled(table);
+	s->read_ms = ws_read_ms();
+	s->doubt = p->doubt;
+	s->unfit = !table->sure && !isnan(table->difference);
+	s->memory = (double) p->memory.limit;
+	s->cacheable = p->sizing.cacheable;
+	s->by_cgroup = p->memory.by_cgroup;
+	s->memory_reason = p->memory.reason;
+}
+
+char *
+ws_report_reason(const WsReport *report)
+{
+	WsSummary	s;
+	char	   *buf = palloc(WS_SUMMARY_SIZE);
+
+	ws_report_summarize(report, &s);
+	ws_summary_reason(&s, buf, WS_SUMMARY_SIZE);
+	return buf;
 }

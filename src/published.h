@@ -16,6 +16,8 @@
 #include "history.h"
 #include "memory.h"
 #include "sizing.h"
+#include "summary.h"
+#include "trend.h"
 
 /* Seconds of data that a recommendation needs. */
 #define WS_COLLECTING_SECONDS	60
@@ -29,6 +31,7 @@ typedef struct WsPublished
 
 	/* the recommendation */
 	bool		recommends;		/* is there one? */
+	double		data_seconds;	/* that the sketch knows */
 	int			method;			/* a WsMethod: the one that was used */
 	int			window_seconds;
 	double		pages;			/* working set of the window, with bounds */
@@ -42,17 +45,22 @@ typedef struct WsPublished
 	double		recommended_low;	/* its bounds */
 	double		recommended_high;
 	double		needed;			/* pages: what the history gets */
+	bool		loading;		/* less than live: many were used only once */
 	double		peak;			/* pages: most needed, in history or now */
 	TimestampTz peak_at;
 	int			history_minutes;	/* of data in the history */
+	double		idle;			/* pages: what served the quietest hour; or
+								 * NaN */
+	WsTrend		trend;			/* of the peaks of days */
 	WsSizing	sizing;
-	char		reason[256];
+	double		expected_hit_ratio; /* of the suggested size; or NaN, */
+	double		expected_error; /* and its 95 % bound */
+	char		reason[256];	/* of the recommendation */
 
 	/* known without a recommendation */
 	WsMemory	memory;
 	WsAdviceTable table;		/* no seconds: no cache advice */
-	double		expected_hit_ratio; /* of the recommendation; or NaN */
-	char		advice_reason[256]; /* added to that of the recommendation */
+	char		doubt[256];		/* why there is no such table; or empty */
 } WsPublished;
 
 /* Under WsShared.lock. */
@@ -65,14 +73,6 @@ typedef struct WsSharedPublished
 
 extern WsSharedPublished *ws_published; /* NULL when ws_shared is */
 
-typedef enum WsStatus
-{
-	WS_STATUS_OK,
-	WS_STATUS_COLLECTING,
-	WS_STATUS_STALE,
-	WS_STATUS_NOT_TRACKING
-} WsStatus;
-
 /* What was published last, and whether it still counts. */
 typedef struct WsReport
 {
@@ -84,10 +84,33 @@ typedef struct WsReport
 
 extern void ws_published_read(WsReport *report);
 
-/* Why this size is recommended, or why none is, in palloc'd memory. */
+/* When the set outgrows a size: the beginnings of days of UTC; 0: not known. */
+typedef struct WsOutgrown
+{
+	bool		near;			/* at is near, to come, and sure (trend.h) */
+	TimestampTz at;				/* expected, if within a year */
+	TimestampTz earliest;		/* 95 % bounds */
+	TimestampTz latest;
+} WsOutgrown;
+
+/* When is more needed at the busiest time than so many pages? */
+extern WsOutgrown ws_published_outgrown(const WsPublished *published, double pages);
+
+/* The beginning of the day of UTC that the row is of, or of a later one. */
+extern TimestampTz ws_published_day(const WsPublished *published, int later);
+
+/*
+ * The facts of a report, but for the relations, and the reason from them, in
+ * palloc'd memory.  Asks the server for the time of a read.  In a backend only.
+ */
+extern void ws_report_summarize(const WsReport *report, WsSummary *summary);
 extern char *ws_report_reason(const WsReport *report);
 
-extern const char *ws_status_name(WsStatus status);
+/*
+ * The average time of a read in ms, of all databases since their statistics
+ * were reset; NaN if the server does not measure it.  In a backend only.
+ */
+extern double ws_read_ms(void);
 
 /* Whether lookups are recorded, and if not, why. */
 extern const char *ws_tracking_reason(void);

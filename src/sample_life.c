@@ -14,8 +14,8 @@
 #include "sampler.h"
 #include "shared.h"
 
-/* Steps of the life table in a period of the projection. */
-#define PERIOD			(WS_LIFE_STEPS / 30)
+/* Steps of the life table in a period of the projection: half a minute. */
+#define PERIOD			3
 #define VALUES			(2 * PERIOD + 1)
 
 static struct
@@ -27,6 +27,7 @@ static struct
 	bool		stepped;		/* was there a step? */
 	uint32		written;		/* events of the stream until the last step, */
 	uint64		dropped;		/* and those that were lost */
+	uint32		window;			/* ticks that it was about */
 	WsLive		now;
 	double		values[VALUES]; /* of the last steps, the youngest first */
 }			state;
@@ -77,13 +78,15 @@ step_sample(uint32 now)
 	uint32		floor = ws_load(&ws_shared->sketch[WS_CLIENT]->floor);
 	uint32		shift = ws_sampler_mature_shift(sampler, now, state.life->break_even, floor);
 
+	ws_life_set_shift(state.life, shift);
 	ws_life_begin_step(state.life);
 	for (uint32 i = 0; i < sampler->capacity; i++)
 	{
 		const WsSample *s = &sampler->samples[i];
 
 		if (s->last != 0 && s->last >= floor && ws_hash_stratum(s->hash, sampler->log2m) >= shift)
-			ws_life_item(state.life, i, s->last, s->before >= floor ? s->before : 0, now);
+			ws_life_item(state.life, i, s->last, s->before >= floor ? s->before : 0,
+						 s->scanned > s->held, now);
 	}
 	ws_life_end_step(state.life, now, trusted());
 }
@@ -110,7 +113,9 @@ ws_sample_life_tick(void)
 		return;
 
 	step_sample(now);
-	(void) ws_estimate(NULL, WS_OF(WS_CLIENT), &state.life->break_even, 1, &window);
+	state.window = ws_sampler_known(ws_shared->sampler, now, state.life->break_even,
+									ws_load(&ws_shared->sketch[WS_CLIENT]->floor));
+	(void) ws_estimate(NULL, WS_OF(WS_CLIENT), &state.window, 1, &window);
 	state.now = ws_live_set(state.life, &window);
 
 	for (int i = VALUES - 1; i > 0; i--)
@@ -127,9 +132,10 @@ ws_sample_life_forget(uint32 entry)
 }
 
 WsLive
-ws_sample_life_get(const WsLifeTable **table)
+ws_sample_life_get(const WsLifeTable **table, int *seconds)
 {
 	state.now.projected = ws_project(state.values[0], state.values[PERIOD], state.values[2 * PERIOD]);
 	*table = state.life ? &state.life->table : NULL;
+	*seconds = state.stepped ? Max((int) state.window / WS_TICKS_PER_SECOND, 1) : ws_break_even;
 	return state.now;
 }

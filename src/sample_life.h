@@ -19,10 +19,12 @@ extern bool ws_sample_life_due(void);
 extern void ws_sample_life_forget(uint32 entry);
 
 /*
- * The answer of live_set at the last step, with a projection for a fifteenth
- * of working_set.break_even from now, and its life table.  In the first minute
- * and without a sample .known is false; without a sample the table is NULL.
+ * The answer of live_set at the last step, with a projection for a minute from
+ * now, or a fifteenth of a shorter working_set.break_even, and its life table.
+ * It is about so many seconds: working_set.break_even, or less after that was
+ * raised, since the sample does not have older pages.  In the first minute and
+ * without a sample .known is false; without a sample the table is NULL.
  */
-extern WsLive ws_sample_life_get(const WsLifeTable **table);
+extern WsLive ws_sample_life_get(const WsLifeTable **table, int *seconds);
 
 #endif							/* WS_SAMPLE_LIFE_H */

@@ -60,8 +60,8 @@ _Static_assert(sizeof(WsPageId) == 20, "pages are compared as bytes");
 #define THIN_PART		8
 #define LASTING_MOST	3
 
-#define LONG_TICKS		(WS_SAMPLE_SECONDS * WS_TICKS_PER_SECOND)
 #define BRIEF_TICKS		(1200 * WS_TICKS_PER_SECOND)	/* at first */
+#define MOST_TICKS		(WS_SAMPLE_SECONDS_MAX * WS_TICKS_PER_SECOND)
 
 /* The head of the bucket of a hash. */
 static uint32_t *
@@ -203,6 +203,19 @@ idle_for(const WsSampler *sampler, uint32_t entry, uint32_t tick, uint32_t ticks
 	return touched != 0 && touched < tick && tick - touched > ticks;
 }
 
+static uint32_t
+larger(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+/* For how long pages of strata that last are kept, in ticks. */
+static uint32_t
+long_ticks(const WsSampler *sampler)
+{
+	return larger(WS_SAMPLE_SECONDS * WS_TICKS_PER_SECOND, sampler->brief);
+}
+
 uint32_t
 ws_sampler_expire(WsSampler *sampler, uint32_t tick, WsEvicted evicted)
 {
@@ -210,7 +223,7 @@ ws_sampler_expire(WsSampler *sampler, uint32_t tick, WsEvicted evicted)
 
 	for (uint32_t i = 0; i < sampler->capacity; i++)
 		if (idle_for(sampler, i, tick, sampler->brief) &&
-			(stratum_of(sampler, i) < sampler->lasting || idle_for(sampler, i, tick, LONG_TICKS)))
+			(stratum_of(sampler, i) < sampler->lasting || idle_for(sampler, i, tick, long_ticks(sampler))))
 			ws_sampler_evict(sampler, i, evicted);
 	return before - sampler->count;
 }
@@ -235,17 +248,11 @@ ws_sampler_evict_before(WsSampler *sampler, uint32_t floor, uint32_t tick, WsEvi
 	return before - sampler->count;
 }
 
-/* The tick since which pages of strata that do not last have been kept. */
+/* The tick since which pages have been kept that are kept for so many ticks. */
 static uint32_t
-brief_since(const WsSampler *sampler, uint32_t tick)
+since(uint32_t ticks, uint32_t tick)
 {
-	return tick > sampler->brief ? tick - sampler->brief : 0;
-}
-
-static uint32_t
-larger(uint32_t a, uint32_t b)
-{
-	return a > b ? a : b;
+	return tick > ticks ? tick - ticks : 0;
 }
 
 void
@@ -253,9 +260,13 @@ ws_sampler_set_brief(WsSampler *sampler, uint32_t ticks, uint32_t tick)
 {
 	/* a longer time comes too late for the pages that were evicted */
 	for (uint32_t i = 0; i < WS_STRATA && ticks > sampler->brief; i++)
+	{
+		if (ticks > long_ticks(sampler))
+			sampler->kept[i] = larger(sampler->kept[i], since(long_ticks(sampler), tick));
 		sampler->admitted[i] = larger(sampler->admitted[i], i < sampler->lasting ?
-									  brief_since(sampler, tick) : sampler->kept[i]);
-	sampler->brief = ticks < LONG_TICKS ? ticks : LONG_TICKS;
+									  since(sampler->brief, tick) : sampler->kept[i]);
+	}
+	sampler->brief = ticks < MOST_TICKS ? ticks : MOST_TICKS;
 }
 
 bool
@@ -281,7 +292,7 @@ lower_lasting(WsSampler *sampler, uint32_t tick)
 {
 	uint32_t	stratum = --sampler->lasting;
 
-	sampler->kept[stratum] = larger(brief_since(sampler, tick), sampler->admitted[stratum]);
+	sampler->kept[stratum] = larger(since(sampler->brief, tick), sampler->admitted[stratum]);
 }
 
 bool
@@ -321,6 +332,16 @@ ws_sampler_mature_shift(const WsSampler *sampler, uint32_t now, uint32_t ticks, 
 		   (brief || sampler->kept[mature - 1] <= start))
 		mature--;
 	return mature < WS_STRATA ? mature : lowest;
+}
+
+uint32_t
+ws_sampler_known(const WsSampler *sampler, uint32_t now, uint32_t ticks, uint32_t floor)
+{
+	/* the highest stratum is the one that was admitted first */
+	uint32_t	begin = sampler->admitted[WS_STRATA - 1];
+	uint32_t	known = now > begin ? now - begin + 1 : 1;
+
+	return begin <= floor || ticks < known ? ticks : known;
 }
 
 void

@@ -13,6 +13,8 @@
  * last touch.  If pages that are never touched again fill the table, only
  * those of higher strata, the lasting ones, are kept for an hour, and the
  * others for a brief time: recent pages are sampled densely, old ones sparsely.
+ * A brief time of more than an hour holds for all pages.  The table then holds
+ * the pages of that time, so that fewer are sampled.
  *
  * One process writes.  Others copy what they read, under the caller's lock.
  */
@@ -28,7 +30,10 @@
 #define WS_SAMPLE_PAGES_MAX		32768
 
 #define WS_NO_SAMPLE		(UINT32_MAX >> 1)	/* no entry of the table */
-#define WS_SAMPLE_SECONDS	3600	/* for which pages are kept, at most */
+
+/* For which pages are kept, and the most that the brief time may be. */
+#define WS_SAMPLE_SECONDS		3600
+#define WS_SAMPLE_SECONDS_MAX	(86400 / 15 * 16)
 
 /* Touches so soon after a use began belong to it, as those of one query. */
 #define WS_USE_TICKS		50
@@ -97,7 +102,7 @@ extern uint32_t ws_sampler_expire(WsSampler *sampler, uint32_t tick, WsEvicted e
 extern uint32_t ws_sampler_evict_before(WsSampler *sampler, uint32_t floor, uint32_t tick,
 										WsEvicted evicted);
 
-/* Change the brief time, an hour at most; at first it is 20 minutes. */
+/* Change the brief time, 25.6 hours at most; at first it is 20 minutes. */
 extern void ws_sampler_set_brief(WsSampler *sampler, uint32_t ticks, uint32_t tick);
 
 /*
@@ -121,6 +126,13 @@ extern void ws_sampler_set_shift(WsSampler *sampler, uint32_t shift, uint32_t ti
  */
 extern uint32_t ws_sampler_mature_shift(const WsSampler *sampler, uint32_t now, uint32_t ticks,
 										uint32_t floor);
+
+/*
+ * How many of the last ticks the table knows, if it does not know all since the
+ * floor, as after a rise of the brief time; else "ticks".  At least 1.
+ */
+extern uint32_t ws_sampler_known(const WsSampler *sampler, uint32_t now, uint32_t ticks,
+								 uint32_t floor);
 
 /* The load of sampling, averaged over ten seconds; zeros after each shift. */
 typedef struct WsSampleLoad

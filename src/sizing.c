@@ -12,33 +12,62 @@
 #define BACKEND			(2 * MB)	/* an idle process */
 #define RESERVED_MOST	0.5		/* for processes, as a share of the memory */
 #define SHARED_MOST		0.75	/* shared buffers, as a share of the caches */
-#define SHARED_LEAST	(128 * MB)	/* the server's default */
-#define AS_GOOD			0.005	/* hit ratios so close are equally good */
+#define SHARED_LEAST	WS_SIZING_LEAST /* the server's default */
+#define EFFECTIVE_MOST	0.75	/* effective_cache_size, of the memory */
+#define AS_GOOD			0.005	/* hit ratios so close are equally good, */
+#define GAIN_STAY		0.004	/* where more was advised, if so close */
+#define NEXT_SIZE		1.1		/* times a size: another close to it */
+#define SAME_SIZE		0.1		/* suggestions so close wait, by logarithm */
 
 /* Dead bands of suggested / present shared buffers (of needed / cacheable). */
 #define GROW_ENTER		1.2
 #define GROW_STAY		1.05
-#define SHRINK_ENTER	0.5
+#define SHRINK_ENTER	0.55
 #define SHRINK_STAY		0.7
 #define EXCEEDS_STAY	0.95
 
-/* The size of step 4 in sizing.h, up to a limit. */
+/* The hit ratio at a size, by interpolation; NaN: not known. */
 static double
-largest_useful(const WsSizingFacts *f, double limit)
+ratio_at(const WsSizingFacts *f, double bytes)
+{
+	for (int i = 0; i < f->sizes; i++)
+		if (f->size[i] == bytes)
+			return f->hit_ratio[i];
+		else if (i + 1 < f->sizes && f->size[i] < bytes && bytes < f->size[i + 1])
+			return f->hit_ratio[i] + (f->hit_ratio[i + 1] - f->hit_ratio[i]) *
+				(bytes - f->size[i]) / (f->size[i + 1] - f->size[i]);
+	return NAN;
+}
+
+/*
+ * The smallest size from "least" to "most" that is as good as the best up to
+ * "most"; NaN: none is known.  *largest: no larger one is known.
+ */
+static double
+smallest_good(const WsSizingFacts *f, double least, double most, bool *largest)
 {
 	double		best = NAN;
 	int			known = -1;		/* the largest */
 
-	for (int i = 0; i < f->sizes && f->size[i] <= limit; i++)
+	*largest = true;
+	for (int i = 0; i < f->sizes && f->size[i] <= most; i++)
 		if (!isnan(f->hit_ratio[i]))
 		{
 			best = fmax(best, f->hit_ratio[i]);
 			known = i;
 		}
-	for (int i = 0; i < known; i++)
-		if (f->hit_ratio[i] >= best - AS_GOOD)
+	if (ratio_at(f, least) >= best - AS_GOOD)
+	{
+		*largest = false;
+		return least;
+	}
+	for (int i = 0; i <= known; i++)
+		if (f->size[i] >= least && f->hit_ratio[i] >= best - AS_GOOD)
+		{
+			*largest = i == known;
 			return f->size[i];
-	return limit;
+		}
+	return NAN;
 }
 
 /* Whole MB, and about 1.5 % up: not to change with every page. */
@@ -52,30 +81,87 @@ whole_mb(double bytes)
 	return ceil(bytes / unit) * unit;
 }
 
+/* The next known size from "least" on, if it is close, or "least". */
+static double
+size_from(const WsSizingFacts *f, double least)
+{
+	for (int i = 0; i < f->sizes; i++)
+		if (f->size[i] >= least)
+			return f->size[i] <= NEXT_SIZE * least ? f->size[i] : least;
+	return least;
+}
+
+/* What to suggest where all that is needed can be cached; up to "most". */
+static double
+suggest(const WsSizingFacts *f, double most, WsVerdict before, WsSizing *s)
+{
+	double		enough = fmax(fmax(f->needed, fmin(f->stored, f->shared_buffers)), SHARED_LEAST);
+	double		least = fmin(size_from(f, enough), most);
+	bool		largest;
+	double		good = smallest_good(f, least, most, &largest);
+	double		suggested = isnan(good) ? least : good;
+	double		gain;
+
+	s->simulate = least;
+	if (!f->long_enough)
+		suggested = fmin(suggested, fmax(least, f->shared_buffers));
+	gain = ratio_at(f, suggested) - ratio_at(f, f->shared_buffers);
+	if (suggested > f->shared_buffers &&
+		gain <= (before == WS_VERDICT_GROW ? GAIN_STAY : AS_GOOD))
+	{
+		s->kept = WS_KEPT_NO_GAIN;
+		return f->shared_buffers;
+	}
+	if (suggested < f->shared_buffers && !(gain >= -AS_GOOD))
+		s->kept = WS_KEPT_NOT_KNOWN;
+	return suggested;
+}
+
+/* The same where it cannot. */
+static double
+suggest_useful(const WsSizingFacts *f, double most)
+{
+	bool		largest = true;
+	double		good = smallest_good(f, fmin(SHARED_LEAST, most), most, &largest);
+	double		suggested = largest ? most : good;
+	double		gain = ratio_at(f, isnan(good) ? suggested : good) - ratio_at(f, f->shared_buffers);
+
+	if (f->sizes == 0)
+		return most;
+	if (suggested > f->shared_buffers ? gain > AS_GOOD :
+		f->long_enough && suggested < SHRINK_ENTER * f->shared_buffers)
+		return suggested;
+	return fmin(f->shared_buffers, most);
+}
+
 WsSizing
 ws_sizing(const WsSizingFacts *f, WsVerdict before)
 {
 	WsSizing	s = {.verdict = WS_VERDICT_KEEP};
-	double		suggested = fmax(f->needed, SHARED_LEAST);
+	double		most = INFINITY;
 	bool		exceeds = false;
+	double		suggested;
 	double		ratio;
 
 	if (f->memory > 0)
 	{
 		double		processes = f->connections * (BACKEND + f->work_mem) + f->maintenance;
-		double		most;
 
 		s.reserved = fmin(processes, RESERVED_MOST * f->memory);
 		s.cacheable = f->memory - s.reserved;
 		most = fmax(floor(SHARED_MOST * s.cacheable / MB), 1) * MB;
 		exceeds = f->needed > s.cacheable * (before == WS_VERDICT_EXCEEDS_MEMORY ? EXCEEDS_STAY : 1);
-		if (exceeds)
-			suggested = fmax(largest_useful(f, most), SHARED_LEAST);
-		suggested = fmin(whole_mb(suggested), most);
-		s.useful = exceeds ? suggested : 0;
-		s.suggested_shared_buffers = suggested;
-		s.suggested_effective_cache_size = fmax(floor(s.cacheable / MB), 1) * MB;
+		s.suggested_effective_cache_size =
+			fmax(floor(fmin(s.cacheable, EFFECTIVE_MOST * f->memory) / MB), 1) * MB;
 	}
+	if (exceeds)
+		suggested = suggest_useful(f, most);
+	else
+		suggested = suggest(f, most, before, &s);
+	suggested = fmin(whole_mb(suggested), most);
+	s.fits = f->needed <= GROW_ENTER * f->shared_buffers;
+	s.useful = exceeds ? suggested : 0;
+	s.suggested_shared_buffers = f->memory > 0 ? suggested : 0;
 
 	/* fewer than SHARED_LEAST are enough if no more are needed */
 	ratio = suggested / f->shared_buffers;
@@ -84,28 +170,88 @@ ws_sizing(const WsSizingFacts *f, WsVerdict before)
 	else if ((suggested > SHARED_LEAST ? ratio : fmin(ratio, f->needed / f->shared_buffers)) >
 			 (before == WS_VERDICT_GROW ? GROW_STAY : GROW_ENTER))
 		s.verdict = WS_VERDICT_GROW;
-	else if (f->long_enough && ratio < (before == WS_VERDICT_SHRINK ? SHRINK_STAY : SHRINK_ENTER))
+	else if (ratio >= (before == WS_VERDICT_SHRINK ? SHRINK_STAY : SHRINK_ENTER))
+	{
+		if (s.kept != WS_KEPT_NO_GAIN)
+			s.kept = WS_KEPT_FITS;
+	}
+	else if (!f->long_enough)
+		s.kept = WS_KEPT_SHORT_HISTORY;
+	else if (s.kept == WS_KEPT_FITS)
 		s.verdict = WS_VERDICT_SHRINK;
 	return s;
 }
 
-WsVerdict
-ws_sizing_steady(WsSteady *steady, WsVerdict verdict, int64_t now, int64_t patience)
+/* Let a verdict wait until it has lasted. */
+static void
+steady_verdict(WsSteady *steady, WsSizing *s, int64_t now, int64_t hold)
 {
-	bool		at_once = verdict == steady->verdict || verdict == WS_VERDICT_NONE ||
-		steady->verdict == WS_VERDICT_NONE;
+	int64_t		wait = s->verdict == WS_VERDICT_KEEP ? hold :
+		s->verdict == WS_VERDICT_SHRINK ? WS_SHRINK_WAITS :
+		s->verdict == WS_VERDICT_GROW && s->fits ? WS_FITS_WAITS : WS_SETTLE_HOLDS * hold;
 
-	if (!at_once && verdict != steady->next)
+	if (s->verdict == steady->verdict)
 	{
-		steady->next = verdict;
-		steady->since = now;
-	}
-	if (at_once || now - steady->since >= patience)
-	{
-		steady->verdict = verdict;
 		steady->next = WS_VERDICT_NONE;
+		return;
 	}
-	return steady->verdict;
+	if (s->verdict != steady->next ||
+		(s->verdict != WS_VERDICT_KEEP && s->suggested_shared_buffers > steady->rising))
+	{
+		steady->next = s->verdict;
+		steady->since = now;
+		steady->rising = s->suggested_shared_buffers;
+	}
+	if (now - steady->since >= wait)
+	{
+		steady->verdict = s->verdict;
+		steady->next = WS_VERDICT_NONE;
+		steady->suggested = s->suggested_shared_buffers;
+	}
+	else if (steady->verdict == WS_VERDICT_KEEP)
+		s->kept = WS_KEPT_WAITING;
+}
+
+/*
+ * Let a suggestion that differs little wait until it has lasted, unless the one
+ * before is less than what is needed.
+ */
+static void
+steady_size(WsSteady *steady, double suggested, double least, int64_t now, int64_t hold)
+{
+	if (suggested != steady->other)
+	{
+		steady->other = suggested;
+		steady->other_since = now;
+	}
+	if (!(fabs(log(suggested / steady->suggested)) <= SAME_SIZE) ||
+		(steady->suggested < least && least <= suggested) ||
+		now - steady->other_since >= WS_SETTLE_HOLDS * hold)
+		steady->suggested = suggested;
+}
+
+void
+ws_sizing_steady(WsSteady *steady, WsSizing *s, int64_t now, int64_t hold)
+{
+	if (s->verdict == WS_VERDICT_NONE)
+	{
+		*steady = (WsSteady)
+		{
+			0
+		};
+		return;
+	}
+	if (steady->verdict == WS_VERDICT_NONE)
+		*steady = (WsSteady)
+	{
+		.verdict = WS_VERDICT_KEEP, .suggested = s->suggested_shared_buffers
+	};
+	steady_verdict(steady, s, now, hold);
+	steady_size(steady, s->suggested_shared_buffers, s->simulate, now, hold);
+	s->verdict = steady->verdict;
+	s->suggested_shared_buffers = steady->suggested;
+	if ((s->verdict != WS_VERDICT_KEEP || s->kept == WS_KEPT_WAITING) && steady->suggested > 0)
+		s->simulate = steady->suggested;
 }
 
 const char *

@@ -63,4 +63,11 @@ extern void ws_row_add_text(WsRow *row, const char *words);
 /* Returns the result of a function that returns a single row. */
 extern Datum ws_row_end(WsRow *row);
 
+/*
+ * The largest relations of the last five minutes with their sizes, or an empty
+ * string: sqlrelations.c's part of working_set().  The FmgrInfo is that of the
+ * SQL function.
+ */
+extern const char *ws_relations_top(const FmgrInfo *function);
+
 #endif							/* WS_SQLFUNCS_H */

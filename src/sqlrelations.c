@@ -14,16 +14,25 @@
 
 #include "commands/dbcommands.h"
 #include "common/relpath.h"
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "compat.h"
 #include "estimate.h"
+#include "guc.h"
+#include "heuristic.h"
 #include "probe.h"
 #include "relsize.h"
 #include "sampler.h"
 #include "shared.h"
 #include "sqlfuncs.h"
+
+/* What working_set() shows. */
+#define TOP_SECONDS 300
+#define TOP_PARTS	3			/* at most, */
+#define TOP_SHARE	0.01		/* each of at least this part of the set */
 
 /* The sampled pages of a relation's fork, or of a database. */
 typedef struct Part
@@ -88,14 +97,17 @@ by_size(const void *a, const void *b)
 static uint32
 get_period(FunctionCallInfo fcinfo)
 {
-	uint32		longest = WS_SAMPLE_SECONDS * WS_TICKS_PER_SECOND;
+	uint32		longest = Max(WS_SAMPLE_SECONDS, ws_break_even) * WS_TICKS_PER_SECOND;
 	uint32		ticks;
 
 	if (PG_ARGISNULL(0))
 		return longest;
 	ticks = ws_period_to_ticks(PG_GETARG_INTERVAL_P(0));
 	if (ticks > longest)
-		WS_REJECT("period must not be longer than an hour");
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("period must not be longer than an hour or \"working_set.break_even\""),
+				 errhint("Raise \"working_set.break_even\", up to a day.")));
 	return ticks;
 }
 
@@ -106,9 +118,14 @@ divide(const FmgrInfo *function, uint32 ticks, Order order, Parts *parts)
 	WsSampler  *sampler = ws_shared->sampler;
 	WsSample   *samples = palloc(sampler->capacity * sizeof(WsSample));
 	uint32		floor = ws_load(&ws_shared->sketch[WS_CLIENT]->floor);
-	uint32		now = ws_estimate(function->fn_mcxt, WS_OF(WS_CLIENT), &ticks, 1, &parts->set);
+	uint32		now;
 	bool	   *resident;
 	Part	   *part;
+
+	LWLockAcquire(ws_shared->sample_lock, LW_SHARED);
+	ticks = ws_sampler_known(sampler, ws_shared_advance(), ticks, floor);
+	LWLockRelease(ws_shared->sample_lock);
+	now = ws_estimate(function->fn_mcxt, WS_OF(WS_CLIENT), &ticks, 1, &parts->set);
 
 	LWLockAcquire(ws_shared->sample_lock, LW_SHARED);
 	parts->shift = ws_sampler_mature_shift(sampler, now, ticks, floor);
@@ -116,7 +133,7 @@ divide(const FmgrInfo *function, uint32 ticks, Order order, Parts *parts)
 	LWLockRelease(ws_shared->sample_lock);
 
 	resident = palloc(Max(parts->pages, 1) * sizeof(bool));
-	(void) ws_probe_resident(samples, parts->pages, resident);
+	(void) ws_probe_resident(samples, parts->pages, resident, NULL);
 	/* first each page is a part, then neighbours of equal order are joined */
 	part = parts->part = palloc0(Max(parts->pages, 1) * sizeof(Part));
 	for (int i = 0; i < parts->pages; i++)
@@ -217,6 +234,22 @@ add_row(WsRow *row, const Parts *parts, const Part *part, bool relations)
 	ws_row_end(row);
 }
 
+/* The parts of a period, largest first. */
+static void
+find_parts(const FmgrInfo *function, uint32 ticks, Order order, Parts *parts)
+{
+	if (ws_tracking() && ws_shared->sampler != NULL && ticks > 0)
+		divide(function, ticks, order, parts);
+
+	for (int i = 0; i < parts->n && order == by_relation; i++)
+		find_relation(&parts->part[i]);
+	if (parts->n > 0)
+	{
+		find_sizes(parts);
+		qsort(parts->part, parts->n, sizeof(Part), by_size);
+	}
+}
+
 static Datum
 answer(FunctionCallInfo fcinfo, Order order)
 {
@@ -228,17 +261,7 @@ answer(FunctionCallInfo fcinfo, Order order)
 	ws_require_preloaded();
 	ticks = get_period(fcinfo);
 	ws_row_begin(&row, fcinfo);
-	if (ws_tracking() && ws_shared->sampler != NULL && ticks > 0)
-		divide(fcinfo->flinfo, ticks, order, &parts);
-
-	for (int i = 0; i < parts.n && relations; i++)
-		find_relation(&parts.part[i]);
-	if (parts.n > 0)
-	{
-		find_sizes(&parts);
-		qsort(parts.part, parts.n, sizeof(Part), by_size);
-	}
-
+	find_parts(fcinfo->flinfo, ticks, order, &parts);
 	for (int i = 0; i < parts.n; i++)
 	{
 		/* all used pages of the relation have been cut off, or it had few */
@@ -247,6 +270,48 @@ answer(FunctionCallInfo fcinfo, Order order)
 		add_row(&row, &parts, &parts.part[i], relations);
 	}
 	return (Datum) 0;
+}
+
+/* "accounts", "accounts (vm)", "file 16385 of shop" */
+static void
+append_name(StringInfo words, const Part *part)
+{
+	const WsPageId *whose = &part->whose;
+	const char *database = NULL;
+
+	if (OidIsValid(part->relation))
+		appendStringInfoString(words, DatumGetCString(DirectFunctionCall1(regclassout, ObjectIdGetDatum(part->relation))));
+	else
+	{
+		if (OidIsValid(whose->database))
+			database = get_database_name(whose->database);
+		appendStringInfo(words, "file %u of %s", whose->relation, database ? database : "no database");
+	}
+	if (whose->fork > MAIN_FORKNUM && whose->fork <= MAX_FORKNUM)
+		appendStringInfo(words, " (%s)", forkNames[whose->fork]);
+}
+
+const char *
+ws_relations_top(const FmgrInfo *function)
+{
+	Parts		parts = {0};
+	StringInfoData words;
+
+	initStringInfo(&words);
+	find_parts(function, TOP_SECONDS * WS_TICKS_PER_SECOND, by_relation, &parts);
+	for (int i = 0; i < Min(parts.n, TOP_PARTS); i++)
+	{
+		const Part *part = &parts.part[i];
+		char		size[32];
+
+		if (part->size < TOP_SHARE * parts.set.pages)
+			break;
+		appendStringInfoString(&words, i > 0 ? ", " : "");
+		append_name(&words, part);
+		ws_format_bytes((double) part->size * BLCKSZ, size, sizeof(size));
+		appendStringInfo(&words, " %s", size);
+	}
+	return words.data;
 }
 
 WS_FUNCTION(ws_working_set_relations)

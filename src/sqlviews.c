@@ -1,7 +1,8 @@
 /*
  * sqlviews.c
  *		The rows of working_set_recommendation, working_set_cache_advice,
- *		working_set_history and working_set_info, and working_set_chart().
+ *		working_set_history, working_set_forecast and working_set_info, and the
+ *		texts of working_set() and working_set_chart().
  */
 #include "postgres.h"
 
@@ -23,6 +24,8 @@
 
 /* There is no advice from counts of fewer seconds than these. */
 #define FIRST_SECONDS 10
+
+#define SAME_SIZE 0.001			/* sizes that differ by less are one row */
 
 /* A size with a unit. */
 static void
@@ -46,20 +49,26 @@ WS_FUNCTION(ws_working_set_recommendation)
 {
 	WsReport	report;
 	const WsPublished *p = &report.last;
-	const WsAdviceTable *a = &p->table;
+	WsSummary	s;
+	char		words[WS_SUMMARY_SIZE];
+	const char *confidence;
 	bool		known;
 	WsRow		row;
 
 	ws_require_preloaded();
 	ws_published_read(&report);
 	known = report.known;
+	ws_report_summarize(&report, &s);
+	confidence = ws_confidence_name(ws_summary_confidence(&s, words, sizeof(words)));
+	ws_summary_reason(&s, words, sizeof(words));
 	ws_row_begin(&row, fcinfo);
 	ws_row_add_text(&row, ws_status_name(report.status));
 	ws_row_add_text(&row, known ? ws_verdict_name(p->sizing.verdict) : NULL);
+	ws_row_add_text(&row, known ? confidence : NULL);
 	add_pretty(&row, known, p->recommended);
 	add_setting(&row, known, p->sizing.suggested_shared_buffers);
 	add_setting(&row, known, p->sizing.suggested_effective_cache_size);
-	ws_row_add_text(&row, ws_report_reason(&report));
+	ws_row_add_text(&row, words);
 	ws_row_add_pages(&row, known, p->recommended);
 	ws_row_add_pages(&row, known, p->recommended_low);
 	ws_row_add_pages(&row, known, p->recommended_high);
@@ -73,10 +82,14 @@ WS_FUNCTION(ws_working_set_recommendation)
 	ws_row_add_pages(&row, known, p->plateau_end);
 	ws_row_add_pages(&row, known, p->peak);
 	ws_row_add(&row, known, TimestampTzGetDatum(p->peak_at));
+	ws_row_add_pages(&row, known, p->idle);
 	ws_row_add_pages(&row, true, NBuffers);
 	ws_row_add(&row, p->memory.limit != 0, Int64GetDatum((int64) p->memory.limit));
-	ws_row_add_number(&row, known && a->seconds > 0, a->hit_ratio);
-	ws_row_add_number(&row, known && a->sure, p->expected_hit_ratio);
+	ws_row_add_number(&row, known, s.hit_ratio);
+	ws_row_add_number(&row, known, s.expected_hit_ratio);
+	ws_row_add_number(&row, known, ws_summary_reads(&s));
+	ws_row_add_number(&row, known, ws_summary_expected_reads(&s));
+	ws_row_add_number(&row, known, ws_summary_saved_ms(&s));
 	ws_row_add_text(&row, ws_heuristics[known ? p->method : ws_method].name);
 	ws_row_add(&row, known, TimestampTzGetDatum(p->computed_at));
 	return ws_row_end(&row);
@@ -102,10 +115,42 @@ doubt(const WsReport *report, bool known)
 	return words[0] == '\0' ? NULL : words;
 }
 
+static void
+add_advice(WsRow *row, bool known, double factor, const WsAdvice *advice, const char *note)
+{
+	double		buffers = rint(factor * NBuffers);
+
+	ws_row_add_number(row, true, factor);
+	ws_row_add_pages(row, true, buffers);
+	add_pretty(row, true, buffers);
+	ws_row_add_number(row, known, advice->hit_ratio);
+	ws_row_add_number(row, known, advice->hit_ratio_without_scans);
+	ws_row_add_number(row, known, advice->reads_per_second);
+	ws_row_add_number(row, known, advice->read_factor);
+	ws_row_add_number(row, known, advice->error);
+	ws_row_add_text(row, note ? note : ws_advice_row_doubt(advice));
+	ws_row_end(row);
+}
+
+/* Is the followed size the suggested one, and none of the others? */
+static bool
+suggests_between(const WsPublished *p)
+{
+	double		factor = p->table.rows[WS_SWEEP_FOLLOWER].factor;
+	double		suggested = p->sizing.suggested_shared_buffers / BLCKSZ;
+
+	for (int i = 0; i < WS_SWEEP_GRID; i++)
+		if (fabs(factor / ws_sweep_grid[i] - 1) < SAME_SIZE)
+			return false;
+	return p->table.followed && fabs(suggested / (factor * NBuffers) - 1) < SAME_SIZE;
+}
+
 WS_FUNCTION(ws_working_set_cache_advice)
 {
 	WsReport	report;
 	const WsPublished *p = &report.last;
+	const WsAdvice *own;
+	double		between;
 	bool		known;
 	const char *note;
 	WsRow		row;
@@ -117,22 +162,19 @@ WS_FUNCTION(ws_working_set_cache_advice)
 	ws_published_read(&report);
 	known = p->since == ws_shared_since() && p->table.seconds >= FIRST_SECONDS;
 	note = doubt(&report, known);
+	own = &p->table.rows[WS_SWEEP_FOLLOWER];
+	between = known && suggests_between(p) ? own->factor : INFINITY;
 	for (int i = 0; i < WS_SWEEP_GRID; i++)
 	{
-		const WsAdvice *advice = &p->table.rows[i];
-		double		buffers = rint(ws_sweep_grid[i] * NBuffers);
-
-		ws_row_add_number(&row, true, ws_sweep_grid[i]);
-		ws_row_add_pages(&row, true, buffers);
-		add_pretty(&row, true, buffers);
-		ws_row_add_number(&row, known, advice->hit_ratio);
-		ws_row_add_number(&row, known, advice->hit_ratio_without_scans);
-		ws_row_add_number(&row, known, advice->reads_per_second);
-		ws_row_add_number(&row, known, advice->read_factor);
-		ws_row_add_number(&row, known, advice->error);
-		ws_row_add_text(&row, note ? note : ws_advice_row_doubt(advice));
-		ws_row_end(&row);
+		if (between < ws_sweep_grid[i])
+		{
+			add_advice(&row, known, between, own, note);
+			between = INFINITY;
+		}
+		add_advice(&row, known, ws_sweep_grid[i], &p->table.rows[i], note);
 	}
+	if (between < INFINITY)
+		add_advice(&row, known, between, own, note);
 	return (Datum) 0;
 }
 
@@ -161,10 +203,61 @@ WS_FUNCTION(ws_working_set_history)
 		ws_row_add_pages(&row, true, e->row.recommended);
 		ws_row_add_pages(&row, true, e->row.plateau_end);
 		ws_row_add_pages(&row, true, e->row.live);
+		ws_row_add_pages(&row, e->row.added > 0, e->row.mean);
 		ws_row_add(&row, true, Int64GetDatum((int64) e->row.lookups));
 		ws_row_add(&row, true, Int64GetDatum((int64) e->row.hits));
 		ws_row_end(&row);
 	}
+	return (Datum) 0;
+}
+
+/* The size that is expected in so many days. */
+static void
+add_forecast(WsRow *row, const WsReport *report, int days)
+{
+	const WsPublished *p = &report->last;
+	double		low;
+	double		high;
+	double		pages = ws_trend_size(&p->trend, days, &low, &high);
+
+	ws_row_add_text(row, psprintf("in %d days", days));
+	for (int i = 0; i < 3; i++)
+		ws_row_add(row, report->known, TimestampTzGetDatum(ws_published_day(p, days)));
+	ws_row_add_pages(row, report->known, pages);
+	ws_row_add_pages(row, report->known, low);
+	ws_row_add_pages(row, report->known, high);
+	ws_row_end(row);
+}
+
+/* When a size is outgrown; 0: the size is not known. */
+static void
+add_outgrown(WsRow *row, const WsReport *report, const char *what, double pages)
+{
+	WsOutgrown	o = ws_published_outgrown(&report->last, pages);
+	bool		known = report->known && pages > 0;
+
+	ws_row_add_text(row, what);
+	ws_row_add(row, known && o.at != 0, TimestampTzGetDatum(o.at));
+	ws_row_add(row, known && o.earliest != 0, TimestampTzGetDatum(o.earliest));
+	ws_row_add(row, known && o.latest != 0, TimestampTzGetDatum(o.latest));
+	for (int i = 0; i < 3; i++)
+		ws_row_add_pages(row, known, pages);
+	ws_row_end(row);
+}
+
+WS_FUNCTION(ws_working_set_forecast)
+{
+	WsReport	report;
+	WsRow		row;
+
+	ws_require_preloaded();
+	ws_published_read(&report);
+	ws_row_begin(&row, fcinfo);
+	add_forecast(&row, &report, 7);
+	add_forecast(&row, &report, 30);
+	add_forecast(&row, &report, 90);
+	add_outgrown(&row, &report, "shared_buffers outgrown", NBuffers);
+	add_outgrown(&row, &report, "memory outgrown", report.last.sizing.cacheable / BLCKSZ);
 	return (Datum) 0;
 }
 
@@ -263,4 +356,19 @@ WS_FUNCTION(ws_working_set_chart)
 		take_curve(fcinfo->flinfo->fn_mcxt, &chart);
 	ws_chart_draw(&chart, drawing);
 	PG_RETURN_TEXT_P(cstring_to_text(drawing));
+}
+
+WS_FUNCTION(ws_working_set)
+{
+	WsReport	report;
+	WsSummary	s;
+	char		words[WS_SUMMARY_SIZE];
+
+	ws_require_preloaded();
+	ws_published_read(&report);
+	ws_report_summarize(&report, &s);
+	if (s.known)
+		s.top = ws_relations_top(fcinfo->flinfo);
+	ws_summary_text(&s, words, sizeof(words));
+	PG_RETURN_TEXT_P(cstring_to_text(words));
 }

@@ -38,6 +38,7 @@
 #include "estimate.h"
 #include "guc.h"
 #include "heuristic.h"
+#include "hitcurve.h"
 #include "persist.h"
 #include "probe.h"
 #include "published.h"
@@ -48,7 +49,7 @@
 
 #define REST_MS 10000			/* the longest rest */
 #define CLOCK_SLACK		60		/* s; a larger difference: it was set back */
-#define LONG_ENOUGH		4		/* break-even times until shrink is advised */
+#define WEEK			(7 * 24 * 60)	/* minutes until shrink is advised */
 #define FORECAST_SECONDS 240	/* that a hit ratio has to be about, */
 #define FORECAST_LOOKUPS 1000	/* at least */
 
@@ -117,7 +118,6 @@ run_heuristics(double data_seconds, WsPublished *p)
 	WsWorkload	w = {
 		.known_seconds = data_seconds,
 		.page_bytes = BLCKSZ,
-		.break_even = ws_break_even,
 		.hold = ws_hold,
 		.min_wait = Max(ws_min_wait, ws_window_size),
 		.window_size = ws_window_size,
@@ -131,7 +131,9 @@ run_heuristics(double data_seconds, WsPublished *p)
 	for (int i = 0; i < WS_CURVE_WINDOWS; i++)
 		ages[i] = (i + 1) * WS_CURVE_STEP * WS_TICKS_PER_SECOND;
 	(void) ws_estimate(NULL, WS_OF(WS_CLIENT), ages, WS_CURVE_WINDOWS, w.curve);
-	w.live = ws_sample_life_get(&w.table);
+	w.live = ws_sample_life_get(&w.table, &w.break_even);
+	if (w.break_even < ws_break_even)
+		p->data_seconds = Min(p->data_seconds, w.break_even);
 	for (int i = 0; i < WS_METHODS; i++)
 		r[i] = ws_recommend(&ws_heuristics[i], &w);
 	p->live = r[WS_METHOD_LIVE_SET].pages;
@@ -143,6 +145,7 @@ run_heuristics(double data_seconds, WsPublished *p)
 	p->window_seconds = Min(chosen->window_seconds, (int) data_seconds);
 	p->pages = chosen->window.pages;
 	ws_estimate_bounds(&chosen->window, &p->low, &p->high);
+	p->loading = chosen->needed < chosen->pages;
 	p->needed = chosen->needed * (1 + ws_headroom);
 	p->recommended = chosen->projected * (1 + ws_headroom);
 	growth = chosen->projected - chosen->pages;
@@ -177,12 +180,14 @@ wall_clock(TimestampTz wall)
 	return seconds;
 }
 
-/* Put the row into the history, and find the history's peak. */
+/* Put the row into the history, and ask the history. */
 static void
 remember(const WsHistoryRow *row, int64 now, WsPublished *p)
 {
 	int64		period = ws_history_period * (int64) 60;
+	int64		looked_at = period < WS_HISTORY_WEEK ? period : Max(period, WS_HISTORY_MONTH);
 	WsHistoryEntry peak;
+	double		days[WS_TREND_DAYS];
 
 	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
 	/* not a row from before a reset */
@@ -193,13 +198,16 @@ remember(const WsHistoryRow *row, int64 now, WsPublished *p)
 	/* only the worker adds rows, so it may read without the lock */
 	p->peak = p->needed;
 	p->peak_at = p->computed_at;
-	if (ws_history_peak(&ws_published->history, now, period, &peak) &&
+	if (ws_history_busiest(&ws_published->history, now, period, &peak) &&
 		peak.row.recommended >= p->needed)
 	{
 		p->peak = peak.row.recommended;
 		p->peak_at = Min(time_t_to_timestamptz(peak.end - peak.minutes * 60), p->computed_at);
 	}
-	p->history_minutes = ws_history_known(&ws_published->history, now, period);
+	p->history_minutes = ws_history_known(&ws_published->history, now, looked_at);
+	p->idle = ws_history_idle(&ws_published->history, now);
+	ws_history_daily(&ws_published->history, now, days, WS_TREND_DAYS);
+	p->trend = ws_trend(days, WS_TREND_DAYS);
 }
 
 /* Were earlier predictions right? */
@@ -219,37 +227,46 @@ check_forecasts(const WsAdviceTable *table, int64 now, int64 since)
 
 /* Suggest settings, and give the verdict. */
 static void
-give_verdict(double data_seconds, WsPublished *p)
+give_verdict(int64 now, WsPublished *p)
 {
+	static WsHitCurve curve;
 	static WsSteady steady;
-	static int64 steady_since;
+	static int64 since;
+	WsHistoryEntry month;
 	int			autovacuum_kb = autovacuum_work_mem >= 0 ? autovacuum_work_mem : maintenance_work_mem;
 	WsSizingFacts facts = {
 		.needed = p->peak * BLCKSZ,
+		.stored = p->peak * BLCKSZ,
 		.shared_buffers = (double) NBuffers * BLCKSZ,
 		.memory = (double) p->memory.limit,
 		.connections = MaxConnections,
 		.work_mem = work_mem * 1024.0,
 		.maintenance = autovacuum_max_workers * (double) autovacuum_kb * 1024,
-		.long_enough = Max(data_seconds, p->history_minutes * 60.0) >=
-		LONG_ENOUGH * (double) ws_break_even
+		.long_enough = ws_history_known(&ws_published->history, now, WS_HISTORY_MONTH) >= WEEK,
+		.sizes = ws_shared->sampler ? WS_HIT_CURVE_SIZES : 0
 	};
 
-	StaticAssertStmt(WS_SWEEP_GRID <= WS_SIZING_SIZES, "more sizes are simulated than fit");
-	for (int i = 0; i < WS_SWEEP_GRID && p->table.sure; i++)
-	{
-		facts.size[i] = rint(NBuffers * ws_sweep_grid[i]) * BLCKSZ;
-		facts.hit_ratio[i] = ws_advice_row_doubt(&p->table.rows[i]) ? NAN : p->table.rows[i].hit_ratio;
-		facts.sizes++;
-	}
+	if (ws_history_peak(&ws_published->history, now, WS_HISTORY_MONTH, &month))
+		facts.stored = fmax(month.row.recommended, p->peak) * BLCKSZ;
 
-	/* a reset forgets the verdict */
-	if (steady_since != p->since)
+	/* a reset forgets both, and so does a restart */
+	if (since != p->since)
+	{
+		memset(&curve, 0, sizeof(curve));
 		memset(&steady, 0, sizeof(steady));
-	steady_since = p->since;
+	}
+	since = p->since;
+	StaticAssertStmt(WS_HIT_CURVE_SIZES <= WS_SIZING_SIZES, "more sizes are known than fit");
+	ws_hit_curve_add(&curve, &p->table, ws_interval);
+	for (int i = 0; i < facts.sizes; i++)
+	{
+		facts.size[i] = ws_hit_curve_buffers(i) * BLCKSZ;
+		facts.hit_ratio[i] = ws_hit_curve_ratio(&curve, i);
+	}
 	p->sizing = ws_sizing(&facts, steady.verdict);
-	p->sizing.verdict = ws_sizing_steady(&steady, p->sizing.verdict,
-										 ws_shared_clock_ms() / 1000, ws_hold);
+	ws_sizing_steady(&steady, &p->sizing, ws_shared_clock_ms() / 1000, ws_hold);
+	p->expected_hit_ratio = ws_advice_expect(&p->table, p->sizing.suggested_shared_buffers / BLCKSZ);
+	p->expected_error = ws_advice_expect_error(&p->table, p->sizing.suggested_shared_buffers / BLCKSZ);
 }
 
 /*
@@ -271,13 +288,14 @@ publish(void)
 	p.tick = ws_shared_advance();
 	p.computed_at = GetCurrentTimestamp();
 	p.interval = ws_interval;
-	p.recommended = NAN;
+	p.expected_hit_ratio = p.expected_error = NAN;
 	now = wall_clock(p.computed_at);
 	count.since = ws_counters_read(&c, 0, NULL);
 	count.hits = c.hits[WS_CLIENT];
 	count.lookups = count.hits + c.reads[WS_CLIENT];
 	ws_history_count(&row, &last, &count);
 	data_seconds = ws_shared_known(p.tick) / (double) WS_TICKS_PER_SECOND;
+	p.data_seconds = data_seconds;
 	p.recommends = data_seconds >= WS_COLLECTING_SECONDS;
 	if (p.recommends)
 		run_heuristics(data_seconds, &p);
@@ -291,8 +309,8 @@ publish(void)
 		row.plateau_end = p.plateau_end;
 		row.live = p.live;
 		remember(&row, now, &p);
-		give_verdict(data_seconds, &p);
-		ws_cache_advice_follow(p.recommended);
+		give_verdict(now, &p);
+		ws_cache_advice_follow(p.sizing.simulate / BLCKSZ);
 	}
 	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
 	ws_published->last = p;

@@ -25,11 +25,13 @@ for my $query (
 	'SELECT * FROM working_set_curve',
 	'SELECT * FROM working_set_recommendation',
 	'SELECT working_set_chart()',
+	'SELECT working_set()',
 	'SELECT * FROM working_set_cache_advice',
 	'SELECT * FROM working_set_relations',
 	"SELECT * FROM working_set_relations('1 hour')",
 	'SELECT * FROM working_set_databases',
 	'SELECT * FROM working_set_history',
+	'SELECT * FROM working_set_forecast',
 	'SELECT * FROM working_set_info',
 	'SELECT working_set_reset()')
 {

@@ -122,10 +122,10 @@ for my $bad (
 	[ 'working_set.headroom', -0.1, qr/0 \.\. 10/ ],
 	[ 'working_set.headroom', "'NaN'", qr/headroom/ ],
 	[ 'working_set.method', 'guess', qr/Available values: live_set, plateau_end/ ],
-	[ 'working_set.break_even', 29, qr/30 s? ?\.\. 3600 ?s?/ ],
-	[ 'working_set.break_even', "'61 min'", qr/30 s? ?\.\. 3600 ?s?/ ],
+	[ 'working_set.break_even', 29, qr/30 s? ?\.\. 86400 ?s?/ ],
+	[ 'working_set.break_even', "'25 h'", qr/30 s? ?\.\. 86400 ?s?/ ],
 	[ 'working_set.hold', -1, qr/0 s? ?\.\. 3600 ?s?/ ],
-	[ 'working_set.history', 0, qr/1 (min )?\.\. 43200/ ],
+	[ 'working_set.history', 0, qr/1 (min )?\.\. 576000/ ],
 	[ 'working_set.save', -1, qr/0 s? ?\.\. 86400 ?s?/ ],
 	[ 'working_set.enabled', 'perhaps', qr/requires a Boolean/ ],
 	[ 'working_set.unheard_of', 1, qr/working_set/ ])

@@ -184,7 +184,7 @@ is( recommendation(q{
 	plateau_end_bytes = working_set_bytes,
 	recommended_cache_bytes BETWEEN 1.1 * plateau_end_bytes - current_setting('block_size')::int AND 1.65 * plateau_end_bytes + current_setting('block_size')::int,
 	recommended_cache = pg_size_pretty(recommended_cache_bytes),
-	window_seconds BETWEEN 60 AND 3599, reason ~ '^the .* seen so far need '}),
+	window_seconds BETWEEN 60 AND 3599, reason ~ '; now, the .* seen so far need '}),
 	'plateau_end|t|t|t|t|t|t|t', 'the recommendation is what was read');
 
 my $doubled = q{recommended_cache_bytes BETWEEN 2 * plateau_end_bytes - current_setting('block_size')::int AND 3 * plateau_end_bytes + current_setting('block_size')::int};
@@ -202,8 +202,9 @@ kill 'STOP', $worker;
 $clock->pass(5);
 is(recommendation('status'), 'ok', 'a worker that hangs is not late at once');
 $clock->pass(2);
-is(recommendation('status, recommended_cache_bytes > 0, reason LIKE \'the background worker has not reported since %\''),
-	'stale|t|t', 'stale, with the last number and the reason');
+is(recommendation(q{status, confidence, recommended_cache_bytes > 0, reason ~ '^the background worker has not reported since .*; then: (Grow|Keep|Shrink) shared_buffers',
+	working_set() ~ '^STALE: the background worker has not reported since [^\n]*\n(GROW|KEEP|SHRINK) shared_buffers [^\n]* confidence LOW: not of now\n'}),
+	'stale|low|t|t|t', 'stale, with the last number and the reason');
 # time passes without it, and lookups are recorded
 $node->safe_psql('postgres', 'SELECT working_set_reset()');
 $node->safe_psql('postgres', $scan);

@@ -128,11 +128,14 @@ unlike(slurp_file($node->logfile), qr/working_set: /, 'nor complained about');
 $node->safe_psql('postgres', q{
 	CREATE TABLE hot (id int, filler text);
 	CREATE TABLE cold (id int, filler text);
+	CREATE TABLE growing (id int, filler text);
 	ALTER TABLE hot ALTER filler SET STORAGE PLAIN;
 	ALTER TABLE cold ALTER filler SET STORAGE PLAIN;
+	ALTER TABLE growing ALTER filler SET STORAGE PLAIN;
 	INSERT INTO hot SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(1, 3000) g;
 	INSERT INTO cold SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(1, 12000) g;
-	VACUUM (FREEZE, ANALYZE) hot, cold;
+	INSERT INTO growing SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(1, 30000) g;
+	VACUUM (FREEZE, ANALYZE) hot, cold, growing;
 });
 # the break-even time after the loading, it is not part of anything any more
 my $loaded = time;
@@ -158,35 +161,15 @@ becomes($node, qq{
 	  FROM working_set_recommendation}, 'live_set|t|t|t|t|t|t|t|t|30|t|t',
 	'live_set counts what comes back; plateau_end what was loaded, too', $hot)
   or diag($node->safe_psql('postgres', q{SELECT live_bytes / current_setting('block_size')::int, working_set_bytes / current_setting('block_size')::int FROM working_set_recommendation}));
-# in the first break-even time all that was loaded counts for nothing but its
-# first use; a scan now is the same
-# (what is said two seconds later; once more if the worker has not reported while it was in
-# the window)
-my ($seen, $scanned);
-for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
-{
-	$scanned = $node->safe_psql('postgres', q{
-		SELECT count(filler) FROM cold \g /dev/null
-		SELECT clock_timestamp()}) if $_ % 200 == 1;
-	$node->safe_psql('postgres', $hot);
-	select(undef, undef, undef, 0.1);
-	$seen = $node->safe_psql('postgres', q{
-		SELECT live_bytes / current_setting('block_size')::int, live_bytes / current_setting('block_size')::int BETWEEN 2500 AND 6000, reason
-		  FROM working_set_recommendation
-		 WHERE working_set_bytes / current_setting('block_size')::int > 14000 AND status = 'ok'
-		   AND computed_at > '} . $scanned . q{'::timestamptz + interval '2 s'});
-	last if $seen ne '';
-}
-like($seen, qr/^\d+\|t\|/, 'one scan of a large table does not make it live');
-like($seen, qr/\|of the .* used in the last 30 seconds, .* will probably be used again soon/, 'and the reason says so');
 
 # ---- the peak is what was needed, not what a projection foresaw
 # pages come in for the first time and again, until a projection is more than anything needed
+# (how much was needed until here depends on how late a busy machine is, so these are many)
 my ($projected, $beyond) = (0, 0);
-for (my $blocks = 300; $projected < 2 && $blocks <= 12000; $blocks += 60)
+for (my $blocks = 300; $projected < 2 && $blocks <= 30000; $blocks += 150)
 {
 	my ($now, $most, $needed) = split /\|/, $node->safe_psql('postgres', qq{
-		SELECT count(filler), pg_sleep(0.2) FROM cold WHERE ctid < '($blocks,1)' \\g /dev/null
+		SELECT count(filler), pg_sleep(0.2) FROM growing WHERE ctid < '($blocks,1)' \\g /dev/null
 		SELECT recommended_cache_bytes, peak_cache_bytes,
 		       (SELECT max(recommended_cache_bytes) FROM working_set_history)
 		  FROM working_set_recommendation});
@@ -205,7 +188,7 @@ $node->reload;
 wait_for($node, "SELECT method = 'plateau_end' AND live_bytes < plateau_end_bytes / 2 FROM working_set_recommendation", 'method');
 becomes($node, q{
 	SELECT plateau_end_bytes = working_set_bytes, live_bytes < plateau_end_bytes / 2,
-	       recommended_cache_bytes >= plateau_end_bytes, reason ~ '^the .* seen so far need'
+	       recommended_cache_bytes >= plateau_end_bytes, reason ~ '; now, the .* seen so far need'
 	  FROM working_set_recommendation}, 't|t|t|t', 'plateau_end stays selectable, and both are shown', $hot);
 $node->append_conf('postgresql.conf', 'working_set.method = live_set');
 $node->reload;
@@ -213,23 +196,26 @@ wait_for($node, "SELECT method = 'live_set' FROM working_set_recommendation", 'm
 
 # ---- memory, and how it is split
 SKIP: {
-skip 'no control groups are mounted here', 5 unless $memory_known;
+skip 'no control groups are mounted here', 6 unless $memory_known;
 my ($total) = slurp_file('/proc/meminfo') =~ /^MemTotal: +(\d+) kB/m;
 my $limit = $node->safe_psql('postgres', 'SELECT memory_limit_bytes FROM working_set_recommendation');
 cmp_ok($limit, '>', 0, 'memory is known');
 cmp_ok($limit, '<=', $total * 1024, 'and not more than the machine has');
-is($node->safe_psql('postgres', q{
+becomes($node, q{
 	WITH reserved AS (
 		SELECT least(memory_limit_bytes / 2, current_setting('max_connections')::int *
 		         (2 * 1048576::bigint + pg_size_bytes(current_setting('work_mem'))) +
 		         current_setting('autovacuum_max_workers')::int *
 		         pg_size_bytes(current_setting('maintenance_work_mem'))) AS bytes, *
 		  FROM working_set_recommendation)
-	SELECT suggested_effective_cache_size = (memory_limit_bytes - bytes) / 1048576 || 'MB',
+	SELECT suggested_effective_cache_size = least(memory_limit_bytes - bytes, memory_limit_bytes * 3 / 4) / 1048576 || 'MB',
 	       suggested_shared_buffers ~ '^[0-9]+MB$',
-	       pg_size_bytes(suggested_shared_buffers) BETWEEN peak_cache_bytes AND 1.02 * peak_cache_bytes + 1048576
-	       OR pg_size_bytes(suggested_shared_buffers) = 128 * 1048576
-	  FROM reserved}), 't|t|t', 'the split is by the rule');
+	       CASE WHEN reason ~ 'that much would save hardly any reads'
+	            THEN suggested_shared_buffers = current_setting('shared_buffers')
+	            ELSE pg_size_bytes(suggested_shared_buffers) BETWEEN greatest(peak_cache_bytes, 128 * 1048576)
+	                 AND greatest(1.1 * peak_cache_bytes, 128 * 1048576) END
+	  FROM reserved}, 't|t|t', 'the split is by the rule', $hot)
+  or diag($node->safe_psql('postgres', 'SELECT suggested_shared_buffers, peak_cache_bytes, verdict, reason FROM working_set_recommendation'));
 $node->safe_psql('postgres', q{
 	SET search_path = pg_catalog, public, pg_temp;
 	SELECT pg_catalog.format('ALTER SYSTEM SET shared_buffers = %L', suggested_shared_buffers),
@@ -242,8 +228,16 @@ is($node->safe_psql('postgres', q{
 	   AND name IN ('shared_buffers', 'effective_cache_size')}), 2, 'and goes straight into ALTER SYSTEM');
 becomes($node, q{
 	SELECT verdict, peak_cache_bytes >= 3000::bigint * current_setting('block_size')::int, peak_at <= clock_timestamp(),
-	       reason ~ 'shared_buffers and the verdict are for the busiest time in the .* of history, which needed'
-	  FROM working_set_recommendation}, 'grow|t|t|t', 'the verdict is for the peak, and the reason says so');
+	       reason ~ '^Grow shared_buffers from 16 MB to .* for the busiest time; [^.]*[.] Based on .*; the busiest time was .* and needed ',
+	       confidence, saved_read_ms_per_second IS NULL
+	  FROM working_set_recommendation}, 'grow|t|t|t|low|t', 'the verdict is for the peak, and the reason says so');
+# (the worker may report between the two)
+becomes($node, q{
+	SELECT s ~ ('^GROW shared_buffers 16 MB -> [0-9.]+ [MG]B +confidence LOW: [0-9]+ minutes? seen, wait a day\n'
+	            'Busiest time [0-9.]+ MB [(][0-9]{2}:[0-9]{2}[)]; now [0-9.]+ MB[^\n]*\nHit ratio [^\n]*\nMemory [^\n]*: fits\n'
+	            'Top: [^\n]*(hot|cold|growing) [0-9.]+ MB[^\n]*\nDo: '),
+	       split_part(s, E'\nDo: ', 2) = format('ALTER SYSTEM SET shared_buffers = %L;  then restart', suggested_shared_buffers)
+	  FROM working_set_recommendation, working_set() AS s}, 't|t', 'working_set() says what the view does', $hot);
 }
 
 # ---- history
@@ -271,8 +265,8 @@ wait_for($node, 'SELECT count(*) > 0 FROM working_set_history', 'history is not 
 is(history($node, 'max(recommended_cache_bytes)'), $before, 'the history survives a crash');
 SKIP: {
 	skip 'nothing was suggested', 1 unless $memory_known;
-	is($node->safe_psql('postgres', q{
-		SELECT setting::bigint * current_setting('block_size')::int BETWEEN 128 * 1048576 AND 64000 * current_setting('block_size')::bigint FROM pg_settings WHERE name = 'shared_buffers'}),
+	my ($set) = slurp_file($node->data_dir . '/postgresql.auto.conf') =~ /^shared_buffers = '([^']+)'/m;
+	is($node->safe_psql('postgres', qq{SELECT pg_size_bytes(current_setting('shared_buffers')) = pg_size_bytes('$set') AND pg_size_bytes('$set') >= 128 * 1048576}),
 		't', 'and shared_buffers is what was suggested');
 }
 
@@ -295,7 +289,7 @@ $node->stop;
 # ---- the clock is set
 SKIP:
 {
-	skip 'no library could be made', 14 unless $clocked;
+	skip 'no library could be made', 17 unless $clocked;
 	ok_status($clocked);
 	becomes($clocked, "SELECT method, $live FROM working_set_recommendation", 'live_set|t', 'live_set counts what comes back here, too', $hot);
 	wait_for($clocked, 'SELECT count(*) > 0 FROM working_set_history', 'no history');
@@ -311,8 +305,20 @@ SKIP:
 		't|t|t', 'and the history was moved with it');
 	like(slurp_file($clocked->logfile), qr/the system clock was set back by 3(599|600|601) seconds/, 'which the log says');
 
+	# two days ahead, and a minute by the clock of ages, so that nothing is live: the peak is of the past
+	my $when = q{SELECT reason LIKE '%; the busiest time was ' || to_char(peak_at, CASE
+			WHEN clock_timestamp() - peak_at < interval '1 day' THEN 'HH24:MI' ELSE 'FMDay HH24:MI' END) || ' and needed %'
+		FROM working_set_recommendation};
+	becomes($clocked, 'SELECT max(recommended_cache_bytes) > 1e7 FROM working_set_history', 't', 'what is used again is needed', $hot);
+	becomes($clocked, $when, 't', 'a peak of today is called by its time');
+	set_clock('+172800', '+60000');
+	wait_for($clocked, q{SELECT peak_at < clock_timestamp() - interval '1 day' FROM working_set_recommendation}, 'the peak is of today');
+	becomes($clocked, $when, 't', 'and one of another day by its day, too');
+
 	# ten days ahead
-	set_clock('+864000');
+	$clocked->append_conf('postgresql.conf', "working_set.history = '6d'");
+	$clocked->reload;
+	set_clock('+864000', '+60000');
 	wait_for($clocked, q{SELECT count(*) > 0 FROM working_set_history WHERE at > clock_timestamp() - interval '2 min'},
 		'no row of now');
 	becomes($clocked, 'SELECT status FROM working_set_recommendation', 'ok',
@@ -320,7 +326,7 @@ SKIP:
 	is(history($clocked, 'bool_and(at <= clock_timestamp()), count(*) FILTER (WHERE at < clock_timestamp() - interval \'9 days\' AND minutes = 15) > 0'),
 		't|t', 'and what was before is ten days old');
 	is($clocked->safe_psql('postgres', q{SELECT peak_at > clock_timestamp() - interval '7 days' FROM working_set_recommendation}),
-		't', 'so that it is not the peak of the week');
+		't', 'so that it is not the peak of six days');
 	becomes($clocked, q{SELECT count(*) FROM working_set_cache_advice WHERE note ~ 'has not reported'},
 		0, 'and the advice goes on, too');
 

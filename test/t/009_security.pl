@@ -74,9 +74,9 @@ for my $call ('pg_size_pretty(bigint)', 'current_setting(pg_catalog.text)', 'rou
 	'generate_series(integer, integer)', 'has_function_privilege(pg_catalog.text, pg_catalog.text)',
 	# those of our own names; with no argument, they fit a call without better than ours
 	'approximate_working_set_size_seconds()', 'approximate_working_set_size()',
-	'working_set_size()', 'working_set_curve()', 'working_set_chart()', 'working_set_recommendation()',
+	'working_set_size()', 'working_set_curve()', 'working_set_chart()', 'working_set()', 'working_set_recommendation()',
 	'working_set_cache_advice()', 'working_set_relations()', 'working_set_databases()',
-	'working_set_history()', 'working_set_info()', 'working_set_reset()')
+	'working_set_history()', 'working_set_forecast()', 'working_set_info()', 'working_set_reset()')
 {
 	my ($name, $types) = $call =~ /^(\w+)\((.*)\)$/;
 	my $arguments = join(', ', map { "NULL::$_" } split(/, /, $types));
@@ -100,7 +100,7 @@ push @traps, [ 'cast',
 	q{SELECT int8abs('cloth'::coat)} ];
 for my $name (qw(pg_class pg_database pg_proc pg_settings pg_extension pg_tablespace pg_authid
 	working_set_curve working_set_recommendation working_set_cache_advice working_set_relations
-	working_set_databases working_set_history working_set_info))
+	working_set_databases working_set_history working_set_forecast working_set_info))
 {
 	push @traps, [ "view $name", "CREATE VIEW hostile.$name AS SELECT hostile.spring()",
 		"SELECT * FROM $name" ];
@@ -297,7 +297,7 @@ my %lasting = (
 	working_set_recommendation => 'status, method, shared_buffers_bytes, memory_limit_bytes',
 	working_set_cache_advice => 'size_factor, cache_bytes, cache',
 	working_set_info => 'tracking, reason, since, registers, worker_pid, shared_memory_bytes, version');
-my @readings = "SELECT * FROM ws.working_set_plateau_end('{1,2,3,4,5,60,600}');\n";
+my @readings = "SELECT * FROM ws.working_set_plateau_end('{1,2,3,4,5,60,600}'), ws.working_set_break_even(10, 0.2);\n";
 for my $view (@views)
 {
 	push @readings, "TABLE ws.$view \\g /dev/null\n";
@@ -402,13 +402,16 @@ my %errors = (
 	working_set_size => '22023 55000',
 	working_set_curve => '22004 22023 2202E 54000 55000',
 	working_set_chart => '55000',
+	working_set => '55000',
 	# works without preloading
 	working_set_plateau_end => '22004 22023 2202E',
+	working_set_break_even => '22003 22023',
 	working_set_recommendation => '55000',
 	working_set_cache_advice => '55000',
 	working_set_relations => '22023 55000',
 	working_set_databases => '22023 55000',
 	working_set_history => '55000',
+	working_set_forecast => '55000',
 	working_set_info => '55000',
 	working_set_reset => '55000');
 is(join(' ', sort map { $_->{name} } @functions), join(' ', sort keys %errors), 'the errors of each function are known');

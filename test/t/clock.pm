@@ -4,6 +4,7 @@
 #   my $clock = clock->new;
 #   $clock->lend(sub { $node->start });    a server started so has these clocks
 #   $clock->pass(60);                      a minute passes, on both of them
+#   $clock->let_pass($node, 60);           the same, until the worker has published
 
 package clock;
 
@@ -38,6 +39,17 @@ sub pass
 	$self->{wall} += $seconds;
 	$self->{elapsed} += 1000 * $seconds;
 	$self->show;
+	return;
+}
+
+# So many seconds pass, and then the node's worker has published.
+sub let_pass
+{
+	my ($self, $node, $seconds) = @_;
+	my $moment = $node->safe_psql('postgres', 'SELECT clock_timestamp()');
+	$self->pass($seconds);
+	$node->poll_query_until('postgres', "SELECT computed_at >= '$moment'::timestamptz + $seconds * interval '1 s' FROM working_set_recommendation")
+	  or die 'nothing was published';
 	return;
 }
 

@@ -8,7 +8,7 @@ use warnings;
 use Exporter 'import';
 use PostgreSQL::Test::Utils qw(slurp_file);
 
-our @EXPORT = qw(checked read_state state_of write_raw minute_row quarter_row set_u32 page_at);
+our @EXPORT = qw(checked read_state state_of write_raw state_before minute_row quarter_row day_row set_u32 page_at);
 
 # with the checksum added, for a length that is a multiple of eight
 sub checked
@@ -30,9 +30,10 @@ my $head = 'Q L L Q Q q Q L L L L a272';
 my @names = qw(magic format block system place at length tick_ms registers floor pages sample);
 
 # places in the body, which is all but header and checksum
-my $row_size = 56;
+my $row_size = 64;
 my $quarters = 1440 * $row_size;
-my $forecasts = $quarters + 2880 * $row_size;
+my $days = $quarters + 3360 * $row_size;
+my $forecasts = $days + 400 * $row_size;
 my $cells = $forecasts + 7 * (8 + 20 * 12) + 144 * 8;
 
 # what is in a file: the numbers of its header by name, and its body
@@ -63,11 +64,12 @@ sub write_raw
 	return;
 }
 
-# A row of the history: time in seconds since 1970, four sizes in pages, lookups, hits.
+# A row of the history: time in seconds since 1970, four sizes in pages, lookups, hits.  Its mean
+# is not known, as if it had been saved by an earlier version.
 sub put_row
 {
 	my ($state, $begin, $places, $number, @values) = @_;
-	substr($state->{body}, $begin + $number % $places * $row_size, $row_size) = pack 'q d4 Q2', $number, @values;
+	substr($state->{body}, $begin + $number % $places * $row_size, $row_size) = pack 'q d4 Q2 x8', $number, @values;
 	return;
 }
 
@@ -81,8 +83,34 @@ sub minute_row
 sub quarter_row
 {
 	my ($state, $time, @values) = @_;
-	put_row($state, $quarters, 2880, int($time / 900), @values);
+	put_row($state, $quarters, 3360, int($time / 900), @values);
 	return;
+}
+
+sub day_row
+{
+	my ($state, $time, @values) = @_;
+	put_row($state, $days, 400, int($time / 86400), @values);
+	return;
+}
+
+# the bytes of a file in the format before: shorter rows, fewer quarters, no days
+sub state_before
+{
+	my ($state) = @_;
+	my %with = (%$state, format => 5);
+	my $history = substr $with{body}, 0, $forecasts;
+	my $body = join '', map { substr $history, $_ * $row_size, 56 } 0 .. 1439;
+	my @places = ("\0" x 56) x 2880;
+	for my $i (0 .. 3359)
+	{
+		my $row = substr $history, $quarters + $i * $row_size, 56;
+		my $number = unpack 'q', $row;
+		$places[ $number % 2880 ] = $row if $number;
+	}
+	$with{body} = $body . join('', @places) . substr $with{body}, $forecasts;
+	$with{length} = 336 + length($with{body}) + 8;
+	return checked(pack($head, @with{@names}) . $with{body});
 }
 
 sub set_u32

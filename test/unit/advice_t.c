@@ -426,7 +426,7 @@ test_definition(void)
 		WsAdviceFacts facts = {
 			&t, parts, nparts, (int) random_below(&seed, nparts),
 			16 + random_below(&seed, 100000), factors, resident,
-			random_below(&seed, 2) ? 0.02 * random_unit(&seed) : 0
+			random_below(&seed, 2) ? 0.02 * random_unit(&seed) : 0, false
 		};
 		WsAdviceTable want;
 		struct
@@ -533,7 +533,7 @@ test_coverage(void)
 	{
 		WsTally		t = {.seconds = 10, .hits = 19 * all_misses, .reads = all_reads};
 		WsTally		parts[8];
-		WsAdviceFacts facts = {&t, parts, 8, 0, 1000, factors, resident, 0};
+		WsAdviceFacts facts = {&t, parts, 8, 0, 1000, factors, resident, 0, false};
 		WsAdviceTable table;
 		double		off;
 		double		sampling;
@@ -603,7 +603,7 @@ test_coverage_of_time(void)
 		for (int trial = 0; trial < TRIALS; trial++)
 		{
 			WsTally		t = {.weight = 1};
-			WsAdviceFacts facts = {&t, parts, 8, 0, 1000, factors, resident, 0};
+			WsAdviceFacts facts = {&t, parts, 8, 0, 1000, factors, resident, 0, false};
 			WsAdviceTable table;
 			double		model = 0.001 + 0.001 * fabs(log2(factors[0]));
 			double		off;
@@ -647,12 +647,12 @@ test_differences(void)
 	WsAdviceTable table = {.seconds = 300, .lookups = 1000, .difference = -0.02};
 	double		both = sqrt((0.5 * 4e-4 + 0.5 * 25e-6) / 1);
 
-	ok(ws_advice_difference(&d) == 0, "differences: none at first");
+	ok(ws_mean_difference(&d) == 0, "differences: none at first");
 	ws_advice_note_difference(&d, &table, INT64_C(1) << 40);
-	is_within(ws_advice_difference(&d), 0.02, 1e-12, "differences: the first, whatever its sign");
+	is_within(ws_mean_difference(&d), 0.02, 1e-12, "differences: the first, whatever its sign");
 	table.difference = 0.005;
 	ws_advice_note_difference(&d, &table, (INT64_C(1) << 40) + 7200000);
-	is_within(ws_advice_difference(&d), both, 1e-12, "differences: after two hours half");
+	is_within(ws_mean_difference(&d), both, 1e-12, "differences: after two hours half");
 	table.difference = NAN;
 	ws_advice_note_difference(&d, &table, INT64_C(1) << 41);
 	table.difference = 0.5;
@@ -661,7 +661,7 @@ test_differences(void)
 	table.seconds = 300;
 	table.lookups = 999;
 	ws_advice_note_difference(&d, &table, INT64_C(1) << 41);
-	is_within(ws_advice_difference(&d), both, 1e-12, "differences: not if unknown, or of too little");
+	is_within(ws_mean_difference(&d), both, 1e-12, "differences: not if unknown, or of too little");
 }
 
 /* ---------------------------------------------------------------- the size that is followed */
@@ -685,17 +685,28 @@ test_follow(void)
 	{
 		.factor = 1, .buffers = 1000, .hit_ratio = 0.5
 	};
-	is_within(ws_advice_expect_followed(&table, &f, 1000, 1000000), 0.9, 1e-9, "follow: before there is a size, by the others");
+	ok(!ws_advice_followed(&f, 300, 1000000), "follow: before there is a size, none is followed");
 	ok(ws_advice_follow(&f, factor, NAN, 1000, 5, &jumped) == 1 && !jumped, "follow: what is not known changes nothing");
-	ok(ws_advice_follow(&f, factor, 3000, 1000, 5000, &jumped) == 3 && jumped, "follow: the first size is a jump");
-	row->buffers = 3000;
-	is_within(ws_advice_expect_followed(&table, &f, 3000, 304999), 0.9, 1e-9, "follow: its row does not count");
-	is_within(ws_advice_expect_followed(&table, &f, 3000, 305000), 0.5, 1e-9,
-			  "follow: before all counts are from after the jump");
-	is_within(ws_advice_expect_followed(&table, &f, 3100, 305000), 0.5, 1e-9, "follow: it counts for a size that is close");
-	is_within(ws_advice_expect_followed(&table, &f, 3300, 305000), 0.9, 1e-9, "follow: for no other");
+	ok(ws_advice_follow(&f, factor, 3300, 1000, 5000, &jumped) == 3.3 && jumped, "follow: the first size is a jump");
+	ok(!ws_advice_followed(&f, 300, 304999) && ws_advice_followed(&f, 300, 305000),
+	   "follow: it is followed when all counts are from after the jump");
+
+	/* 3000, 4000 and 8000 are sizes of the grid, 16000 is the last */
+	row->buffers = 3300;
+	is_within(ws_advice_expect(&table, 3300), 0.9, 1e-9, "follow: before that its row does not count");
+	table.followed = true;
+	is_within(ws_advice_expect(&table, 3300), 0.5, 1e-9, "follow: then it counts for its size,");
+	is_within(ws_advice_expect(&table, 3100), 0.9 - 0.4 / 3, 1e-9, "follow: between it and the next below,");
+	is_within(ws_advice_expect(&table, 3650), 0.7, 1e-9, "follow: and the next above");
+	is_within(ws_advice_expect(&table, 4200), 0.9, 1e-9, "follow: for no other");
+	row->error = 0.25;
+	is_within(ws_advice_expect_error(&table, 3100), 0.25, 1e-9, "follow: its error counts there, too");
+	row->buffers = 33000;
+	ok(ws_advice_expect(&table, 34000) == 0.5 && ws_advice_expect(&table, 32000) == 0.5 &&
+	   isnan(ws_advice_expect(&table, 35500)) && isnan(ws_advice_expect(&table, 17000)),
+	   "follow: beyond the grid it counts for a size that is close");
 	row->cold = 0.05;
-	ok(isnan(ws_advice_expect_followed(&table, &f, 3000, 305000)), "follow: not if it is in doubt");
+	ok(isnan(ws_advice_expect(&table, 33000)), "follow: not if it is in doubt");
 
 	/*
 	 * one percent a minute: each seventh step is a jump, as 1/16 is 6.3 times
@@ -734,59 +745,58 @@ test_doubt(void)
 }
 
 static void
-test_reason(void)
+test_saved_doubled(void)
 {
-#define SAVE(a, b)	"doubling shared_buffers would save " a " reads a second; doubling again, " b
-#define NEITHER		"neither doubling shared_buffers nor doubling again would save a read a second"
 	static const struct
 	{
-		double		reads[3];	/* at once, twice and four times the size */
-		const char *want;
+		double		reads[2];	/* at the present size, and at twice that */
+		double		want;
 	}			cases[] = {
-		{{2000, 100, 60}, SAVE("1,900", "40")},
-		{{2345, 1000, 990}, SAVE("1,300", "10")},
-		{{1234567, 0, 0}, SAVE("1,200,000", "0")},
-		{{100, 0.3, 0.1}, SAVE("100", "0")},
-		{{12, 6.4, 3}, SAVE("6", "3")},
-		{{1000, 1, 0}, SAVE("1,000", "1")},
-		{{10994, 1000, 4}, SAVE("10,000", "1,000")},
+		{{2000, 100}, 1900}, {{1, 0.5}, 0.5},
 		/* a larger cache does not cost reads: that is noise */
-		{{5, 5.2, 2}, SAVE("0", "3")},
-		{{900, 200, 500}, SAVE("700", "0")},
-		{{100, 99.8, 99.7}, NEITHER},
-		{{100, 120, 150}, NEITHER},
-		{{0.5, 0.2, 0}, "shared_buffers now miss less than one read a second, so more would save nothing"},
-		{{NAN, 100, 60}, ""}, {{2000, NAN, 60}, ""}, {{2000, 100, NAN}, ""},
+		{{5, 5.2}, 0},
+		/* less than one read a second does not matter */
+		{{0.99, 0}, 0},
+		{{NAN, 100}, NAN}, {{2000, NAN}, NAN},
 	};
 	WsAdviceTable table;
-	char		buf[256];
 
 	memset(&table, 0, sizeof(table));
+	table.sure = true;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 	{
-		for (int k = 0; k < SIZES; k++)
-			table.rows[k].reads_per_second = cases[i].reads[k < WS_SWEEP_DOUBLE ? 0 : k < WS_SWEEP_QUADRUPLE ? 1 : 2];
+		table.rows[PRESENT].reads_per_second = cases[i].reads[0];
+		table.rows[WS_SWEEP_DOUBLE].reads_per_second = cases[i].reads[1];
 		table.reads_per_second = isnan(cases[i].reads[0]) ? 2000 : cases[i].reads[0];
-		table.sure = true;
-		memset(buf, 'x', sizeof(buf));
-		ws_advice_reason(&table, buf, sizeof(buf));
-		is_string(buf, cases[i].want, "reason: what doubling would save");
+		ok(same(ws_advice_saved_doubled(&table), cases[i].want, 1e-9), "what doubling saves: case %zu", i);
 	}
-	table.rows[WS_SWEEP_QUADRUPLE].reads_per_second = 0;
+	table.rows[WS_SWEEP_DOUBLE].reads_per_second = 100;
+	ok(same(ws_advice_saved_doubled(&table), 1900, 1e-9), "what doubling saves: it is known");
 	table.sure = false;
-	ws_advice_reason(&table, buf, sizeof(buf));
-	is_string(buf, "", "reason: none if the table is not sure");
-	table.rows[PRESENT].reads_per_second = 2000;
+	ok(isnan(ws_advice_saved_doubled(&table)), "what doubling saves: not if the table is not sure");
+	table.sure = true;
 	table.rows[WS_SWEEP_DOUBLE].cold = 0.05;
-	table.sure = true;
-	ws_advice_reason(&table, buf, sizeof(buf));
-	is_string(buf, "", "reason: none if a cache of that size is not full yet");
-	table.rows[WS_SWEEP_DOUBLE].cold = 0;
-	table.rows[PRESENT].reads_per_second = table.reads_per_second = 1e22;
-	table.sure = true;
-	memset(buf, 'x', sizeof(buf));
-	ws_advice_reason(&table, buf, 28);
-	ok(strlen(buf) == 27 && buf[28] == 'x', "reason: not longer than its buffer");
+	ok(isnan(ws_advice_saved_doubled(&table)), "what doubling saves: not if a cache of that size is not full yet");
+}
+
+/* The error between two sizes is the larger one of theirs. */
+static void
+test_expect_error(void)
+{
+	WsAdviceTable table;
+
+	memset(&table, 0, sizeof(table));
+	for (int i = 0; i < GRID; i++)
+	{
+		table.rows[i].buffers = 1000 * ws_sweep_grid[i];
+		table.rows[i].error = 0.01;
+	}
+	table.rows[PRESENT].error = 0.03;
+	is_within(ws_advice_expect_error(&table, 1001), 0.03, 1e-9, "error: of the size below");
+	is_within(ws_advice_expect_error(&table, 999), 0.03, 1e-9, "error: of the size above");
+	is_within(ws_advice_expect_error(&table, 2100), 0.01, 1e-9, "error: of no other");
+	ok(isnan(ws_advice_expect_error(&table, 16001)) && isnan(ws_advice_expect_error(&table, 99)) &&
+	   isnan(ws_advice_expect_error(&table, NAN)), "error: none outside");
 }
 
 /* ---------------------------------------------------------------- from end to end */
@@ -1241,7 +1251,7 @@ main(void)
 	static const Workload faster = {1000, {6000, 100, 600}, 1.5, 0, 10000, 400000, 2000000};
 	static const Workload fastest = {3000, {20000, 100, 900}, 1.4, 2, 50000, 1500000, 3000000};
 
-	plan(1 + 4 + 3 + 5 + 4 + 11 + 3 + 18 + 2 * 3 + 6 * 2);
+	plan(1 + 4 + 3 + 5 + 4 + 15 + 3 + 9 + 4 + 2 * 3 + 6 * 2);
 	memcpy(factors, ws_sweep_grid, sizeof(ws_sweep_grid));
 	factors[WS_SWEEP_FOLLOWER] = 5.5;
 	test_add();
@@ -1251,7 +1261,8 @@ main(void)
 	test_differences();
 	test_follow();
 	test_doubt();
-	test_reason();
+	test_saved_doubled();
+	test_expect_error();
 	test_end_to_end(3, 171);
 	test_end_to_end(4, 172);
 	test_damping(&hot, 0.9, "few hot pages");

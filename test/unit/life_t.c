@@ -30,7 +30,7 @@ step(WsLife *life, uint32_t last, uint32_t before, uint32_t now)
 {
 	ws_life_begin_step(life);
 	if (last != 0)
-		ws_life_item(life, 0, last, before, now);
+		ws_life_item(life, 0, last, before, false, now);
 	ws_life_end_step(life, now, true);
 }
 
@@ -52,14 +52,65 @@ near(double got, double want)
 	return fabs(got - want) <= 1e-9 * fmax(fabs(want), 1e-9);
 }
 
+/*
+ * Idle time by its definition: 90 bins of a step each, and of what is beyond 15
+ * minutes, the share (c/30)^4 before class c, divided among its three bins.
+ */
+static uint32_t
+short_part(uint32_t be)
+{
+	return be < 9000 ? be : 9000;
+}
+
+static double
+bin_begin(uint32_t be, uint32_t bin)
+{
+	double		before = pow(bin / 3 / 30., 4);
+	double		wider = pow((bin / 3 + 1) / 30., 4) - before;
+
+	return bin * (double) short_part(be) / 90 + (be - short_part(be)) * (before + bin % 3 / 3. * wider);
+}
+
+/* the first tick of each bin */
+static const uint32_t *
+bins_of(uint32_t be)
+{
+	static uint32_t bins[90];
+	static uint32_t of;
+
+	for (uint32_t bin = 0; bin < 90 && of != be; bin++)
+		bins[bin] = (uint32_t) ceil(bin_begin(be, bin) - 1e-6);
+	of = be;
+	return bins;
+}
+
+static uint32_t
+bin_at(uint32_t be, uint32_t idle)
+{
+	const uint32_t *bins = bins_of(be);
+	uint32_t	bin = 0;
+
+	while (bin < 89 && bins[bin + 1] <= idle)
+		bin++;
+	return bin;
+}
+
+/* the part of a bin of a class that a step takes */
+static double
+part_of_bin(uint32_t be, uint32_t class)
+{
+	return short_part(be) / 30. / (bin_begin(be, 3 * class + 3) - bin_begin(be, 3 * class));
+}
+
 static void
 test_new(void)
 {
 	WsLife	   *life = new_life(7, 3600, 300);
-	static const WsLifeTable empty;
+	static WsLifeTable empty;
 	static const WsLifeItem none;
 	long		wrong = 0;
 
+	memcpy(empty.bin_steps, life->table.bin_steps, sizeof(empty.bin_steps));
 	for (uint32_t k = 0; k < 7; k++)
 		wrong += memcmp(&life->items[k], &none, sizeof(none)) != 0;
 	ok(wrong == 0 && memcmp(&life->table, &empty, sizeof(empty)) == 0 && life->nitems == 7 &&
@@ -67,7 +118,7 @@ test_new(void)
 	   "a new table is empty, and knows its times in ticks");
 	is_int(ws_life_size(100) - ws_life_size(0), 100 * sizeof(WsLifeItem), "its size goes with its items");
 	step(life, 500, 0, 500);
-	ok(life->items[0].group == 0 && life->items[0].born == 500, "a first use in the beginning of time is a first use");
+	ok(life->items[0].group == WS_LIFE_ONCE && life->items[0].born == 500, "a first use in the beginning of time is a first use");
 	free(life);
 }
 
@@ -89,22 +140,22 @@ test_groups(void)
 		unsigned int group;
 		int64_t		born;
 	}			table[] = {
-		{"a first use", 0, 1, {0}, 0, 0},
-		{"another within five seconds belongs to it", 0, 2, {0, 49}, 0, 0},
-		{"a use after five seconds is a second", 0, 2, {0, 50}, 1, 0},
-		{"five seconds are counted from the first, not the last", 0, 3, {0, 30, 60}, 1, 0},
-		{"known for just less than the break-even time", 0, 3, {0, 5000, 8999}, 1, 0},
-		{"known for the break-even time", 0, 3, {0, 5000, 9000}, 2, 0},
-		{"and used twice at once then", 0, 5, {0, 8000, 16000, 24000, 24010}, 2, 0},
-		{"idle for just the break-even time", 0, 2, {0, 9000}, 2, 0},
-		{"idle for longer starts over", 0, 4, {0, 8000, 16000, 25001}, 0, 25001},
-		{"and goes on from there", 0, 3, {0, 9001, 9051}, 1, 9001},
-		{"a first use that has one before", 1, 1, {0}, 1, -1},
-		{"which stays a use of its own", 1, 2, {0, 10}, 1, -1},
-		{"a break-even time before", 9000, 1, {0}, 1, -9000},
-		{"longer before than that", 9001, 1, {0}, 0, 0},
-		{"known from the one before, long", 8000, 2, {0, 1000}, 2, -8000},
-		{"started over, the one before does not count", 100, 2, {0, 9001}, 0, 9001},
+		{"a first use", 0, 1, {0}, WS_LIFE_ONCE, 0},
+		{"another within five seconds belongs to it", 0, 2, {0, 49}, WS_LIFE_ONCE, 0},
+		{"a use after five seconds is a second", 0, 2, {0, 50}, WS_LIFE_AGAIN, 0},
+		{"five seconds are counted from the first, not the last", 0, 3, {0, 30, 60}, WS_LIFE_AGAIN, 0},
+		{"known for just less than the break-even time", 0, 3, {0, 5000, 8999}, WS_LIFE_AGAIN, 0},
+		{"known for the break-even time", 0, 3, {0, 5000, 9000}, WS_LIFE_LONG, 0},
+		{"and used twice at once then", 0, 5, {0, 8000, 16000, 24000, 24010}, WS_LIFE_LONG, 0},
+		{"idle for just the break-even time", 0, 2, {0, 9000}, WS_LIFE_LONG, 0},
+		{"idle for longer starts over", 0, 4, {0, 8000, 16000, 25001}, WS_LIFE_ONCE, 25001},
+		{"and goes on from there", 0, 3, {0, 9001, 9051}, WS_LIFE_AGAIN, 9001},
+		{"a first use that has one before", 1, 1, {0}, WS_LIFE_AGAIN, -1},
+		{"which stays a use of its own", 1, 2, {0, 10}, WS_LIFE_AGAIN, -1},
+		{"a break-even time before", 9000, 1, {0}, WS_LIFE_AGAIN, -9000},
+		{"longer before than that", 9001, 1, {0}, WS_LIFE_ONCE, 0},
+		{"known from the one before, long", 8000, 2, {0, 1000}, WS_LIFE_LONG, -8000},
+		{"started over, the one before does not count", 100, 2, {0, 9001}, WS_LIFE_ONCE, 9001},
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
@@ -125,11 +176,23 @@ test_groups(void)
 		free(life);
 	}
 
+	/* of a page that is used twice it does not matter how */
+	for (int again = 0; again < 2; again++)
+	{
+		WsLife	   *life = new_life(1, 900, 300);
+
+		ws_life_begin_step(life);
+		ws_life_item(life, 0, T, again ? T - 100 : 0, true, T);
+		ws_life_end_step(life, T, true);
+		ok(life->items[0].group == (again ? WS_LIFE_AGAIN : WS_LIFE_SCANNED) && life->table.in_use == again,
+		   "groups: used by a scan, %s", again ? "again" : "once");
+		free(life);
+	}
 }
 
 /*
  * ----------------------------------------------------------------
- * Classes and steps of idle time, to the tick
+ * Classes and bins of idle time, to the tick
  * ----------------------------------------------------------------
  */
 static void
@@ -138,45 +201,48 @@ test_classes(int break_even, int hold)
 	WsLife	   *life = new_life(2, break_even, hold);
 	const WsLifeTable *t = &life->table;
 	uint32_t	be = life->break_even;
-	long		wrong_step = 0;
+	uint64_t	seed = 97;
+	long		wrong_bin = 0;
 	long		wrong_class = 0;
 	long		wrong_use = 0;
 
-	for (uint32_t idle = 0; idle <= be + 10; idle++)
+	for (uint32_t idle = 0; idle <= be + 10; idle += be > 36000 ? random_below(&seed, 100) : 1)
 	{
 		uint32_t	n = idle < be;
+		double		part = n ? part_of_bin(be, bin_at(be, idle) / 3) : 0;
 
 		/* of two items, one was used before; both are idle, then that is used */
 		ws_life_init(life, 2, break_even, hold);
 		ws_life_begin_step(life);
-		ws_life_item(life, 0, T - idle, 0, T);
-		ws_life_item(life, 1, T - idle, T - idle - 50, T);
+		ws_life_item(life, 0, T - idle, 0, false, T);
+		ws_life_item(life, 1, T - idle, T - idle - 50, false, T);
 		ws_life_end_step(life, T, true);
-		for (uint32_t s = 0; s < WS_LIFE_STEPS; s++)
+		for (uint32_t s = 0; s < WS_LIFE_BINS; s++)
 		{
-			bool		here = s * be <= idle * 90 && idle * 90 < (s + 1) * be;
+			bool		here = n && s == bin_at(be, idle);
 
-			wrong_step += t->population[0][s] != here || t->population[1][s] != here;
+			wrong_bin += t->population[WS_LIFE_ONCE][s] != here || t->population[WS_LIFE_AGAIN][s] != here;
 		}
-		wrong_step += SUM(t->population) != 2 * n || SUM(t->at_risk) != 0;
-		wrong_use += t->in_use != (idle * 15 < be && idle < life->hold) ||
-			t->idle != (idle * 15 >= be && idle < life->hold && idle < be);
+		wrong_bin += SUM(t->population) != 2 * n || SUM(t->at_risk) != 0;
+		wrong_use += t->in_use != (idle * 15 < short_part(be) && idle < life->hold) ||
+			t->idle != (idle * 15 >= short_part(be) && idle < life->hold && idle < be);
 
 		ws_life_begin_step(life);
-		ws_life_item(life, 0, T - idle, 0, T + 1);
-		ws_life_item(life, 1, T + 1, 0, T + 1);
+		ws_life_item(life, 0, T - idle, 0, false, T + 1);
+		ws_life_item(life, 1, T + 1, 0, false, T + 1);
 		ws_life_end_step(life, T + 1, true);
 		for (uint32_t c = 0; c < WS_LIFE_CLASSES; c++)
 		{
-			bool		here = c * be <= idle * 30 && idle * 30 < (c + 1) * be;
+			bool		here = n && c == bin_at(be, idle) / 3;
 
-			wrong_class += t->at_risk[0][c] != here || t->at_risk[1][c] != here || t->returned[1][c] != here;
+			wrong_class += !near(t->at_risk[WS_LIFE_ONCE][c], here * part) || !near(t->at_risk[WS_LIFE_AGAIN][c], here * part) ||
+				t->returned[WS_LIFE_AGAIN][c] != here;
 		}
-		wrong_class += SUM(t->at_risk) != 2 * n || SUM(t->returned) != n;
+		wrong_class += !near(SUM(t->at_risk), 2 * part) || SUM(t->returned) != n;
 	}
-	ok(wrong_step == 0, "%d seconds: 90 steps of idle time, to the tick", break_even);
+	ok(wrong_bin == 0, "%d seconds: 90 bins of idle time, to the tick", break_even);
 	ok(wrong_class == 0, "%d seconds: 30 classes, by idle time when the last step ended", break_even);
-	ok(wrong_use == 0, "%d seconds, hold %d: in use for a 15th of it, and idle up to the hold", break_even, hold);
+	ok(wrong_use == 0, "%d seconds, hold %d: in use for a 15th of it or a minute, and idle up to the hold", break_even, hold);
 	free(life);
 }
 
@@ -195,36 +261,69 @@ test_remembering(void)
 	/* two items idle for a second and two for 895; then one of each is used */
 	ws_life_begin_step(life);
 	for (uint32_t i = 0; i < 4; i++)
-		ws_life_item(life, i, T - (i < 2 ? 10 : 8950), 0, T);
+		ws_life_item(life, i, T - (i < 2 ? 10 : 8950), 0, false, T);
 	ws_life_end_step(life, T, true);
 	ws_life_begin_step(life);
 	for (uint32_t i = 0; i < 4; i++)
-		ws_life_item(life, i, i % 2 ? T - (i < 2 ? 10 : 8950) : T + 100, 0, T + 100);
+		ws_life_item(life, i, i % 2 ? T - (i < 2 ? 10 : 8950) : T + 100, 0, false, T + 100);
 	ws_life_end_step(life, T + 100, true);
-	ok(t->at_risk[0][0] == 2 && t->returned[0][0] == 1 && t->at_risk[0][29] == 2 &&
-	   t->returned[0][29] == 1 && SUM(t->at_risk) == 4, "a step counts in full");
+	ok(t->at_risk[WS_LIFE_ONCE][0] == 2 && t->returned[WS_LIFE_ONCE][0] == 1 && t->at_risk[WS_LIFE_ONCE][29] == 2 &&
+	   t->returned[WS_LIFE_ONCE][29] == 1 && SUM(t->at_risk) == 4, "a step counts in full");
 
 	/*
 	 * A step of 100 ticks without items.  Class 0 is remembered for 0.335
 	 * break-even times, 3015 ticks, and class 29 for 0.431667, 3885.
 	 */
 	step(life, 0, 0, T + 200);
-	is_within(t->at_risk[0][0], 2 * 0.967376514, 1e-8, "the youngest are remembered for 301.5 seconds");
-	is_within(t->returned[0][29], 0.974588425, 1e-8, "the oldest for 388.5");
+	is_within(t->at_risk[WS_LIFE_ONCE][0], 2 * 0.967376514, 1e-8, "the youngest are remembered for 301.5 seconds");
+	is_within(t->returned[WS_LIFE_ONCE][29], 0.974588425, 1e-8, "the oldest for 388.5");
 	is_int(life->stepped, T + 200, "when the last step ended is");
 
 	/* a step may take three times as long and a second: 310 ticks */
-	before = t->at_risk[0][0];
+	before = t->at_risk[WS_LIFE_ONCE][0];
 	step(life, 0, 0, T + 511);
-	ok(t->at_risk[0][0] == before && life->stepped == T + 511, "a step that took far too long is not trusted");
+	ok(t->at_risk[WS_LIFE_ONCE][0] == before && life->stepped == T + 511, "a step that took far too long is not trusted");
 	step(life, 0, 0, T + 821);
-	is_within(t->at_risk[0][0], before * exp(-310 / 3015.0), 1e-9,
+	is_within(t->at_risk[WS_LIFE_ONCE][0], before * exp(-310 / 3015.0), 1e-9,
 			  "one that took three times as long, and a second, is");
-	before = t->at_risk[0][0];
+	before = t->at_risk[WS_LIFE_ONCE][0];
 	step(life, 0, 0, T + 821);
 	step(life, 0, 0, T + 800);
-	ok(t->at_risk[0][0] == before && life->stepped == T + 800,
+	ok(t->at_risk[WS_LIFE_ONCE][0] == before && life->stepped == T + 800,
 	   "if the clock stands still or goes back, nothing is forgotten");
+	free(life);
+}
+
+/* a quarter of the items is sampled, then more again */
+static void
+test_shift(void)
+{
+	WsLife	   *life = new_life(1, 900, 300);
+	WsLifeTable *t = &life->table;
+	long		wrong = 0;
+
+	ws_life_set_shift(life, 5);
+	ok(SUM(t->at_risk) == 0 && life->shift == 5, "the first rate converts nothing");
+	for (int g = 0; g < WS_LIFE_GROUPS; g++)
+		for (int c = 0; c < WS_LIFE_CLASSES; c++)
+		{
+			t->at_risk[g][c] = 100 * g + c + 1;
+			t->returned[g][c] = 50 * g + c;
+		}
+	t->marked = 12;
+	t->came_back = 6;
+	t->population[WS_LIFE_AGAIN][7] = t->in_use = t->idle = 4;
+	for (uint32_t shift = 7; shift >= 4; shift -= 3)
+	{
+		ws_life_set_shift(life, shift);
+		for (int g = 0; g < WS_LIFE_GROUPS; g++)
+			for (int c = 0; c < WS_LIFE_CLASSES; c++)
+				wrong += t->at_risk[g][c] != (100 * g + c + 1) / 4. ||
+					t->returned[g][c] != (50 * g + c) / 4.;
+		wrong += t->marked != 12 / 4. || t->came_back != 6 / 4. || life->shift != shift;
+	}
+	is_int(wrong, 0, "counts and marks follow the rate of sampling down, but not up");
+	ok(t->population[WS_LIFE_AGAIN][7] == 4 && t->in_use == 4 && t->idle == 4, "what is of this step does not");
 	free(life);
 }
 
@@ -234,7 +333,7 @@ test_remembering(void)
  * ----------------------------------------------------------------
  */
 
-/* an item of group 1, last used at T, and marked at T + 600 */
+/* an item that was used again, last used at T, and marked at T + 600 */
 static WsLife *
 marked_one(void)
 {
@@ -318,7 +417,7 @@ test_marks(void)
 	life = marked_one();
 	ws_life_forget(life, 0);
 	step(life, T + 700, 0, T + 700);
-	ok(life->items[0].group == 0 && life->items[0].born == T + 700 && life->table.marked == 0 &&
+	ok(life->items[0].group == WS_LIFE_ONCE && life->items[0].born == T + 700 && life->table.marked == 0 &&
 	   SUM(life->at_risk) == 0, "forgotten: an item is another one then, and no end has come");
 	free(life);
 }
@@ -336,7 +435,8 @@ typedef struct Past
 {
 	int			n;
 	uint32_t	use[STEPS];		/* that were reported, ascending, */
-	int			reported[STEPS];	/* in this step */
+	int			reported[STEPS];	/* in this step, */
+	bool		scanned[STEPS]; /* by a scan */
 	uint32_t	before;
 	int			until;			/* step after which it was no more */
 	bool		left_out[STEPS];	/* was not reported in this step */
@@ -371,16 +471,18 @@ naive_group(const Steps *s, const Past *p, int n)
 	int			first = n - 1;
 	bool		earlier;
 	uint32_t	known;
+	int			once;
 
 	while (first > 0 && p->use[first] - p->use[first - 1] <= s->be)
 		first--;
 	earlier = first == 0 && p->before != 0 && p->use[0] - p->before <= s->be;
+	once = p->scanned[first] ? WS_LIFE_SCANNED : WS_LIFE_ONCE;
 	if (first == n - 1)
-		return earlier ? 1 : 0;
+		return earlier ? WS_LIFE_AGAIN : once;
 	known = p->use[n - 1] - (earlier ? p->before : p->use[first]);
 	if (known >= s->be)
-		return 2;
-	return known >= 50 || earlier ? 1 : 0;
+		return WS_LIFE_LONG;
+	return known >= 50 || earlier ? WS_LIFE_AGAIN : once;
 }
 
 static uint32_t
@@ -398,7 +500,7 @@ step_took(const Steps *s, int step)
 static bool
 is_trusted(const Steps *s, int step)
 {
-	return s->trusted[step] && step_took(s, step) * 90 <= 3 * s->be + 900;
+	return s->trusted[step] && step_took(s, step) * 90 <= 3 * short_part(s->be) + 900;
 }
 
 /* what is left of an end counted in this step, after the last */
@@ -407,7 +509,7 @@ end_left(const Steps *s, int step)
 {
 	double		ticks = s->now[s->n - 1] - s->now[step > 0 ? step - 1 : 0];
 
-	return exp(-ticks / (4.0 * s->be));
+	return exp(-ticks / (4.0 * short_part(s->be)));
 }
 
 /* ends of one item's marks: all, and those that came back */
@@ -440,7 +542,7 @@ naive_ends(const Steps *s, const Past *p, double *ends)
 			given_up = true;
 			ends[0] += end_left(s, step);
 		}
-		if (s->mark[step] && naive_group(s, p, n) > 0 && idle * 15 >= s->be && idle < s->hold &&
+		if (s->mark[step] && naive_group(s, p, n) > WS_LIFE_ONCE && idle * 15 >= short_part(s->be) && idle < s->hold &&
 			idle < s->be)
 			marked = true;
 	}
@@ -468,10 +570,10 @@ naive_table(const Steps *s, WsLifeTable *t)
 			int			group = naive_group(s, p, n);
 
 			if (idle < s->be)
-				t->population[group][idle * 90 / s->be]++;
-			if (group > 0 && idle < s->hold && idle < s->be)
+				t->population[group][bin_at(s->be, idle)]++;
+			if (group > WS_LIFE_ONCE && idle < s->hold && idle < s->be)
 			{
-				if (idle * 15 < s->be)
+				if (idle * 15 < short_part(s->be))
 					t->in_use++;
 				else
 					t->idle++;
@@ -482,6 +584,7 @@ naive_table(const Steps *s, WsLifeTable *t)
 			uint32_t	idle;
 			uint32_t	class;
 			double		since = 0;
+			double		memory;
 			double		share;
 
 			n = uses_until(p, step - 1);
@@ -491,12 +594,13 @@ naive_table(const Steps *s, WsLifeTable *t)
 			idle = idle_for(p->use[n - 1], s->now[step - 1]);
 			if (idle >= s->be)
 				continue;
-			class = idle * 30 / s->be;
+			class = bin_at(s->be, idle) / 3;
 			for (int later = step + 1; later <= end; later++)
 				if (is_trusted(s, later))
 					since += step_took(s, later);
-			share = exp(-since / (s->be * (10 + 3 * (class + 0.5) / 30) / 30));
-			t->at_risk[naive_group(s, p, n)][class] += share;
+			memory = fmin(s->be, short_part(s->be) + 4. * bins_of(s->be)[3 * class]);
+			share = exp(-since / (memory * (10 + 3 * (class + 0.5) / 30) / 30));
+			t->at_risk[naive_group(s, p, n)][class] += share * part_of_bin(s->be, class);
 			if (uses_until(p, step) > n)
 				t->returned[naive_group(s, p, n)][class] += share;
 		}
@@ -546,16 +650,16 @@ test_definition(int break_even, int hold, uint64_t seed)
 
 		for (int step = 0; step < STEPS; step++)
 		{
-			uint32_t	took = s.be / 90 + random_below(&seed, 2);
+			uint32_t	took = short_part(s.be) / 90 + random_below(&seed, 2);
 			uint32_t	dice = random_below(&seed, 30);
 			WsLifeTable want;
 
 			if (dice == 0)
-				took = 3 * s.be / 90 + 8 + random_below(&seed, 6);
+				took = 3 * short_part(s.be) / 90 + 8 + random_below(&seed, 6);
 			else if (dice == 1)
 				took = s.be / 4;
 			else if (dice == 2)
-				took = 1 + random_below(&seed, s.be / 90);
+				took = 1 + random_below(&seed, short_part(s.be) / 90);
 			now += took;
 			s.now[step] = now;
 			s.n = step + 1;
@@ -571,6 +675,7 @@ test_definition(int break_even, int hold, uint64_t seed)
 				Past	   *p = &s.past[past_of[i]];
 				uint32_t	last = p->n > 0 ? p->use[p->n - 1] : 0;
 				uint32_t	before = 0;
+				bool		scanned = random_below(&seed, 2) == 0;
 
 				p->left_out[step] = p->n > 0 && random_below(&seed, 30) == 0;
 				left_out += p->left_out[step];
@@ -593,12 +698,13 @@ test_definition(int break_even, int hold, uint64_t seed)
 						if (p->n == 0)
 							p->before = before;
 						p->reported[p->n] = step;
+						p->scanned[p->n] = scanned;
 						p->use[p->n++] = use;
 						last = use;
 					}
 				}
 				if (last != 0)
-					ws_life_item(life, (uint32_t) i, last, before, now);
+					ws_life_item(life, (uint32_t) i, last, before, scanned, now);
 			}
 			ws_life_end_step(life, now, s.trusted[step]);
 
@@ -636,7 +742,7 @@ test_definition(int break_even, int hold, uint64_t seed)
 	is_int(wrong_population, 0, "at random: who is there, in use and idle");
 	is_int(wrong_marks, 0, "at random: the ends of marks");
 	ok(late > 50 && left_out > 200 && ahead > 50 && untrusted > 20 && overlong > 10 && seen[0] > 100 &&
-	   seen[1] > 100 && seen[2] > 100 && back[0] > 10 && back[1] > 10 && back[2] > 10 &&
+	   seen[1] > 100 && seen[2] > 100 && seen[3] > 100 && back[0] > 10 && back[1] > 10 && back[2] > 10 && back[3] > 10 &&
 	   (hold == 0) == (most_ends == 0) && (hold == 0 || (most_back > 1 && most_back < most_ends)),
 	   "%d seconds, hold %d: all of it happened", break_even, hold);
 	free(life);
@@ -656,6 +762,8 @@ test_due(void)
 		{900, 0, 0, true, "the first, at once"},
 		{900, T, T + 99, false, "not before ten seconds"},
 		{900, T, T + 100, true, "after ten seconds"},
+		{86400, T, T + 99, false, "a day: not before ten seconds"},
+		{86400, T, T + 100, true, "a day: after ten seconds, too"},
 		{900, T, T - 1, false, "not if the clock goes back"},
 		{30, T, T + 3, false, "not before a third of a second"},
 		{30, T, T + 4, true, "after that, to the tick"},
@@ -675,19 +783,22 @@ test_due(void)
 int
 main(void)
 {
-	plan(79);
+	plan(93);
 	test_new();
 	test_groups();
 	test_classes(30, 0);
 	test_classes(30, 30);
 	test_classes(900, 30);
 	test_classes(3600, 300);
+	test_classes(86400, 3600);
 	test_remembering();
+	test_shift();
 	test_marks();
 	test_definition(30, 20, 93);
 	test_definition(30, 0, 94);
 	test_definition(900, 300, 95);
 	test_definition(900, 900, 96);
+	test_definition(3600, 300, 98);
 	test_due();
 	return done();
 }

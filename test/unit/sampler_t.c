@@ -1183,8 +1183,17 @@ test_expire(void)
 	is_int(ws_sampler_expire(s, now, NULL), 0, "expire: so is one of the future");
 	ws_sampler_set_brief(s, 50, now);
 	is_int(ws_sampler_expire(s, now, NULL), 1, "expire: for a briefer time");
-	ws_sampler_set_brief(s, HOUR_TICKS + 100, now);
-	is_int(s->brief, HOUR_TICKS, "expire: the brief time is an hour at most");
+
+	/* more than an hour, for all strata alike */
+	ws_sampler_init(s, 100, 10, 0, 1000);
+	s->lasting = 3;
+	ws_sampler_set_brief(s, 300000, now);
+	enter_pages(s, 0, 3, now - 300000);
+	enter_pages(s, 9, 2, now - 300000);
+	is_int(ws_sampler_expire(s, now, NULL), 0, "expire: for 8 hours and 20 minutes, of all strata");
+	is_int(ws_sampler_expire(s, now + 1, NULL), 5, "expire: and no longer");
+	ws_sampler_set_brief(s, UINT32_MAX, now);
+	is_int(s->brief, 921600, "expire: the brief time is 25.6 hours at most");
 	free(s);
 }
 
@@ -1350,7 +1359,9 @@ over(const Tiers *t, int i, uint32_t now, uint32_t lasting)
 {
 	int64_t		age = (int64_t) now - t->touched[i];
 
-	return t->there[i] && age > (naive_stratum(t->hash[i], 10) < lasting ? t->brief : HOUR_TICKS);
+	uint32_t	longest = t->brief > HOUR_TICKS ? t->brief : HOUR_TICKS;
+
+	return t->there[i] && age > (naive_stratum(t->hash[i], 10) < lasting ? t->brief : longest);
 }
 
 static int
@@ -1427,11 +1438,12 @@ test_tiers(void)
 	long		relaxed = 0;
 	long		returned = 0;
 	long		longer = 0;
+	long		asked_over_an_hour = 0;
 
 	for (uint32_t i = 0; i < EVER; i++)
 		t.hash[i] = page_hash(76, i) >> (i % 3 == 0 ? i % 9 : 0);
 	t.brief = 12000;
-	for (int step = 0; step < 60000; step++)
+	for (int step = 0; step < 100000; step++)
 	{
 		int			phase = step / 4000 % 3;
 		uint32_t	dice = random_below(&seed, 1000);
@@ -1507,7 +1519,8 @@ test_tiers(void)
 		}
 		else if (dice < 305)
 		{
-			uint32_t	brief = 2000 + random_below(&seed, 20000);
+			/* in the end often longer than an hour */
+			uint32_t	brief = 2000 + random_below(&seed, step < 60000 ? 20000 : 60000);
 
 			longer += brief > t.brief;
 			ws_sampler_set_brief(s, t.brief = brief, now);
@@ -1531,7 +1544,7 @@ test_tiers(void)
 		/* are all pages of a window known? */
 		for (int k = 0; k < 4 && step % 20 == 0; k++)
 		{
-			uint32_t	ticks = random_below(&seed, k % 2 ? HOUR_TICKS + 1 : 15000);
+			uint32_t	ticks = random_below(&seed, k % 2 ? (s->brief > HOUR_TICKS ? s->brief : HOUR_TICKS) + 1 : 15000);
 			uint32_t	floor = k < 2 ? 1000 : now - random_below(&seed, now - 1000 < 40000 ? now - 999 : 40000);
 			uint32_t	shift = ws_sampler_mature_shift(s, now, ticks, floor);
 			uint32_t	start = now > ticks && now - ticks > floor ? now - ticks : floor;
@@ -1547,6 +1560,7 @@ test_tiers(void)
 			missing += ws_sampler_select(s, now, ticks, floor, shift, NULL) != known;
 			asked++;
 			asked_long += long_ago;
+			asked_over_an_hour += now - start > HOUR_TICKS;
 			asked_of_lasting += long_ago && shift == t.lasting;
 			asked_of_all += !long_ago && shift == t.shift;
 			unsound += shift < (long_ago ? t.lasting : t.shift);
@@ -1556,12 +1570,12 @@ test_tiers(void)
 	is_int(unsound, 0, "tiers: and sound throughout");
 	ok(missing == 0, "tiers: of a window all pages are known that are said to be (%ld asked, %ld long)",
 	   asked, asked_long);
-	if (!ok(rooms > 30 && no_rooms > 10 && raised > 20 && relaxed > 10 && returned > 1000 && longer > 20 &&
+	if (!ok(rooms > 30 && no_rooms > 10 && raised > 20 && relaxed > 10 && returned > 1000 && longer > 20 && asked_over_an_hour > 100 &&
 			asked > 10000 && asked_of_lasting * 3 > asked_long &&
 			asked_of_all * 3 > asked - asked_long,
 			"tiers: all of it happened, and most is known of strata that are dense"))
-		diag("rooms %ld, none %ld, raised %ld, relaxed %ld, returned %ld, longer %ld, lasting %ld of %ld, all %ld of %ld",
-			 rooms, no_rooms, raised, relaxed, returned, longer, asked_of_lasting, asked_long, asked_of_all,
+		diag("rooms %ld, none %ld, raised %ld, relaxed %ld, returned %ld, longer %ld, over an hour %ld, lasting %ld of %ld, all %ld of %ld",
+			 rooms, no_rooms, raised, relaxed, returned, longer, asked_over_an_hour, asked_of_lasting, asked_long, asked_of_all,
 			 asked - asked_long);
 	free(s);
 }
@@ -1650,7 +1664,7 @@ test_noise(void)
 int
 main(void)
 {
-	plan(240);
+	plan(242);
 	compare_with_list(400, false, 71, "small table");
 	compare_with_list(512, false, 72, "a power of two");
 	compare_with_list(1024, true, 73, "shifts");

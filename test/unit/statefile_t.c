@@ -153,6 +153,77 @@ image_of(const World *w, const WsStateFileOwner *owner, int64_t now)
 	return image;
 }
 
+/* ---------------------------------------------------------------- the format before */
+
+/* what the format before had for a row of a minute, or of a quarter of an hour */
+typedef struct RowBefore
+{
+	int64_t		number;
+	double		sizes[4];
+	uint64_t	lookups;
+	uint64_t	hits;
+} RowBefore;
+
+static RowBefore
+row_before(const WsHistoryRow *row)
+{
+	return (RowBefore)
+	{
+		row->number,
+		{
+			row->working_set, row->recommended, row->plateau_end, row->live
+		}, row->lookups, row->hits
+	};
+}
+
+static void sign(char *bytes, size_t size);
+
+/* An image in the format before: 30 days of quarters, and no days. */
+static Image
+before_of(const Image *image)
+{
+	enum
+	{
+		HEADER = 336, AFTER = HEADER + sizeof(WsHistory) - sizeof(WsForecasts),
+		FORECASTS = HEADER + (1440 + 2880) * 56
+	};
+	const WsHistory *h = (const WsHistory *) (image->bytes + HEADER);
+	uint32_t	format = 5;
+	uint64_t	size = image->size - AFTER + FORECASTS;
+	Image		before = {memory(size), size};
+
+	memset(before.bytes, 0, size);
+	memcpy(before.bytes, image->bytes, HEADER);
+	memcpy(before.bytes + 8, &format, sizeof(format));
+	memcpy(before.bytes + 40, &size, sizeof(size));
+	for (int i = 0; i < WS_HISTORY_MINUTES + WS_HISTORY_QUARTERS; i++)
+	{
+		bool		minute = i < WS_HISTORY_MINUTES;
+		RowBefore	row = row_before(minute ? &h->minutes[i] : &h->quarters[i - WS_HISTORY_MINUTES]);
+		size_t		place = minute ? (size_t) i : 1440 + (size_t) (row.number % 2880);
+
+		if (row.number != 0)
+			memcpy(before.bytes + HEADER + 56 * place, &row, sizeof(row));
+	}
+	memcpy(before.bytes + FORECASTS, image->bytes + AFTER, image->size - AFTER);
+	sign(before.bytes, size);
+	return before;
+}
+
+/* Replaces it, if it is of the format before, by one of today's. */
+static void
+convert(Image *image)
+{
+	char	   *bytes;
+
+	if (!ws_statefile_is_before(image->bytes, image->size))
+		return;
+	bytes = memory(ws_statefile_size_max());
+	image->size = ws_statefile_convert(image->bytes, bytes);
+	free(image->bytes);
+	image->bytes = bytes;
+}
+
 static const char *
 distrust(const Image *image, const WsStateFileOwner *owner, int64_t now)
 {
@@ -323,7 +394,7 @@ test_there_and_back(int trials)
 			memcpy(before + kind * bytes / sizeof(uint32_t), r.sketches[kind]->cells, bytes);
 		}
 		/* strata that do not last were kept at any time */
-		w.sampler->brief = 1 + random_below(&seed, 36000);
+		w.sampler->brief = 1 + random_below(&seed, random_below(&seed, 2) ? 36000 : 921600);
 		if (random_below(&seed, 2))
 			w.sampler->kept[++w.sampler->lasting] = TICK - random_below(&seed, MINUTES(1));
 		if (random_below(&seed, 8) == 0)
@@ -378,6 +449,86 @@ test_future(void)
 	is_int(ws_history_known(&r.history, earlier / 1000, 86400), 0, "nothing of it is past");
 	is_int(ws_history_known(&r.history, NOW / 1000, 86400), 60, "until its time has come");
 	is_int(ws_statefile_saved_at(image.bytes), NOW, "it says when it was made");
+	free(image.bytes);
+	end_world(&w);
+	end_world(&r);
+}
+
+/*
+ * A file of the format before, of 29 days: all but the days is what it was, and
+ * each day is what its quarters were.
+ */
+static void
+test_before(void)
+{
+	static WsHistory days;
+	World		w = busy_world(20000, 9);
+	WsHistoryRow row = {.working_set = 5, .plateau_end = 6, .live = NAN, .lookups = 30, .hits = 20};
+	Image		image;
+	Image		before;
+	World		r;
+	int			wrong = 0;
+	int			n = 0;
+
+	ws_history_init(&w.history);
+	for (int64_t t = NOW / 1000 - 29 * 86400; t <= NOW / 1000; t += 450)
+	{
+		row.recommended = (double) (t / 450 % 101);
+		ws_history_add(&w.history, t, &row);
+	}
+	image = image_of(&w, &us, NOW);
+	before = before_of(&image);
+	is_string(ws_statefile_distrust(before.bytes, before.size, &us), "it has another format",
+			  "the format before is not today's");
+	ok(before.size + 64 * (1440 + 3360 + 400) == image.size + 56 * (1440 + 2880), "its history is shorter");
+	convert(&before);
+	ok(before.size == image.size && distrust(&before, &us, NOW) == NULL, "it can be converted, and is believed");
+	r = restored(before.bytes, TICK, CAPACITY, NOW);
+
+	ws_history_init(&days);
+	for (int i = 0; i < WS_HISTORY_QUARTERS; i++)
+	{
+		const WsHistoryRow *q = &w.history.quarters[i];
+		RowBefore	a = row_before(q);
+		RowBefore	b = row_before(&r.history.quarters[i]);
+
+		wrong += memcmp(&a, &b, sizeof(a)) != 0 || r.history.quarters[i].added != 0;
+		n += q->number != 0;
+		if (q->number != 0)
+			ws_history_add(&days, q->number * 900, q);
+	}
+	ok(wrong == 0 && n == 29 * 96 + 1, "all quarters are there, without a mean");
+	for (int i = 0; i < WS_HISTORY_MINUTES; i++)
+	{
+		RowBefore	a = row_before(&w.history.minutes[i]);
+		RowBefore	b = row_before(&r.history.minutes[i]);
+
+		wrong += memcmp(&a, &b, sizeof(a)) != 0;
+	}
+	is_int(wrong, 0, "so are all minutes");
+	n = 0;
+	for (int i = 0; i < WS_HISTORY_DAYS; i++)
+	{
+		RowBefore	a = row_before(&days.days[i]);
+		RowBefore	b = row_before(&r.history.days[i]);
+
+		wrong += memcmp(&a, &b, sizeof(a)) != 0;
+		n += b.number != 0;
+	}
+	ok(wrong == 0 && n == 30, "each day is what its quarters are");
+	ok(memcmp(&r.history.forecasts, &w.history.forecasts, sizeof(WsForecasts)) == 0 &&
+	   wrong_pages(&w, &r, TICK, 0) == 0, "the forecasts and the sample are there");
+	free(before.bytes);
+
+	before = before_of(&image);
+	before.bytes[5000] ^= 1;
+	convert(&before);
+	is_string(ws_statefile_distrust(before.bytes, before.size, &us), "its checksum is wrong", "a wrong checksum stays wrong");
+	free(before.bytes);
+	before = before_of(&image);
+	ok(!ws_statefile_is_before(before.bytes, before.size - 8) && !ws_statefile_is_before(before.bytes, 60) &&
+	   !ws_statefile_is_before(image.bytes, image.size), "another length is not of the format before, nor is today's");
+	free(before.bytes);
 	free(image.bytes);
 	end_world(&w);
 	end_world(&r);
@@ -509,7 +660,7 @@ test_ranges(const Image *image)
 	}			ranges[] = {
 		{AT_SHIFT, 0, n[AT_LASTING / 4], rate},
 		{AT_LASTING, n[AT_SHIFT / 4], WS_STRATA - 1, rate},
-		{AT_BRIEF, 1, 36000, kept},
+		{AT_BRIEF, 1, 921600, kept},
 		{AT_ADMITTED + 4 * (n[AT_SHIFT / 4] + 1), n[AT_ADMITTED / 4 + n[AT_SHIFT / 4]],
 		n[AT_ADMITTED / 4 + n[AT_SHIFT / 4] + 2], "its strata are out of order"},
 		{AT_KEPT + 4 * (n[AT_LASTING / 4] + 1), n[AT_KEPT / 4 + n[AT_LASTING / 4]],
@@ -647,16 +798,18 @@ out_of_range(const char *bytes, size_t size)
 	for (int i = 0; i < WS_HISTORY_ENTRIES; i++)
 	{
 		const WsHistoryRow *row = (const WsHistoryRow *) (bytes + AT_HISTORY) + i;
-		const double pages[] = {row->working_set, row->recommended, row->plateau_end, row->live};
-		bool		minute = i < WS_HISTORY_MINUTES;
+		const double pages[] = {row->working_set, row->recommended, row->plateau_end, row->live, row->mean};
+		int			tier = i < 1440 ? 0 : i < 1440 + 3360 ? 1 : 2;
+		const int	begin[] = {0, 1440, 1440 + 3360};
+		const int	places[] = {1440, 3360, 400};
+		const int	seconds[] = {60, 900, 86400};
 
 		if (row->number == 0)
 			continue;
-		if (row->number < 1 || row->number > INT64_MAX / (minute ? 60 : 900) ||
-			(minute ? row->number % WS_HISTORY_MINUTES != i :
-			 row->number % WS_HISTORY_QUARTERS != i - WS_HISTORY_MINUTES))
+		if (row->number < 1 || row->number > INT64_MAX / seconds[tier] ||
+			row->number % places[tier] != i - begin[tier])
 			return "number of a row";
-		for (int field = 0; field < 4; field++)
+		for (int field = 0; field < 5; field++)
 			if (!isnan(pages[field]) && !(pages[field] >= 0 && pages[field] <= 0x1p40))
 				return "pages of a row";
 		if (row->hits > row->lookups || row->lookups > INT64_MAX)
@@ -666,7 +819,7 @@ out_of_range(const char *bytes, size_t size)
 	if (h[AT_SAMPLED / 4] == 0)
 		return h[AT_PAGES / 4] == 0 ? NULL : "pages";
 	if (h[AT_SHIFT / 4] > h[AT_LASTING / 4] || h[AT_LASTING / 4] >= WS_STRATA ||
-		h[AT_BRIEF / 4] < 1 || h[AT_BRIEF / 4] > 36000)
+		h[AT_BRIEF / 4] < 1 || h[AT_BRIEF / 4] > 921600)
 		return "rate";
 	for (uint32_t i = 0; i < h[AT_PAGES / 4]; i++)
 	{
@@ -699,9 +852,9 @@ unreadable(const World *w, uint32_t tick, int64_t now)
 	for (int i = 0; i < n; i++)
 	{
 		const WsHistoryRow *row = &entries[i].row;
-		const double pages[] = {row->working_set, row->recommended, row->plateau_end, row->live};
+		const double pages[] = {row->working_set, row->recommended, row->plateau_end, row->live, row->mean};
 
-		for (int field = 0; field < 4; field++)
+		for (int field = 0; field < 5; field++)
 			if (pages[field] * 32768 >= 0x1p63 || pages[field] < 0)
 				return "a size of the history does not fit";
 	}
@@ -778,7 +931,9 @@ fuzz(long mutants)
 	Image		with = image_of(&w, &us, NOW);
 	World		unsampled = w;
 	Image		without;
+	Image		old = before_of(&with);
 	uint64_t	seed = 7;
+	long		converted = 0;
 	long		believed = 0;
 	long		harmful = 0;
 	long		unsigned_believed = 0;
@@ -787,10 +942,11 @@ fuzz(long mutants)
 	without = image_of(&unsampled, &us, NOW);
 	for (long i = 0; i < mutants; i++)
 	{
-		const Image *from = random_below(&seed, 8) == 0 ? &without : &with;
+		const Image *from = random_below(&seed, 8) == 0 ? &without : random_below(&seed, 3) == 0 ? &old : &with;
 		bool		sign_it = random_below(&seed, 4) != 0;
 		size_t		size = from->size;
 		char	   *bytes;
+		Image		mutant;
 		bool		same;
 		const char *why;
 
@@ -816,6 +972,14 @@ fuzz(long mutants)
 		if (sign_it)
 			sign(bytes, size);
 		same = size == from->size && memcmp(bytes, from->bytes, size) == 0;
+		mutant = (Image)
+		{
+			bytes, size
+		};
+		convert(&mutant);
+		converted += mutant.bytes != bytes;
+		bytes = mutant.bytes;
+		size = mutant.size;
 		if (ws_statefile_distrust(bytes, size, &us) == NULL)
 		{
 			static const uint32_t capacities[] = {0, WS_SAMPLE_PAGES_MIN, CAPACITY};
@@ -841,13 +1005,15 @@ fuzz(long mutants)
 		}
 		free(bytes);
 	}
-	ok(believed > mutants / 20 && believed < mutants, "of %ld damaged images %ld were believed, being plausible",
-	   mutants, believed);
+	ok(believed > mutants / 20 && believed < mutants && converted > mutants / 20,
+	   "of %ld damaged images %ld were believed, being plausible; %ld were of the format before",
+	   mutants, believed, converted);
 	is_int(harmful, 0, "each number of them is in range, and what they were loaded into is sound");
 	/* each slips through a 64-bit checksum with a chance of 2^-64 */
 	is_int(unsigned_believed, 0, "none whose checksum was wrong");
 	free(with.bytes);
 	free(without.bytes);
+	free(old.bytes);
 	end_world(&w);
 }
 
@@ -856,9 +1022,10 @@ main(void)
 {
 	const char *mutants = getenv("MUTANTS");
 
-	plan(76);
+	plan(85);
 	test_there_and_back(100);
 	test_future();
+	test_before();
 	test_distrust();
 	fuzz(mutants ? atol(mutants) : 2000);
 	return done();

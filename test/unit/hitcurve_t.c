@@ -1,0 +1,150 @@
+/*
+ * hitcurve_t.c
+ *		Tests of the hit ratios over days.
+ */
+#include "tap.h"
+#include "hitcurve.h"
+
+#define DAY 86400.0
+#define K 1024.0
+
+/* A sure table of five minutes: hit ratios by multiples of "present". */
+static WsAdviceTable
+table_of(double present, double (*ratio) (double buffers), double lookups)
+{
+	WsAdviceTable table = {.seconds = 300, .lookups = lookups, .sure = true};
+
+	for (int i = 0; i < WS_SWEEP_GRID; i++)
+	{
+		table.rows[i].factor = ws_sweep_grid[i];
+		table.rows[i].buffers = present * ws_sweep_grid[i];
+		table.rows[i].hit_ratio = ratio(table.rows[i].buffers);
+	}
+	return table;
+}
+
+static double
+half(double buffers)
+{
+	(void) buffers;
+	return 0.5;
+}
+
+static double
+all(double buffers)
+{
+	(void) buffers;
+	return 1;
+}
+
+static double
+rising(double buffers)
+{
+	return buffers / (1024 * K);
+}
+
+/* the size of so many buffers, which is a power of two */
+static int
+size_of(double buffers)
+{
+	return (int) (log2(buffers / WS_HIT_CURVE_LEAST) * WS_HIT_CURVE_PER_OCTAVE);
+}
+
+static void
+test_sizes(void)
+{
+	bool		ascending = true;
+
+	for (int i = 1; i < WS_HIT_CURVE_SIZES; i++)
+		ascending &= ws_hit_curve_buffers(i) > ws_hit_curve_buffers(i - 1);
+	ok(ascending, "sizes ascend");
+	is_within(ws_hit_curve_buffers(0), 16, 0, "from 128 kB");
+	ok(ws_hit_curve_buffers(WS_HIT_CURVE_SIZES - 1) * 8192 > 8 * K * K * K * K, "to more than 8 TB");
+	is_within(ws_hit_curve_buffers(size_of(64 * K)), 64 * K, 1e-6, "a power of two is one of them");
+}
+
+static void
+test_sums(void)
+{
+	WsHitCurve	curve = {0};
+	WsAdviceTable table = table_of(64 * K, rising, 3000);
+
+	ok(isnan(ws_hit_curve_ratio(&curve, size_of(64 * K))), "nothing is known at first");
+	ws_hit_curve_add(&curve, &table, 10);
+	is_within(curve.lookups, 100, 1e-9, "ten seconds count as their part of the five minutes");
+	is_within(ws_hit_curve_ratio(&curve, size_of(64 * K)), 1 / 16.0, 1e-9, "what was predicted");
+	is_within(ws_hit_curve_ratio(&curve, size_of(64 * K) + 8), 91 / 64.0 / 16, 1e-9,
+			  "by interpolation between the rows");
+	ok(isnan(ws_hit_curve_ratio(&curve, size_of(4 * K))) &&
+	   isnan(ws_hit_curve_ratio(&curve, size_of(2048 * K))), "but not beyond them");
+
+	/* three times as many lookups, all of them hits */
+	table = table_of(64 * K, all, 9000);
+	ws_hit_curve_add(&curve, &table, 10);
+	is_within(ws_hit_curve_ratio(&curve, size_of(64 * K)), 1 - (1 - 1 / 16.0) / 4, 1e-4,
+			  "moments count by their lookups");
+
+	/* at another size, where 2^13 is known and 2^18 is not: as good as not */
+	table = table_of(8 * K, half, 3000);
+	ws_hit_curve_add(&curve, &table, 10);
+	ok(isnan(ws_hit_curve_ratio(&curve, size_of(256 * K))) &&
+	   isnan(ws_hit_curve_ratio(&curve, size_of(2 * K))), "what is not known of one in five is not known");
+	table = table_of(64 * K, all, 3000);
+	for (int i = 0; i < 50; i++)
+		ws_hit_curve_add(&curve, &table, 10);
+	ok(ws_hit_curve_ratio(&curve, size_of(256 * K)) > 0.97, "of nine tenths it is");
+}
+
+static void
+test_doubt(void)
+{
+	WsHitCurve	curve = {0};
+	WsHitCurve	before;
+	WsAdviceTable table = table_of(64 * K, half, 3000);
+
+	ws_hit_curve_add(&curve, &table, 10);
+	before = curve;
+	table.sure = false;
+	ws_hit_curve_add(&curve, &table, 10);
+	ok(memcmp(&curve, &before, sizeof(curve)) == 0, "a table that is not sure adds nothing");
+	table.sure = true;
+	table.lookups = 0;
+	ws_hit_curve_add(&curve, &table, 10);
+	table.lookups = table.seconds = 0;
+	ws_hit_curve_add(&curve, &table, 10);
+	ok(memcmp(&curve, &before, sizeof(curve)) == 0, "nor does one of no lookups, or of no time");
+	table = table_of(64 * K, half, 3000);
+	table.rows[WS_SWEEP_DOUBLE].cold = 0.5;
+	for (int i = 0; i < 50; i++)
+		ws_hit_curve_add(&curve, &table, 10);
+	ok(isnan(ws_hit_curve_ratio(&curve, size_of(128 * K))) &&
+	   ws_hit_curve_ratio(&curve, size_of(64 * K)) == 0.5, "nor does a row in doubt");
+}
+
+static void
+test_fading(void)
+{
+	WsHitCurve	curve = {0};
+	WsAdviceTable table = table_of(64 * K, half, 3000);
+
+	/* by the minute, to more than a thousandth */
+	for (int i = 0; i < 7 * 1440; i++)
+		ws_hit_curve_add(&curve, &table, 60);
+	is_within(curve.lookups, 10 * 7 * DAY * (1 - exp(-1)), 1e-3 * 70 * DAY, "a week fades as it is added");
+	table = table_of(64 * K, all, 3000);
+	for (int i = 0; i < 7 * 1440; i++)
+		ws_hit_curve_add(&curve, &table, 60);
+	is_within(ws_hit_curve_ratio(&curve, size_of(64 * K)), 1 - 0.5 / (1 + exp(1)), 1e-3,
+			  "those of a week before count 1/e");
+}
+
+int
+main(void)
+{
+	plan(17);
+	test_sizes();
+	test_sums();
+	test_doubt();
+	test_fading();
+	return done();
+}
