@@ -199,6 +199,19 @@ worker_pid() { sql "SELECT coalesce(worker_pid, 0) FROM working_set_info"; }
 # and of a process that keeps nothing of its own, to compare with
 checkpointer_pid() { sql "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'"; }
 
+# Bytes that the server's processes have really read so far: the postmaster has those of its
+# children that have ended.
+really_read() {
+    local postmaster child files=()
+    # shellcheck disable=SC2154
+    read -r postmaster <"$data/postmaster.pid"
+    files=("/proc/$postmaster/io")
+    # shellcheck disable=SC2013
+    for child in $(cat "/proc/$postmaster/task/$postmaster/children"); do files+=("/proc/$child/io"); done
+    # some may be gone by now
+    { cat "${files[@]}" 2>/dev/null || true; } | awk '$1 == "read_bytes:" { n += $2 } END { printf "%.0f\n", n }'
+}
+
 # One page in how many is sampled now?
 sampled() { sql "SELECT coalesce((1 / nullif(sample_rate, 0))::text, 'none') FROM working_set_info"; }
 

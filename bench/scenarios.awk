@@ -1,10 +1,13 @@
 # scenarios.awk - the table of bench/scenarios, from one line a scenario and seed.
 #
+# hard: numbers of scenarios in which live_set may be off by more than 0.06.
 # Columns: number, name, seed, given, mean truth; then for each of the four series its
 # name, ale, over, under, flips, least.
 
 function mean(x, k, i) { return sum[x, k, i] / n[k] }
 function short(x) { return x < 0.9995 ? sprintf("%.3f", x) : sprintf("%.2f", x) }
+
+BEGIN { split(hard, list, " "); for (i in list) is_hard[list[i]] }
 
 {
     k = $1; name[k] = $2; given[k] = $4; truth[k] += $5; n[k]++
@@ -44,24 +47,28 @@ END {
         for (s = 0; s < 4; s++) total[s] += mean(s, k, 1)
         count++
 
-        # the others are there to be looked at
-        if (given[k] == "nan") continue
+        # the others
+        if (given[k] == "nan") {
+            if (mean(2, k, 1) > 0.06 && !(k in is_hard)) complain(k, "live_set is off by more than 0.06")
+            checked++
+            continue
+        }
         if (mean(2, k, 1) >= mean(0, k, 1)) complain(k, "live_set is no better than the reference")
         if (mean(2, k, 3) > 0.03) complain(k, "live_set is short of more than 3 %")
         if (mean(2, k, 4) > mean(0, k, 4) + 2) complain(k, "live_set turns back too often")
         if (mean(3, k, 4) > mean(0, k, 4) + 2) complain(k, "the projection turns back too often")
         if ((2, k) in least && least[2, k] < 0.9) complain(k, "live_set dips after the step")
         checked++
+        fifteen++
     }
     printf "\nmean ale: reference %.3f, plateau_end %.3f, live_set %.4f, projected %.4f\n",
         total[0] / count, total[1] / count, total[2] / count, total[3] / count
-    if (checked == 15 && total[2] / count > 0.03) {
-        print "  missed: the mean of live_set is above 0.03"
+    if (fifteen == count && fifteen == 15 && total[2] / count > 0.025) {
+        print "  missed: the mean of live_set is above 0.025"
         missed++
         failures++
     }
-    if (checked == 0) exit 0
-    if (checked == 15) checked++
+    if (fifteen == count && fifteen == 15) checked++
     printf "%d passed, %d failed\n", checked - failures, failures
     exit missed > 0
 }
