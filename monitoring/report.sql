@@ -146,8 +146,9 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 		-- allowed in XML, is shown by its bytes.
 		foreign_text(kind, n, t) AS (
 			SELECT kind, n, name FROM bar
-			UNION ALL SELECT 'why', why.n, why.t
-			            FROM rec, LATERAL regexp_split_to_table(rec.reason, '; (?!doubling again)') WITH ORDINALITY AS why(t, n)
+			UNION ALL SELECT 'why', 0, rec.reason FROM rec
+			UNION ALL SELECT 'summary', line.n, line.t
+			            FROM regexp_split_to_table(:"ws_report_schema".working_set(), chr(10)) WITH ORDINALITY AS line(t, n)
 			UNION ALL SELECT 'note', row_number() OVER (ORDER BY min(n)), note FROM advice WHERE note IS NOT NULL GROUP BY note
 			UNION ALL SELECT v.kind, 0, v.t
 			            FROM rec, info, LATERAL (VALUES
@@ -430,51 +431,25 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			       max(t) FILTER (WHERE kind = 'suggested_ecs') AS suggested_ecs,
 			       max(concat(rtrim(t, 'kMGTB'), ' ', ltrim(t, '0123456789'))) FILTER (WHERE kind = 'suggested') AS want,
 			       max(concat(rtrim(t, 'kMGTB'), ' ', ltrim(t, '0123456789'))) FILTER (WHERE kind = 'suggested_ecs') AS want_ecs,
-			       string_agg(concat('<li>', t, '</li>'), NULL ORDER BY n) FILTER (WHERE kind = 'why') AS why,
+			       max(t) FILTER (WHERE kind = 'why') AS why,
+			       max(t) FILTER (WHERE kind = 'summary' AND n = 1) AS headline,
+			       string_agg(t, chr(10) ORDER BY n) FILTER (WHERE kind = 'summary' AND n > 1) AS summary,
 			       string_agg(concat('<p class="note">', t, '</p>'), NULL ORDER BY n) FILTER (WHERE kind = 'note') AS note
 			  FROM safe
 		),
 		head AS (
-			SELECT CASE WHEN NOT tracking THEN 'working_set is not tracking'
-			            WHEN rec.status = 'collecting' THEN 'Collecting: nothing can be recommended yet'
-			            WHEN recommended_cache_bytes IS NULL THEN 'There is no recommendation'
-			            WHEN rec.verdict = 'grow' THEN format('Grow shared_buffers from %s to %s', have, want)
-			            WHEN rec.verdict = 'shrink' THEN format('Shrink shared_buffers from %s to %s', have, want)
-			            WHEN rec.verdict = 'exceeds memory' THEN format('Memory cannot hold it all: of shared_buffers, %s is as good as it gets', want)
-			            WHEN rec.verdict = 'keep' THEN format('Keep shared_buffers at %s', have)
-			            ELSE format('shared_buffers is %s', have) END AS line,
-			       CASE WHEN NOT tracking OR rec.status = 'stale' THEN 'bad' WHEN rec.verdict = 'exceeds memory' THEN 'bad'
+			SELECT CASE WHEN NOT tracking OR rec.status = 'stale' THEN 'bad' WHEN rec.verdict = 'exceeds memory' THEN 'bad'
 			            WHEN rec.verdict IN ('grow', 'shrink') THEN 'act' WHEN rec.verdict = 'keep' THEN 'good' ELSE 'wait' END AS class,
 			       concat(CASE WHEN rec.verdict <> 'keep' AND abs(ln(pg_size_bytes(suggested_shared_buffers)::float8 / shared_buffers_bytes)) > 0.02
 			                   THEN concat('ALTER SYSTEM SET shared_buffers = ''', word.suggested, ''';  -- and restart', chr(10)) END,
 			              CASE WHEN abs(ln(pg_size_bytes(suggested_effective_cache_size)::float8 / pg_size_bytes(current_setting('effective_cache_size')))) > 0.1
 			                   THEN concat('ALTER SYSTEM SET effective_cache_size = ''', word.suggested_ecs, ''';  -- and reload') END) AS commands
-			  FROM info, rec, word,
-			       LATERAL (SELECT pg_size_pretty(shared_buffers_bytes) AS have) h
+			  FROM info, rec, word
 		),
 		age AS (
-			SELECT kind, CASE WHEN s >= 172800 THEN concat(floor(s / 86400), ' days') WHEN s >= 7200 THEN concat(floor(s / 3600), ' hours')
-			                  WHEN s >= 120 THEN concat(floor(s / 60), ' minutes') ELSE 'less than two minutes' END AS words
-			  FROM (SELECT 'server' AS kind, pg_postmaster_start_time() AS since UNION ALL SELECT 'history', min(history.at) FROM history) b, moment,
-			       LATERAL (SELECT extract(epoch FROM moment.at - since) AS s) a
-			 WHERE since <= moment.at
-		),
-		-- how much is known, and what the change would bring: of the sizes of the advice, the one next
-		-- below what is suggested
-		known AS (
-			SELECT concat(coalesce('From ' || (SELECT words FROM age WHERE kind = 'history') || ' of history.', 'There is no history yet.'),
-			              CASE WHEN rec.verdict IN ('grow', 'shrink', 'exceeds memory')
-			                   THEN coalesce(CASE WHEN after.reads + before.reads + after.ratio + before.ratio IS NOT NULL THEN format(concat(' With the load of the last five minutes, the change would %s about %s reads a second (now %s), ',
-			                                               'and make the hit ratio %s %% instead of %s %%.'),
-			                                        CASE WHEN after.reads <= before.reads THEN 'save' ELSE 'cost' END,
-			                                        trim_scale(round(abs(before.reads - after.reads)::numeric, CASE WHEN abs(before.reads - after.reads) < 10 THEN 1 ELSE 0 END)),
-			                                        trim_scale(round(before.reads::numeric, CASE WHEN before.reads < 10 THEN 1 ELSE 0 END)),
-			                                        round((100 * after.ratio)::numeric, 2), round((100 * before.ratio)::numeric, 2)) END,
-			                                 ' What the change would bring is not known.') END) AS line
-			  FROM rec
-			  LEFT JOIN LATERAL (SELECT predicted_reads_per_second AS reads, predicted_hit_ratio AS ratio FROM advice WHERE size_factor = 1) before ON true
-			  LEFT JOIN LATERAL (SELECT CASE WHEN note IS NULL THEN predicted_reads_per_second END AS reads, predicted_hit_ratio AS ratio FROM advice
-			                      WHERE cache_bytes <= pg_size_bytes(suggested_shared_buffers) ORDER BY cache_bytes DESC LIMIT 1) after ON true
+			SELECT CASE WHEN s >= 172800 THEN concat(floor(s / 86400), ' days') WHEN s >= 7200 THEN concat(floor(s / 3600), ' hours')
+			            WHEN s >= 120 THEN concat(floor(s / 60), ' minutes') ELSE 'less than two minutes' END AS words
+			  FROM (SELECT extract(epoch FROM at - pg_postmaster_start_time()) AS s FROM moment) m WHERE s >= 0
 		),
 		tile(n, name, bytes, shown, words) AS (
 			SELECT v.* FROM info, rec, word, LATERAL (VALUES
@@ -485,7 +460,7 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 				(3, 'Recommended at the busiest time', peak_cache_bytes, NULL, to_char(peak_at, 'YYYY-MM-DD HH24:MI')),
 				(4, 'shared_buffers', shared_buffers_bytes, NULL, 'suggested: ' || replace(want, ' ', '&#160;')),
 				(5, 'Hit ratio, five minutes', NULL, round((100 * current_hit_ratio)::numeric, 2) || ' %',
-				 'with what is recommended now: ' || round((100 * expected_hit_ratio)::numeric, 2) || ' %'),
+				 'with the suggested size: ' || round((100 * expected_hit_ratio)::numeric, 2) || ' %'),
 				(6, 'Memory', memory_limit_bytes, NULL, concat('effective_<wbr/>cache_size: ', replace(pg_size_pretty(pg_size_bytes(current_setting('effective_cache_size'))), ' ', '&#160;'), ', suggested: ' || replace(want_ecs, ' ', '&#160;')))) v
 		),
 		fact(n, name, words) AS (
@@ -563,7 +538,7 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 		SELECT concat('<!DOCTYPE html>
 <html xmlns="http://www.w3.org/1999/xhtml" lang="en" xml:lang="en"><head><meta charset="UTF-8"/>
 <meta name="viewport" content="width=device-width, initial-scale=1"/><meta name="color-scheme" content="light dark"/>
-<title>', word.place, ' - ', head.line, '</title><style>
+<title>', word.place, ' - ', word.headline, '</title><style>
 :root { --paper: #f3f5f8; --card: #ffffff; --ink: #1c2127; --dim: #59626e; --grid: #e4e8ec; --plot: #fafbfc; --set: #1f6fb4; --want: #14804a; --have: #1c2127; --end: #b25a00; --all: #d5dde6; --good: #14804a; --act: #b25a00; --bad: #b3261e; --wait: #59626e }
 @media (prefers-color-scheme: dark) { :root { --paper: #12161b; --card: #1b2128; --ink: #e6eaef; --dim: #9aa5b1; --grid: #2c343d; --plot: #171c22; --set: #64b0f2; --want: #4cc585; --have: #e6eaef; --end: #f2a65a; --all: #35404b; --good: #4cc585; --act: #f2a65a; --bad: #ff8a80; --wait: #9aa5b1 } }
 * { box-sizing: border-box }
@@ -574,7 +549,7 @@ header p, .card > p { color: var(--dim) }
 .card { background: var(--card); border-radius: .6rem; padding: 1rem 1.1rem; min-width: 0; box-shadow: 0 1px 3px rgba(0, 0, 0, .12) }
 .verdict { border-left: .4rem solid var(--wait); margin: 1rem 0 } .verdict h2 { font-size: 1.6rem; line-height: 1.2; margin-bottom: .5rem }
 .good { border-color: var(--good) } .act { border-color: var(--act) } .bad { border-color: var(--bad) }
-.verdict ul { margin: 0; padding-left: 1.1rem } pre { margin: .8rem 0 0; padding: .6rem .8rem; background: var(--paper); border-radius: .4rem; white-space: pre-wrap }
+.verdict pre + p { margin: .8rem 0 0 } pre { margin: .8rem 0 0; padding: .6rem .8rem; background: var(--paper); border-radius: .4rem; white-space: pre-wrap }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.4rem, 1fr)); gap: .8rem; margin: 0 0 1rem }
 .tiles dt { color: var(--dim); font-size: .87rem } .tiles dd { margin: 0; font-size: .87rem; color: var(--dim) } .tiles dd:nth-of-type(1) { font-size: 1.5rem; font-weight: 600; color: var(--ink) }
 .grid2 { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 28rem), 1fr)); gap: 1rem }
@@ -599,8 +574,8 @@ th:first-child { text-align: left; font-weight: 400 } thead th, thead th:first-c
 @media (max-width: 40rem) { svg { font-size: 18px } .verdict h2 { font-size: 1.3rem } }
 @media print { body { background: none } .card { box-shadow: none; break-inside: avoid } }
 </style></head><body><main>
-<header><h1>', word.place, ', cluster ' || word.cluster, '</h1><p>PostgreSQL ', split_part(word.server, ' ', 1), ', up for ' || (SELECT words FROM age WHERE kind = 'server'), '; cache report of ', to_char(moment.at, 'FMDD FMMonth YYYY, HH24:MI:SS'), ' (', word.zone, ')</p></header>
-<section class="card verdict ', head.class, '"><h2>', head.line, '</h2><p>', known.line, '</p><ul>', word.why, '</ul>',
+<header><h1>', word.place, ', cluster ' || word.cluster, '</h1><p>PostgreSQL ', split_part(word.server, ' ', 1), ', up for ' || (SELECT words FROM age), '; cache report of ', to_char(moment.at, 'FMDD FMMonth YYYY, HH24:MI:SS'), ' (', word.zone, ')</p></header>
+<section class="card verdict ', head.class, '"><h2>', word.headline, '</h2>', '<pre>' || word.summary || '</pre>', '<p>', word.why, '</p>',
 		       CASE WHEN head.commands <> '' THEN concat('<pre>', rtrim(head.commands, chr(10)), '</pre>') END, '</section>
 <dl class="tiles">', (SELECT string_agg(concat('<div class="card"><dt>', name, '</dt><dd>',
 		              CASE WHEN bytes IS NOT NULL THEN concat('<data value="', bytes, '">', pg_size_pretty(bytes), '</data>') ELSE shown END,
@@ -611,7 +586,7 @@ th:first-child { text-align: left; font-weight: 400 } thead th, thead th:first-c
 <p>All figures are of the whole server. Relations are named if they are of the database ', word.database, ', all others are told by database and number of the file.</p>', (SELECT string_agg(html, NULL ORDER BY n) FROM html WHERE NOT shown), '</section>
 </div>
 </main></body></html>') AS page
-		  FROM moment, word, head, known
+		  FROM moment, word, head
 		\gset ws_report_
 	\endif
 	SELECT pg_catalog.set_config('search_path', :'ws_report_path', false) AS newpath \gset ws_report_

@@ -37,9 +37,9 @@ local p = import 'panels.libsonnet';
       [
         figure('Servers', 'Servers that there are figures of.', 'none', 'count(%s)' % perServer('instance:working_set_shared_buffers_bytes:max'), { decimals: 0 }),
         figure('Recommended now', 'Sum over the servers of what is recommended at the moment.', 'bytes', total('instance:working_set_recommended_cache_size_bytes:max')),
-        figure('Peaks', "Sum of the servers' peaks of the past week. They need not be at the same time: so much is enough for all, each on its own.", 'bytes', total('instance:working_set_peak_cache_size_bytes:max')),
+        figure('Peaks', "Sum of the servers' peaks, of the past week or of each month. They need not be at the same time: so much is enough for all, each on its own.", 'bytes', total('instance:working_set_peak_cache_size_bytes:max')),
         figure('shared_buffers', 'Sum of the settings.', 'bytes', total('instance:working_set_shared_buffers_bytes:max')),
-        figure('Lacking', "Sum of what each server's peak needs beyond its shared_buffers.", 'bytes', total('instance:working_set_shortfall_bytes:max')),
+        figure('Lacking', "Sum of what each server should have beyond its shared_buffers. A server whose verdict is keep or shrink lacks nothing.", 'bytes', total('instance:working_set_shortfall_bytes:max')),
         figure('Hit ratio', 'Share of all lookups of the last five minutes that found the page in shared buffers. Not known while nothing is looked up.', 'percentunit', '1 - %s / (%s > 0)' % [total('instance:working_set_reads:rate5m'), total('instance:working_set_lookups:rate5m')], { decimals: 2 }),
       ],
       [
@@ -63,7 +63,7 @@ local p = import 'panels.libsonnet';
     lines: [
       [
         p.table(
-          'All servers, worst first', 'What the busiest time of the past week needed, beside the setting. A click on a server leads to its dashboard.', 24, 8,
+          'All servers, worst first', 'What the busiest time of the past week or of each month needed, beside the setting. Lacks: what is suggested beyond the setting, or needed where memory is too small. A click on a server leads to its dashboard.', 24, 8,
           [[cluster, 'Cluster'], ['instance', 'Server']],
           [
             ['Verdict', verdict],
@@ -91,7 +91,7 @@ local p = import 'panels.libsonnet';
       ],
       [
         p.timeseries(
-          'The ten that lack most', 'What the peak needs beyond shared_buffers. Nothing is shown of servers that lack nothing.', 'bytes', 12, 9,
+          'The ten that lack most', 'What is suggested beyond shared_buffers, or needed where memory is too small. Nothing is shown of servers that lack nothing.', 'bytes', 12, 9,
           [p.range('topk(10, %s > 0)' % perServer('instance:working_set_shortfall_bytes:max'), '{{%s}} {{instance}}' % cluster)],
           defaults={ min: 0, noValue: 'no server lacks anything' }, calcs=['lastNotNull', 'max'], placement='right'
         ),

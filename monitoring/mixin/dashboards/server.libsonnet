@@ -66,11 +66,11 @@ local p = import 'panels.libsonnet';
     lines: [
       [
         p.stat(
-          'Verdict', 'What to do about shared_buffers, for the busiest time of the past week (working_set.history). It changes only when the difference is clear and lasts.',
+          'Verdict', 'What to do about shared_buffers, for the busiest time of the past week (working_set.history) or of each month. It changes only when the difference is clear and has lasted: half an hour for grow, two days for shrink. It is keep where more would save hardly any reads.',
           'none', 4, 3, p.now(verdict), { mappings: words(verdicts, verdictColors) }
         ),
         p.stat(
-          'For the busiest time, and now', 'The peak is the largest recommendation of the past week (working_set.history). What is suggested is for ALTER SYSTEM SET shared_buffers: the peak, within what memory allows. What is enough now is for those who can give and take cache at once. In MB.',
+          'For the busiest time, and now', 'The peak is the most that was needed in the past week (working_set.history) or each month. What is suggested is for ALTER SYSTEM SET shared_buffers, if the verdict is not keep: the least size from the peak on whose hit ratio is as good as that of larger ones, within what memory allows. What is enough now is for those who can give and take cache at once. In MB.',
           'none', 12, 3, p.now(sentence, 'shared_buffers {{suggested}} MB suggested: the peak needs {{peak}} MB; {{now}} MB are enough now'), {}, { textMode: 'name' }
         ),
         bytes('shared_buffers', 'The setting.', 'working_set_shared_buffers_bytes'),
@@ -86,7 +86,7 @@ local p = import 'panels.libsonnet';
           'percentunit', 4, 4, p.now(one('working_set_current_hit_ratio')), { decimals: 2 }
         ),
         p.stat(
-          'Hit ratio expected', 'The same if shared_buffers were what is recommended now. Not known where the advice is not reliable.',
+          'Hit ratio expected', 'The same if shared_buffers were as suggested. Not known where the advice is not reliable.',
           'percentunit', 4, 4, p.now(one('working_set_expected_hit_ratio')), { decimals: 2 }
         ),
         p.table(
@@ -210,7 +210,7 @@ local p = import 'panels.libsonnet';
     lines: [
       [
         p.timeseries(
-          'Recommendation and peak', 'What is recommended for the moment, the largest of that in the past week, and what follows from it for the setting, beside the setting.',
+          'Recommendation and peak', 'What is recommended for the moment, the most that was needed in the past week or each month, and what follows from it for the setting, beside the setting.',
           'bytes', 14, 9,
           [
             p.range(one('working_set_recommended_cache_size_bytes'), 'recommended now'),
@@ -227,7 +227,7 @@ local p = import 'panels.libsonnet';
           { min: 0 }, ['lastNotNull', 'max'],
         ),
         p.timeseries(
-          'Hit ratio', 'Share of lookups that find the page in shared buffers: of the last five minutes, of the moment (from the counters), and expected with what is recommended.',
+          'Hit ratio', 'Share of lookups that find the page in shared buffers: of the last five minutes, of the moment (from the counters), and expected with the suggested size.',
           'percentunit', 10, 9,
           [
             p.range('sum(rate(%s[$__rate_interval])) / sum(rate(%s[$__rate_interval]))' %
@@ -262,24 +262,24 @@ local p = import 'panels.libsonnet';
     title: 'Advice: what another size would do,',
     lines: [[
       p.trend(
-        'Hit ratio against shared_buffers', 'What the hit ratio of the last five minutes would have been with shared buffers of other sizes, from a tenth to sixteen times the present one, with 95 % bounds. "Measured" beside "Present size" shows how far to believe it. "Recommended now" is simulated at that size.',
+        'Hit ratio against shared_buffers', 'What the hit ratio of the last five minutes would have been with shared buffers of other sizes, from a tenth to sixteen times the present one, with 95 % bounds. "Measured" beside "Present size" shows how far to believe it. "Suggested" is predicted for that size.',
         'percentunit', 12, 10, 'cache_size_bytes', 'Size of shared_buffers', 'bytes',
         [
           ['Predicted', by('cache_size_bytes', 'working_set_predicted_hit_ratio')],
           ['Lower bound', ratioBound('clamp_min', '-', 0)],
           ['Upper bound', ratioBound('clamp_max', '+', 1)],
           ['Present size', ofSize('working_set_predicted_hit_ratio')],
-          ['Recommended now', 'count_values("cache_size_bytes", %s) * on () group_left () %s' %
-                              [one('working_set_recommended_cache_size_bytes'), one('working_set_expected_hit_ratio')]],
+          ['Suggested', 'count_values("cache_size_bytes", %s) * on () group_left () %s' %
+                              [one('working_set_suggested_shared_buffers_bytes'), one('working_set_expected_hit_ratio')]],
           ['Measured', 'count_values("cache_size_bytes", %s) * on () group_left () %s and on (cache_size_bytes) %s' %
                        [one('working_set_shared_buffers_bytes'), one('working_set_current_hit_ratio'), series('working_set_predicted_hit_ratio')]],
         ],
         [p.line('Predicted', p.colors.size)] + p.bounds('Lower bound', 'Upper bound', p.colors.size) + [
-          p.line('Recommended now', p.colors.recommended, { 'custom.drawStyle': 'points', 'custom.pointSize': 12 }),
+          p.line('Suggested', p.colors.recommended, { 'custom.drawStyle': 'points', 'custom.pointSize': 12 }),
           p.line('Present size', p.colors.sharedBuffers, { 'custom.drawStyle': 'points', 'custom.pointSize': 14 }),
           p.line('Measured', p.colors.peak, { 'custom.drawStyle': 'points', 'custom.pointSize': 8 }),
         ],
-        // the recommended size is between two of the others, where there is nothing else
+        // the suggested size is between two of the others, where there is nothing else
         { noValue: 'no advice that can be relied on (yet)', custom: { spanNulls: true } }
       ),
       p.trend(
