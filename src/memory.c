@@ -31,18 +31,34 @@
  */
 typedef struct Hierarchy
 {
-	const char *files[3];		/* the files of a group that have limits */
+	const char *files[3];		/* the files of a group that have limits, */
+	const char *usage;			/* and what it uses; in its statistics, */
+	const char *cached;			/* cached files and shared memory, */
+	const char *shared;			/* and the latter alone */
 	bool		wanted;			/* the process is in it; no mount found yet */
 	bool		mounted;
 	size_t		top;			/* length of the mount point in the path */
 	char		path[NAME_SIZE + sizeof("/memory.limit_in_bytes")];
 } Hierarchy;
 
+/* Memory in use, in bytes. */
+typedef struct MemoryUse
+{
+	uint64_t	free;			/* of the machine: not at all; */
+	uint64_t	used;			/* of a group: at all */
+	uint64_t	cached;			/* by files and shared memory */
+	uint64_t	shared;
+	uint32_t	seen;			/* how many of these are known */
+} MemoryUse;
+
 typedef struct Look
 {
 	const char *root;
 	WsMemory   *memory;
 	uint64_t	least;			/* limit of a group; 0: none */
+	uint64_t	here;			/* the same, of the group that is read */
+	MemoryUse	use;			/* of the machine, or of that group */
+	bool		no_room;		/* for the page cache is known */
 	bool		any;			/* take a mount that the group is not in? */
 	const Hierarchy *reading;	/* the hierarchy whose limits are read */
 	Hierarchy	v1;
@@ -97,6 +113,31 @@ read_number(const char **from, uint64_t *number)
 	return digits > 0;
 }
 
+/* Add the number of a line that begins with this name. */
+static void
+take_use(Look *look, const char *line, const char *name, uint64_t unit, uint64_t *sum)
+{
+	size_t		length = strlen(name);
+	uint64_t	number;
+
+	if (strncmp(line, name, length) != 0 || line[length] != ' ')
+		return;
+	line += length + strspn(line + length, " ");
+	if (!read_number(&line, &number) || number >= NO_LIMIT / unit)
+		return;
+	*sum += number * unit;
+	look->use.seen++;
+}
+
+/* There is room for so much page cache, if not for less. */
+static void
+take_room(Look *look, uint64_t room)
+{
+	if (!look->memory->room_known || room < look->memory->room)
+		look->memory->room = room;
+	look->memory->room_known = true;
+}
+
 /* a line of /proc/meminfo */
 static bool
 take_total(Look *look, const char *name, char *line)
@@ -104,6 +145,10 @@ take_total(Look *look, const char *name, char *line)
 	const char *from = line;
 	uint64_t	kilobytes;
 
+	take_use(look, line, "MemFree:", 1024, &look->use.free);
+	take_use(look, line, "Buffers:", 1024, &look->use.free);
+	take_use(look, line, "Cached:", 1024, &look->use.cached);
+	take_use(look, line, "Shmem:", 1024, &look->use.shared);
 	if (strncmp(line, "MemTotal:", strlen("MemTotal:")) != 0)
 		return true;
 	from += strlen("MemTotal:");
@@ -112,6 +157,21 @@ take_total(Look *look, const char *name, char *line)
 		kilobytes == 0 || kilobytes >= NO_LIMIT / 1024)
 		return holds(look, name, line);
 	look->memory->host = kilobytes * 1024;
+	return true;
+}
+
+/* a line of what is known of this process */
+static bool
+take_huge(Look *look, const char *name, char *line)
+{
+	const char *from = line + strlen("HugetlbPages:");
+	uint64_t	kilobytes;
+
+	(void) name;
+	if (strncmp(line, "HugetlbPages:", strlen("HugetlbPages:")) != 0)
+		return true;
+	from += strspn(from, " \t");
+	look->memory->huge = read_number(&from, &kilobytes) && kilobytes > 0;
 	return true;
 }
 
@@ -259,6 +319,30 @@ take_limit(Look *look, const char *name, char *line)
 		return holds(look, name, line);
 	if (limit < NO_LIMIT && (look->least == 0 || limit < look->least))
 		look->least = limit;
+	if (limit < NO_LIMIT && (look->here == 0 || limit < look->here))
+		look->here = limit;
+	return true;
+}
+
+/* the line of a file with a group's usage */
+static bool
+take_usage(Look *look, const char *name, char *line)
+{
+	const char *from = line;
+
+	(void) name;
+	if (read_number(&from, &look->use.used) && *from == '\0')
+		look->use.seen++;
+	return true;
+}
+
+/* a line of a group's statistics */
+static bool
+take_statistic(Look *look, const char *name, char *line)
+{
+	(void) name;
+	take_use(look, line, look->reading->cached, 1, &look->use.cached);
+	take_use(look, line, look->reading->shared, 1, &look->use.shared);
 	return true;
 }
 
@@ -302,6 +386,28 @@ read_file(Look *look, const char *name, bool (*take) (Look *, const char *, char
 	return fine && (!empty || take != take_limit || holds(look, name, ""));
 }
 
+/*
+ * Find the room of a group with a limit.  The figures are not of one moment,
+ * so shared memory may be more than what includes it.
+ */
+static void
+read_use(Look *look, Hierarchy *hierarchy, size_t length)
+{
+	MemoryUse  *use = &look->use;
+	uint64_t	kept;			/* by others than the page cache */
+
+	memset(use, 0, sizeof(*use));
+	strcpy(hierarchy->path + length, hierarchy->usage);
+	(void) read_file(look, hierarchy->path, take_usage);
+	strcpy(hierarchy->path + length, "/memory.stat");
+	(void) read_file(look, hierarchy->path, take_statistic);
+	kept = use->used + use->shared > use->cached ? use->used + use->shared - use->cached : 0;
+	if (use->seen == 3)
+		take_room(look, look->here > kept ? look->here - kept : 0);
+	else
+		look->no_room = true;
+}
+
 /* Read the limits from the process's group up to the mount point. */
 static bool
 read_limits(Look *look, Hierarchy *hierarchy)
@@ -314,12 +420,15 @@ read_limits(Look *look, Hierarchy *hierarchy)
 	look->reading = hierarchy;
 	for (;;)
 	{
+		look->here = 0;
 		for (const char **file = hierarchy->files; *file; file++)
 		{
 			strcpy(hierarchy->path + length, *file);
 			if (!read_file(look, hierarchy->path, take_limit))
 				return false;
 		}
+		if (look->here != 0)
+			read_use(look, hierarchy, length);
 		if (length == hierarchy->top)
 			return true;
 		while (hierarchy->path[--length] != '/')
@@ -351,13 +460,32 @@ ws_memory_read(const char *root, WsMemory *memory)
 		.root = root,
 		.memory = memory,
 		.v1.files = {"/memory.limit_in_bytes"},
-		.v2.files = {"/memory.max", "/memory.high"}
+		.v1.usage = "/memory.usage_in_bytes",
+		.v1.cached = "total_cache",
+		.v1.shared = "total_shmem",
+		.v2.files = {"/memory.max", "/memory.high"},
+		.v2.usage = "/memory.current",
+		.v2.cached = "file",
+		.v2.shared = "shmem"
 	};
+
+	bool		groups;
 
 	memset(memory, 0, sizeof(*memory));
 	if (read_file(&look, "/proc/meminfo", take_total) && memory->host == 0)
 		refuse(&look, "/proc/meminfo", "has no MemTotal", "");
-	if (!read_groups(&look))
+	if (look.use.seen == 4 && look.use.cached >= look.use.shared)
+		take_room(&look, look.use.free + look.use.cached - look.use.shared);
+	else
+		look.no_room = true;
+	(void) read_file(&look, "/proc/self/status", take_huge);
+	groups = read_groups(&look);
+	if (look.no_room || !groups)
+	{
+		memory->room_known = false;
+		memory->room = 0;
+	}
+	if (!groups)
 		return;
 	memory->by_cgroup = look.least != 0 && (memory->host == 0 || look.least < memory->host);
 	memory->limit = memory->by_cgroup ? look.least : memory->host;

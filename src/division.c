@@ -1,0 +1,250 @@
+/*
+ * division.c
+ *		What two caches read, and how to divide memory; see division.h.
+ */
+#include "division.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SLACK			1.01	/* by which sizes that are the same differ */
+
+/* Where a size belongs among n ascending ones; -1: it is one of them. */
+static int
+place(const double *sizes, int n, double size)
+{
+	int			at = n;
+
+	while (at > 0 && sizes[at - 1] > size * SLACK)
+		at--;
+	return at > 0 && sizes[at - 1] * SLACK > size ? -1 : at;
+}
+
+/* Make room for one more at a place. */
+static void
+insert(double *values, int n, int at, double value)
+{
+	memmove(values + at + 1, values + at, (n - at) * sizeof(*values));
+	values[at] = value;
+}
+
+/* Note the reads of a size. */
+static void
+take_reads(WsTierTable *table, double size, double reads)
+{
+	int			at = place(table->sizes, table->nsizes, size);
+
+	if (at < 0)
+		return;
+	insert(table->sizes, table->nsizes, at, size);
+	insert(table->reads, table->nsizes, at, reads);
+	table->nsizes++;
+}
+
+/* Sum over all groups but one; -1: over all. */
+static double
+sum_groups(const double *groups, int but)
+{
+	double		sum = 0;
+
+	for (int g = 0; g < WS_ERROR_GROUPS; g++)
+		sum += g == but ? 0 : groups[g];
+	return sum;
+}
+
+/* Waits for each read that a size of shared buffers asked for. */
+static double
+wait_ratio(const WsTierCounts *counts, int b, int c, int but)
+{
+	return fmin(sum_groups(counts->waits[b][c], but) / fmax(sum_groups(counts->asked[b], but), 1), 1);
+}
+
+/* The 95 % bound of that; see division.h. */
+static double
+error_of(const WsTierFacts *f, int b, int c)
+{
+	const WsTierCounts *counts = f->counts;
+	double		asked = fmax(sum_groups(counts->asked[b], -1), 1);
+	double		factor = f->advice->rows[ws_tier_buffers[b]].factor;
+	double		without[WS_ERROR_GROUPS];
+	double		sampling;
+	double		model = WS_DIVISION_ERROR +
+		WS_DIVISION_SIZE_ERROR * (fabs(log2(factor)) + fabs(log2(ws_tier_caches[c])));
+
+	for (int g = 0; g < WS_ERROR_GROUPS; g++)
+		without[g] = wait_ratio(counts, b, c, g);
+	sampling = WS_QUANTILE_OF_GROUPS * ws_jackknife(without, WS_ERROR_GROUPS);
+	return fmin(hypot(sampling, fmax(model, 2 * f->off)) + counts->cold[b][c] / asked, 1);
+}
+
+/* Note what was counted behind a size. */
+static void
+take_counts(WsTierTable *table, const WsTierFacts *f, int b)
+{
+	double		size = f->advice->rows[ws_tier_buffers[b]].factor * f->shared_buffers;
+	int			at = place(table->buffers, table->nbuffers, size);
+	int			after = table->nbuffers - at;
+
+	if (at < 0)
+		return;
+	memmove(table->waits + at + 1, table->waits + at, after * sizeof(*table->waits));
+	memmove(table->blocks + at + 1, table->blocks + at, after * sizeof(*table->blocks));
+	memmove(table->error + at + 1, table->error + at, after * sizeof(*table->error));
+	insert(table->buffers, table->nbuffers++, at, size);
+	for (int c = 0; c < WS_TIER_CACHES; c++)
+	{
+		table->waits[at][c] = wait_ratio(f->counts, b, c, -1);
+		table->blocks[at][c] = f->counts->blocks[b][c] / fmax(sum_groups(f->counts->asked[b], -1), 1);
+		table->error[at][c] = error_of(f, b, c);
+	}
+}
+
+static bool
+is_known(const WsAdviceTable *advice, int size)
+{
+	return !isnan(advice->rows[size].reads_per_second) && advice->rows[size].factor > 0 &&
+		(size != WS_SWEEP_FOLLOWER || advice->followed);
+}
+
+void
+ws_division_table(const WsTierFacts *f, WsTierTable *table)
+{
+	const WsAdviceTable *advice = f->advice;
+
+	memset(table, 0, sizeof(*table));
+	if (!(advice->seconds > 0))
+		return;
+	table->lookups = advice->lookups / advice->seconds;
+	table->other = f->other;
+	for (int c = 0; c < WS_TIER_CACHES; c++)
+		table->caches[c] = f->cache * ws_tier_caches[c];
+	for (int i = 0; i < WS_SWEEP_SIZES; i++)
+		if (is_known(advice, i))
+			take_reads(table, advice->rows[i].factor * f->shared_buffers,
+					   advice->rows[i].reads_per_second);
+	for (int b = 0; b < WS_TIER_BUFFERS; b++)
+	{
+		const WsAdvice *row = &advice->rows[ws_tier_buffers[b]];
+
+		/* of few reads little is known, nor does it matter */
+		if (is_known(advice, ws_tier_buffers[b]) &&
+			(sum_groups(f->counts->asked[b], -1) >= WS_DIVISION_READS ||
+			 row->reads_per_second <= WS_DIVISION_FEW * table->lookups))
+			take_counts(table, f, b);
+	}
+}
+
+/* Between which two sizes, and how far from the first, is this one? */
+static int
+find(const double *sizes, int n, double size, double *part)
+{
+	int			i = 0;
+
+	while (i < n - 2 && sizes[i + 1] < size)
+		i++;
+	*part = n < 2 ? 0 : fmin(fmax(log(size / sizes[i]) / log(sizes[i + 1] / sizes[i]), 0), 1);
+	return i;
+}
+
+static double
+between(double a, double b, double part)
+{
+	return part > 0 ? a + part * (b - a) : a;
+}
+
+/*
+ * Beyond the simulated page caches the hit ratio is between that of the nearest
+ * one and that of none, or of one that holds all.
+ */
+static double
+error_beyond(const WsTierTable *table, const WsPair *pair, double nearest)
+{
+	if (pair->cache < table->caches[0])
+		return fmax(pair->cache_hit_ratio, nearest - pair->cache_hit_ratio);
+	if (pair->cache > table->caches[WS_TIER_CACHES - 1] * SLACK)
+		return 1 - pair->cache_hit_ratio;
+	return 0;
+}
+
+/* A number of a row, at this size of the page cache, and without one. */
+static double
+at_cache(const WsTierTable *table, const double *row, double cache, double none)
+{
+	double		part;
+	int			c = find(table->caches, WS_TIER_CACHES, fmax(cache, 1), &part);
+
+	if (cache < table->caches[0])
+		return between(none, row[0], fmax(cache, 0) / table->caches[0]);
+	return between(row[c], row[c + 1], part);
+}
+
+bool
+ws_division_predict(const WsTierTable *table, double buffers, double cache, WsPair *pair)
+{
+	int			n = table->nbuffers;
+	double		part;
+	int			i;
+	int			next;
+
+	memset(pair, 0, sizeof(*pair));
+	if (n == 0 || buffers * SLACK < table->buffers[0] || buffers > table->buffers[n - 1] * SLACK)
+		return false;
+	pair->buffers = buffers;
+	pair->cache = cache;
+	i = find(table->sizes, table->nsizes, buffers, &part);
+	pair->reads = between(table->reads[i], table->reads[i + (table->nsizes > 1)], part);
+	pair->hit_ratio = fmax(1 - pair->reads / table->lookups, 0);
+	i = find(table->buffers, n, buffers, &part);
+	next = i + (n > 1);
+	pair->cache_hit_ratio = 1 - between(at_cache(table, table->waits[i], cache, 1),
+										at_cache(table, table->waits[next], cache, 1), part);
+	pair->error = fmax(at_cache(table, table->error[i], cache, WS_DIVISION_ERROR),
+					   at_cache(table, table->error[next], cache, WS_DIVISION_ERROR));
+	if (cache > 0)
+		pair->error = fmax(pair->error, error_beyond(table, pair,
+													 1 - between(table->waits[i][0],
+																 table->waits[next][0], part)));
+	pair->waits = pair->reads * (1 - pair->cache_hit_ratio);
+	pair->blocks = pair->reads * between(at_cache(table, table->blocks[i], cache, 1),
+										 at_cache(table, table->blocks[next], cache, 1), part);
+	return true;
+}
+
+double
+ws_division_difference(const WsPair *pair, double blocks)
+{
+	double		for_a_wait = pair->waits > 0 ? pair->blocks / pair->waits : 1;
+
+	if (isnan(blocks) || pair->reads < WS_DIVISION_CHECKED)
+		return NAN;
+	return fmin(fmax((blocks - pair->blocks) / (for_a_wait * pair->reads), -1), 1);
+}
+
+static double
+cost(const WsPair *pair)
+{
+	return pair->waits + WS_DIVISION_COPY * pair->reads;
+}
+
+bool
+ws_division_best(const WsTierTable *table, double memory, WsPair *pair)
+{
+	double		both = memory - table->other;
+	double		slack = WS_DIVISION_SAME * WS_DIVISION_COPY * table->lookups;
+	bool		found = false;
+
+	/* each known size, and the one half way to the next */
+	for (int i = 0; i < 2 * table->nsizes - 1; i++)
+	{
+		double		size = sqrt(table->sizes[i / 2] * table->sizes[(i + 1) / 2]);
+		WsPair		tried;
+
+		if (size > WS_DIVISION_MOST * both || !ws_division_predict(table, size, both - size, &tried))
+			continue;
+		/* smaller ones come first */
+		if (!found || cost(&tried) < (1 - WS_DIVISION_SAME) * cost(pair) - slack)
+			*pair = tried;
+		found = true;
+	}
+	return found;
+}

@@ -1,0 +1,96 @@
+/*
+ * division.h
+ *		Both caches of a machine: what a pair of sizes would read from disk, and
+ *		how to divide so much memory between them.
+ *
+ * The reads of shared buffers come from the cache advice, which scales the
+ * sample to all pages.  What share of them waits for the disk, and how many
+ * blocks come from there, is counted by the simulated page caches (twotier.h).
+ * Between the simulated sizes it is interpolated in the logarithms of both.
+ *
+ * The error of the page cache's hit ratio.  Leaving out one group of pages at a
+ * time shows how much it depends on the sample (advice.h).  Misses of a cache
+ * that is not full yet may be hits of one that has been so large for long.
+ * What the model is off by at the present sizes is measured, and it may be off
+ * by more, the farther both are from these.
+ *
+ * The best division costs least: a wait for the disk costs one, and a read that
+ * the page cache answers a fiftieth of that, 2 of 100 microseconds, as of a
+ * fast disk.  Of divisions that cost the same, the smallest shared_buffers are
+ * best, since the page cache is also of use to others.
+ */
+#ifndef WS_DIVISION_H
+#define WS_DIVISION_H
+
+#include "advice.h"
+#include "twotier.h"
+
+#define WS_DIVISION_COPY	(1 / 50.0)	/* cost of a read from the page cache */
+#define WS_DIVISION_SAME	0.01	/* costs that differ by less are the same */
+#define WS_DIVISION_MOST	0.75	/* of both caches for shared buffers */
+#define WS_DIVISION_READS	100 /* simulated, for a size to be known, */
+#define WS_DIVISION_CHECKED	10	/* a second, for a pair to be checked */
+#define WS_DIVISION_FEW		0.001	/* unless it misses so few of the lookups */
+
+/* Errors of the page cache's hit ratio: at any size, and for each doubling. */
+#define WS_DIVISION_ERROR	0.03
+#define WS_DIVISION_SIZE_ERROR 0.01
+#define WS_DIVISION_TOLERANCE 0.1	/* at the present sizes, of a sure one */
+
+typedef struct WsTierTable
+{
+	double		lookups;		/* a second; 0: nothing is known */
+	double		other;			/* bytes that are neither of the caches */
+	/* sizes of shared buffers, ascending, and reads that they ask for */
+	int			nsizes;
+	double		sizes[WS_SWEEP_SIZES];	/* bytes */
+	double		reads[WS_SWEEP_SIZES];	/* a second */
+	/* some of these, and page caches behind them, in bytes, ascending */
+	int			nbuffers;
+	double		buffers[WS_TIER_BUFFERS];
+	double		caches[WS_TIER_CACHES];
+	/* for each read: waits for the disk, and blocks that it reads */
+	double		waits[WS_TIER_BUFFERS][WS_TIER_CACHES];
+	double		blocks[WS_TIER_BUFFERS][WS_TIER_CACHES];
+	double		error[WS_TIER_BUFFERS][WS_TIER_CACHES]; /* of the waits */
+} WsTierTable;
+
+/* What the table is made from. */
+typedef struct WsTierFacts
+{
+	const WsTierCounts *counts;
+	const WsAdviceTable *advice;	/* of the same time */
+	double		shared_buffers; /* bytes: size 1 of the advice */
+	double		cache;			/* bytes: size 1 of the page caches */
+	double		other;
+	double		off;			/* ws_mean_difference() of the page cache */
+} WsTierFacts;
+
+typedef struct WsPair
+{
+	double		buffers;		/* bytes */
+	double		cache;
+	double		hit_ratio;		/* of shared buffers */
+	double		cache_hit_ratio;	/* reads that do not wait, of all, */
+	double		error;			/* and its 95 % bound */
+	double		reads;			/* a second: asked for by shared buffers, */
+	double		waits;			/* waited for, */
+	double		blocks;			/* and read from disk */
+} WsPair;
+
+extern void ws_division_table(const WsTierFacts *facts, WsTierTable *table);
+
+/* Predict for a pair; false if its shared buffers are outside what is known. */
+extern bool ws_division_predict(const WsTierTable *table, double buffers, double cache,
+								WsPair *pair);
+
+/*
+ * What the page cache's hit ratio is off by, if so many blocks a second are
+ * really read with this pair; NaN if these are NaN, or it asks for too few.
+ */
+extern double ws_division_difference(const WsPair *pair, double blocks);
+
+/* Divide so much memory; false if nothing is known that fits. */
+extern bool ws_division_best(const WsTierTable *table, double memory, WsPair *pair);
+
+#endif							/* WS_DIVISION_H */

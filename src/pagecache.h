@@ -1,0 +1,76 @@
+/*
+ * pagecache.h
+ *		A miniature of the kernel's page cache: what of the reads that shared
+ *		buffers miss would a page cache of another size hold?
+ *
+ * As with the sweeps (sweep.h), a cache that sees one page in so many stands
+ * for one that is larger by the same factor.
+ *
+ * The replacement is Linux's.  A page that is read goes to the head of the
+ * inactive list, and to the active list when it is used again there.  Reclaim
+ * takes from the tail of the inactive list.  A page that comes back after
+ * fewer evictions and activations than the active list has pages would have
+ * stayed, had the active list been smaller: it becomes active at once (the
+ * refault distance).  While such pages come, or when the active list is too
+ * large for the inactive one, reclaim also moves pages from the tail of the
+ * active list to the inactive one, in proportion to the two lists' sizes.
+ * Writing a page makes it neither active nor used.
+ *
+ * The kernel's other replacement, of generations (MGLRU), is not simulated.
+ *
+ * References: Linux, mm/workingset.c, mm/vmscan.c and mm/filemap.c (6.18).
+ */
+#ifndef WS_PAGECACHE_H
+#define WS_PAGECACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WS_PAGECACHE_PAGES_MAX	65000
+
+typedef struct WsPageCachePage
+{
+	uint32_t	state;			/* flags, or the age at which it was evicted */
+	uint16_t	next;			/* on its list, towards the tail */
+	uint16_t	prev;
+} WsPageCachePage;
+
+typedef struct WsPageCache
+{
+	uint32_t	npages;
+	uint32_t	capacity;		/* pages that it may hold */
+	uint32_t	held[2];		/* that it does, inactive and active */
+	uint32_t	ratio;			/* active to inactive: at most */
+	uint32_t	age;			/* evictions and activations so far */
+	double		refaults;		/* activated so for each evicted page, lately */
+	double		owed;			/* pages to be moved off the active list */
+	WsPageCachePage pages[];	/* then the heads of the two lists */
+} WsPageCache;
+
+/* Bytes for page numbers below this; make it, with room for no page. */
+extern size_t ws_pagecache_size(uint32_t pages);
+extern void ws_pagecache_init(WsPageCache *cache, uint32_t pages);
+
+/*
+ * Let it hold so many of the pages, evicting what is over, for a page cache
+ * that really has so many bytes: on these depends how large the active list
+ * may be.
+ */
+extern void ws_pagecache_resize(WsPageCache *cache, double pages, double bytes);
+
+/* Read a page; was it there? */
+extern bool ws_pagecache_use(WsPageCache *cache, uint32_t page);
+
+/* Bring in a page that nobody asked for, as the kernel reads ahead. */
+extern void ws_pagecache_ahead(WsPageCache *cache, uint32_t page);
+
+/* Write a whole page: only reads make a page active. */
+extern void ws_pagecache_write(WsPageCache *cache, uint32_t page);
+
+/* The page's number may be another's next time. */
+extern void ws_pagecache_forget(WsPageCache *cache, uint32_t page);
+
+extern bool ws_pagecache_holds(const WsPageCache *cache, uint32_t page);
+
+#endif							/* WS_PAGECACHE_H */

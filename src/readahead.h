@@ -1,0 +1,63 @@
+/*
+ * readahead.h
+ *		How many blocks does the kernel read when a process waits for one?
+ *
+ * A random read beside cached pages looks to Linux like part of a sequential
+ * one: if more pages before it are cached than it asks for, as many are read
+ * with it, up to the device's readahead (context readahead).  The last of these
+ * is marked, and who comes by there starts the next, larger read, for which
+ * nobody waits.  How much that is depends on how much of the file is cached.
+ *
+ * The numbers come from a simulation of these rules, of a file of which a given
+ * share is cached at random, and which is read at random.  A real page cache
+ * has its pages in larger pieces, folios, where a file was read or written in
+ * order.  Then less of what is read ahead is missing.  How much less is learned
+ * from what is really read.
+ *
+ * References: Linux, mm/readahead.c and
+ * Documentation/ABI/testing/sysfs-class-bdi (6.18); Wu, Xi, Li and Zou 2007 (on
+ * the design of a new Linux readahead framework).
+ */
+#ifndef WS_READAHEAD_H
+#define WS_READAHEAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define WS_READAHEAD_STEPS	20
+#define WS_READAHEAD_DEFAULT 128	/* kB, the kernel's */
+
+typedef struct WsReadahead
+{
+	uint32_t	kilobytes;		/* the device's readahead */
+	double		waits;			/* for a block: two if nothing is read ahead */
+	double		ahead;			/* the part that is, of what is simulated */
+	/* for a wait, where i / WS_READAHEAD_STEPS of a file is cached */
+	double		blocks[WS_READAHEAD_STEPS];
+} WsReadahead;
+
+/*
+ * Simulate a device's readahead, for blocks of so many bytes, in memory of so
+ * many bytes for work.  Takes a few hundredths of a second.
+ */
+extern size_t ws_readahead_work_size(void);
+extern void ws_readahead_learn(WsReadahead *readahead, uint32_t kilobytes, uint32_t block_bytes,
+							   void *work);
+
+/*
+ * The readahead in kB of the device that a directory is on, or the kernel's
+ * default if that is not known.  root is put before the paths below /sys: "",
+ * but for tests.
+ */
+extern uint32_t ws_readahead_kilobytes(const char *root, const char *directory);
+
+/*
+ * Where the simulation reads so many blocks ahead and the kernel so many, let
+ * it come closer: a little, as these are of the last minutes.
+ */
+extern void ws_readahead_follow(WsReadahead *readahead, double simulated, double real);
+
+/* Blocks read for a wait, where so large a share of a file is cached. */
+extern double ws_readahead_blocks(const WsReadahead *readahead, double cached);
+
+#endif							/* WS_READAHEAD_H */

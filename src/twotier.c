@@ -1,0 +1,307 @@
+/*
+ * twotier.c
+ *		Page caches behind the sweeps; see twotier.h.
+ */
+#include "twotier.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NO_PAGE			UINT16_MAX
+#define NO_STRATUM		UINT8_MAX	/* of a slot that is free */
+#define OTHERS			(WS_TIER_RELATIONS - 1) /* relations without an entry */
+
+#define MOSTLY_FULL		(15 / 16.0)
+#define TRIES			32		/* to find a page to read ahead */
+
+const int	ws_tier_buffers[WS_TIER_BUFFERS] = {2, 4, 9, 14, 17, 18, 19, 20};
+const double ws_tier_caches[WS_TIER_CACHES] = {
+	1 / 16.0, 1 / 8.0, 3 / 16.0, 1 / 4.0, 3 / 8.0, 1 / 2.0, 3 / 4.0, 1, 1.5, 2, 3, 4
+};
+
+static size_t
+offset_of_caches(uint32_t entries)
+{
+	return (sizeof(WsTwoTier) + entries * sizeof(uint16_t) + 63) / 64 * 64;
+}
+
+static size_t
+cache_size(void)
+{
+	return (ws_pagecache_size(WS_TIER_PAGES) + 63) / 64 * 64;
+}
+
+size_t
+ws_twotier_size(uint32_t entries)
+{
+	return offset_of_caches(entries) + WS_TIER_BUFFERS * WS_TIER_CACHES * cache_size();
+}
+
+/* The page is free, and "next" is the next that is. */
+static void
+give_back(WsTwoTier *tiers, uint32_t page, uint32_t next)
+{
+	tiers->pages[page].stratum = NO_STRATUM;
+	tiers->pages[page].entry = (uint16_t) next;
+	tiers->free = page;
+}
+
+void
+ws_twotier_init(WsTwoTier *tiers, uint32_t entries, uint32_t block_bytes)
+{
+	char	   *next = (char *) tiers + offset_of_caches(entries);
+
+	memset(tiers, 0, sizeof(WsTwoTier));
+	memset(tiers->page, 0xFF, entries * sizeof(uint16_t));
+	for (uint32_t i = 0; i < WS_TIER_PAGES; i++)
+		give_back(tiers, i, i + 1);
+	tiers->free = 0;
+	tiers->block_bytes = block_bytes;
+	tiers->seed = 88172645463325252;
+	tiers->readahead.waits = tiers->readahead.ahead = 1;
+	for (int i = 0; i < WS_READAHEAD_STEPS; i++)
+		tiers->readahead.blocks[i] = 1;
+	for (int b = 0; b < WS_TIER_BUFFERS; b++)
+		for (int c = 0; c < WS_TIER_CACHES; c++, next += cache_size())
+		{
+			tiers->cache[b][c] = (WsPageCache *) next;
+			ws_pagecache_init(tiers->cache[b][c], WS_TIER_PAGES);
+		}
+}
+
+static void
+forget(WsTwoTier *tiers, uint32_t page)
+{
+	WsTierPage *p = &tiers->pages[page];
+
+	for (int b = 0; b < WS_TIER_BUFFERS; b++)
+		for (int c = 0; c < WS_TIER_CACHES; c++)
+			ws_pagecache_forget(tiers->cache[b][c], page);
+	tiers->relations[p->relation].pages--;
+	tiers->page[p->entry] = NO_PAGE;
+	give_back(tiers, page, tiers->free);
+	tiers->used--;
+}
+
+static void
+resize_caches(WsTwoTier *tiers)
+{
+	for (int b = 0; b < WS_TIER_BUFFERS; b++)
+		for (int c = 0; c < WS_TIER_CACHES; c++)
+		{
+			double		size = tiers->bytes * ws_tier_caches[c];
+
+			ws_pagecache_resize(tiers->cache[b][c], size / tiers->block_bytes * tiers->rate, size);
+		}
+}
+
+/* Simulate strata from this on. */
+static void
+set_shift(WsTwoTier *tiers, uint32_t shift)
+{
+	tiers->rate = ldexp(tiers->rate, (int) tiers->shift - (int) shift);
+	tiers->shift = shift;
+	for (uint32_t i = 0; i < WS_TIER_PAGES; i++)
+		if (tiers->pages[i].stratum != NO_STRATUM && tiers->pages[i].stratum < shift)
+			forget(tiers, i);
+	resize_caches(tiers);
+}
+
+void
+ws_twotier_resize(WsTwoTier *tiers, uint32_t shift, double rate, double bytes)
+{
+	uint32_t	mine = tiers->used < WS_TIER_PAGES / 4 && tiers->shift > 0 ?
+		tiers->shift - 1 : tiers->shift;
+
+	tiers->bytes = bytes;
+	tiers->shift = shift;
+	tiers->rate = rate;
+	set_shift(tiers, mine > shift ? mine : shift);
+}
+
+static bool
+same_relation(const WsPageId *a, const WsPageId *b)
+{
+	return a->relation == b->relation && a->database == b->database &&
+		a->tablespace == b->tablespace && a->fork == b->fork;
+}
+
+/* The entry of a page's relation, or the one for all others. */
+static uint8_t
+find_relation(WsTwoTier *tiers, const WsTierAccess *access)
+{
+	int			i;
+	int			unused = OTHERS;
+
+	for (i = 0; i < OTHERS; i++)
+	{
+		if (tiers->relations[i].pages == 0)
+			unused = unused == OTHERS ? i : unused;
+		else if (same_relation(&tiers->relations[i].id, &access->id))
+			break;
+	}
+	if (i == OTHERS && unused != OTHERS)
+	{
+		i = unused;
+		memset(&tiers->relations[i], 0, sizeof(tiers->relations[i]));
+		tiers->relations[i].id = access->id;
+	}
+	return (uint8_t) i;
+}
+
+/* The number of a page here, a new one if it has none, or NO_PAGE. */
+static uint32_t
+enter(WsTwoTier *tiers, const WsTierAccess *access)
+{
+	uint32_t	page = tiers->page[access->page];
+
+	if (page != NO_PAGE || access->stratum < tiers->shift)
+		return page;
+	if (tiers->used == WS_TIER_PAGES)
+		set_shift(tiers, tiers->shift + 1);
+	if (access->stratum < tiers->shift || tiers->used == WS_TIER_PAGES)
+		return NO_PAGE;
+	page = tiers->free;
+	tiers->free = tiers->pages[page].entry;
+	tiers->page[access->page] = (uint16_t) page;
+	tiers->pages[page].entry = (uint16_t) access->page;
+	tiers->pages[page].stratum = (uint8_t) access->stratum;
+	tiers->pages[page].relation = find_relation(tiers, access);
+	tiers->relations[tiers->pages[page].relation].pages++;
+	tiers->used++;
+	tiers->most = tiers->used > tiers->most ? tiers->used : tiers->most;
+	return page;
+}
+
+/* A random number below n (xorshift; Marsaglia 2003). */
+static uint32_t
+below(WsTwoTier *tiers, uint32_t n)
+{
+	tiers->seed ^= tiers->seed << 13;
+	tiers->seed ^= tiers->seed >> 7;
+	tiers->seed ^= tiers->seed << 17;
+	return (uint32_t) (((tiers->seed >> 32) * n) >> 32);
+}
+
+/* Bring in a page of the relation that is not cached, if one is found soon. */
+static void
+read_ahead(WsTwoTier *tiers, WsPageCache *cache, uint8_t relation)
+{
+	for (int i = 0; i < TRIES; i++)
+	{
+		uint32_t	page = below(tiers, tiers->most);
+
+		if (tiers->pages[page].stratum != NO_STRATUM && tiers->pages[page].relation == relation &&
+			!ws_pagecache_holds(cache, page))
+		{
+			ws_pagecache_ahead(cache, page);
+			return;
+		}
+	}
+}
+
+/* Does the cache hold less than it may? */
+static bool
+is_cold(const WsPageCache *cache)
+{
+	return cache->held[0] + cache->held[1] < cache->capacity * MOSTLY_FULL;
+}
+
+/* A page cache has to read a page. */
+static void
+read_from_disk(WsTwoTier *tiers, int b, int c, uint32_t page, const WsTierAccess *access,
+			   WsTierCounts *counts)
+{
+	uint8_t		relation = tiers->pages[page].relation;
+	double		window = tiers->readahead.kilobytes * 1024.0 / tiers->block_bytes;
+	double		waits = tiers->readahead.waits;
+	double		blocks = 1;
+	bool		cold = is_cold(tiers->cache[b][c]); /* with this page */
+
+	if (access->run && window > 1)
+		waits = 1 / window;
+	else if (relation != OTHERS)
+		blocks = ws_readahead_blocks(&tiers->readahead, tiers->relations[relation].cached[b][c]);
+	for (tiers->owed[b][c] += blocks - 1; tiers->owed[b][c] >= 1; tiers->owed[b][c]--)
+		read_ahead(tiers, tiers->cache[b][c], relation);
+	if (counts)
+	{
+		counts->waits[b][c][access->group] += waits;
+		counts->blocks[b][c] += blocks;
+		counts->cold[b][c] += cold ? waits : 0;
+	}
+}
+
+void
+ws_tier_counts_add(WsTierCounts *sum, const WsTierCounts *counts)
+{
+	/* all fields are doubles */
+	for (size_t i = 0; i < sizeof(WsTierCounts) / sizeof(double); i++)
+		((double *) sum)[i] += ((const double *) counts)[i];
+}
+
+void
+ws_twotier_access(WsTwoTier *tiers, const WsTierAccess *access, WsTierCounts *counts)
+{
+	uint32_t	page = access->missed == 0 ? NO_PAGE : enter(tiers, access);
+
+	for (int b = 0; b < WS_TIER_BUFFERS && page != NO_PAGE; b++)
+	{
+		if (!(access->missed >> ws_tier_buffers[b] & 1))
+			continue;
+		if (counts && !access->new)
+			counts->asked[b][access->group]++;
+		for (int c = 0; c < WS_TIER_CACHES; c++)
+		{
+			if (access->new)
+				ws_pagecache_write(tiers->cache[b][c], page);
+			if (access->new || ws_pagecache_use(tiers->cache[b][c], page))
+				continue;
+			read_from_disk(tiers, b, c, page, access, counts);
+		}
+	}
+}
+
+void
+ws_twotier_write(WsTwoTier *tiers, uint32_t entry)
+{
+	uint32_t	page = tiers->page[entry];
+
+	for (int b = 0; b < WS_TIER_BUFFERS && page != NO_PAGE; b++)
+		for (int c = 0; c < WS_TIER_CACHES; c++)
+			ws_pagecache_write(tiers->cache[b][c], page);
+}
+
+/* A relation's pages as simulated, the ones that nobody used included. */
+static double
+simulated_pages(const WsTwoTier *tiers, const WsTierRelation *relation)
+{
+	return fmax(relation->blocks * tiers->rate, relation->pages);
+}
+
+void
+ws_twotier_survey(WsTwoTier *tiers)
+{
+	for (int i = 0; i < WS_TIER_RELATIONS; i++)
+		memset(tiers->relations[i].cached, 0, sizeof(tiers->relations[i].cached));
+	for (uint32_t page = 0; page < WS_TIER_PAGES; page++)
+	{
+		WsTierRelation *relation = &tiers->relations[tiers->pages[page].relation];
+
+		for (int b = 0; b < WS_TIER_BUFFERS && tiers->pages[page].stratum != NO_STRATUM; b++)
+			for (int c = 0; c < WS_TIER_CACHES; c++)
+				relation->cached[b][c] += ws_pagecache_holds(tiers->cache[b][c], page);
+	}
+	for (int i = 0; i < WS_TIER_RELATIONS; i++)
+		for (int b = 0; b < WS_TIER_BUFFERS && tiers->relations[i].pages > 0; b++)
+			for (int c = 0; c < WS_TIER_CACHES; c++)
+				tiers->relations[i].cached[b][c] /=
+					(float) simulated_pages(tiers, &tiers->relations[i]);
+}
+
+void
+ws_twotier_forget(WsTwoTier *tiers, uint32_t entry)
+{
+	if (tiers->page[entry] != NO_PAGE)
+		forget(tiers, tiers->page[entry]);
+}

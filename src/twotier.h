@@ -1,0 +1,123 @@
+/*
+ * twotier.h
+ *		Which reads would come from disk, with other sizes of shared buffers and
+ *		of the kernel's page cache?
+ *
+ * What the sweep of a size of shared buffers misses goes to miniature page
+ * caches (pagecache.h) of several sizes: one for each pair.  They see fewer
+ * pages than the sweeps do, those of the highest strata, as many as fit.
+ *
+ * A miss costs a wait and a block, and what the kernel reads with it
+ * (readahead.h): that depends on how much of the relation is cached, and other
+ * pages of the relation come in, too.  In a sequential scan nothing is read
+ * that is not asked for, but a process waits only once for as much as the
+ * device reads ahead.  Written pages are cached without being read.
+ *
+ * One process uses them.  Pages are numbers of entries in the sample table.
+ */
+#ifndef WS_TWOTIER_H
+#define WS_TWOTIER_H
+
+#include "pagecache.h"
+#include "pagehash.h"
+#include "readahead.h"
+#include "stream.h"
+
+/*
+ * Sizes of shared buffers, those of sweeps, and of page caches, as multiples of
+ * what the caller says, ascending.
+ */
+#define WS_TIER_BUFFERS		8
+#define WS_TIER_CACHES		12
+extern const int ws_tier_buffers[WS_TIER_BUFFERS];
+extern const double ws_tier_caches[WS_TIER_CACHES];
+
+#define WS_TIER_PAGES		2048	/* simulated */
+#define WS_TIER_RELATIONS	32	/* whose cached share is known */
+
+/* Counts of simulated accesses; all doubles, by groups of pages. */
+typedef struct WsTierCounts
+{
+	double		asked[WS_TIER_BUFFERS][WS_ERROR_GROUPS];	/* misses of shared
+															 * buffers */
+	/* waits for the disk, and blocks read */
+	double		waits[WS_TIER_BUFFERS][WS_TIER_CACHES][WS_ERROR_GROUPS];
+	double		blocks[WS_TIER_BUFFERS][WS_TIER_CACHES];
+	/* of the waits, those for a cache that is not full */
+	double		cold[WS_TIER_BUFFERS][WS_TIER_CACHES];
+} WsTierCounts;
+
+typedef struct WsTierAccess
+{
+	uint32_t	page;
+	uint32_t	stratum;
+	uint32_t	group;			/* of pages, for the error */
+	WsPageId	id;
+	uint32_t	missed;			/* of ws_sweep_access() */
+	bool		run;			/* in a run of blocks */
+	bool		new;			/* made, not read */
+} WsTierAccess;
+
+typedef struct WsTierPage
+{
+	uint16_t	entry;			/* or the next page that is free */
+	uint8_t		stratum;
+	uint8_t		relation;
+} WsTierPage;
+
+typedef struct WsTierRelation
+{
+	WsPageId	id;				/* of one of its pages */
+	uint32_t	blocks;			/* the caller's to set; 0: not known */
+	uint32_t	pages;			/* simulated; 0: none, a free entry */
+	float		cached[WS_TIER_BUFFERS][WS_TIER_CACHES];	/* share of it */
+} WsTierRelation;
+
+typedef struct WsTwoTier
+{
+	uint32_t	shift;			/* pages of strata from this are simulated */
+	uint32_t	used;			/* of the pages: how many, */
+	uint32_t	most;			/* the most so far: the others never were, */
+	uint32_t	free;			/* and the first that is not */
+	uint32_t	block_bytes;
+	double		rate;			/* simulated pages for each real one */
+	double		bytes;			/* what page caches are multiples of */
+	uint64_t	seed;
+	WsReadahead readahead;		/* the caller's to set */
+	WsTierRelation relations[WS_TIER_RELATIONS];
+	/* blocks to read ahead */
+	double		owed[WS_TIER_BUFFERS][WS_TIER_CACHES];
+	WsPageCache *cache[WS_TIER_BUFFERS][WS_TIER_CACHES];
+	WsTierPage	pages[WS_TIER_PAGES];
+	uint16_t	page[];			/* by entry; then the caches */
+} WsTwoTier;
+
+/* Bytes for entries below this; begin, aligned to 64. */
+extern size_t ws_twotier_size(uint32_t entries);
+extern void ws_twotier_init(WsTwoTier *tiers, uint32_t entries, uint32_t block_bytes);
+
+/*
+ * Strata from "shift" on are one page in 1/rate; page caches are multiples of
+ * so many bytes.  Call it now and then, as the sample changes.
+ */
+extern void ws_twotier_resize(WsTwoTier *tiers, uint32_t shift, double rate, double bytes);
+
+/* Add counts to others. */
+extern void ws_tier_counts_add(WsTierCounts *sum, const WsTierCounts *counts);
+
+/* Use a page, and count, unless counts is NULL. */
+extern void ws_twotier_access(WsTwoTier *tiers, const WsTierAccess *access, WsTierCounts *counts);
+
+/* The server writes a page. */
+extern void ws_twotier_write(WsTwoTier *tiers, uint32_t page);
+
+/*
+ * Find out how much of each relation is cached, from the blocks that it has:
+ * every half minute or so.
+ */
+extern void ws_twotier_survey(WsTwoTier *tiers);
+
+/* The entry's number may be another page's next time. */
+extern void ws_twotier_forget(WsTwoTier *tiers, uint32_t page);
+
+#endif							/* WS_TWOTIER_H */

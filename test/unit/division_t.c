@@ -1,0 +1,263 @@
+/*
+ * division_t.c
+ *		Tests of the division of memory: tables made by hand, and a model whose
+ *		answers are known.
+ */
+#include "tap.h"
+#include "division.h"
+
+#include <stdlib.h>
+
+#define GB			1073741824.0
+#define FOLLOWER	(WS_TIER_BUFFERS - 1)
+#define WHOLE		7			/* of ws_tier_caches */
+
+/* An advice and counts in which size b misses 0.1 * (b + 1) of 1,000 lookups */
+static void
+make(WsAdviceTable *advice, WsTierCounts *counts)
+{
+	memset(advice, 0, sizeof(*advice));
+	memset(counts, 0, sizeof(*counts));
+	advice->seconds = 10;
+	advice->lookups = 10000;
+	for (int i = 0; i < WS_SWEEP_SIZES; i++)
+	{
+		advice->rows[i].factor = i < WS_SWEEP_GRID ? ws_sweep_grid[i] : 3;
+		advice->rows[i].reads_per_second = NAN;
+	}
+	for (int b = 0; b < WS_TIER_BUFFERS; b++)
+	{
+		advice->rows[ws_tier_buffers[b]].reads_per_second = 100 * (b + 1);
+		for (int g = 0; g < WS_ERROR_GROUPS; g++)
+		{
+			counts->asked[b][g] = 1000.0 / WS_ERROR_GROUPS;
+			for (int c = 0; c < WS_TIER_CACHES; c++)
+				counts->waits[b][c][g] = (500.0 - 10 * c - b) / WS_ERROR_GROUPS;
+		}
+		for (int c = 0; c < WS_TIER_CACHES; c++)
+			counts->blocks[b][c] = 2 * (500 - 10 * c - b);
+	}
+}
+
+static void
+test_table(void)
+{
+	WsAdviceTable advice;
+	WsTierCounts counts;
+	WsTierFacts facts = {&counts, &advice, GB, 8 * GB, 2 * GB, 0};
+	WsTierTable table;
+	bool		ascending = true;
+
+	make(&advice, &counts);
+	ws_division_table(&facts, &table);
+	is_int(table.nbuffers, WS_TIER_BUFFERS - 1, "a size that is not followed is not known");
+	is_within(table.lookups, 1000, 0, "all is by the second");
+	is_within(table.other, 2 * GB, 0, "what else takes memory is noted");
+	is_within(table.caches[WHOLE], 8 * GB, 0, "and so are the sizes of the page cache");
+	is_within(table.buffers[2], GB, 0, "and those of shared buffers");
+	is_within(table.waits[2][1], 0.488, 1e-12, "of the reads so many wait");
+	is_within(table.blocks[2][1], 0.976, 1e-12, "for so many blocks");
+
+	advice.followed = true;
+	ws_division_table(&facts, &table);
+	is_int(table.nbuffers, WS_TIER_BUFFERS, "one that is followed is");
+	for (int b = 1; b < table.nbuffers; b++)
+		ascending = ascending && table.buffers[b] > table.buffers[b - 1];
+	ok(ascending && table.buffers[4] == 3 * GB && table.sizes[4] == 3 * GB && table.reads[4] == 800 &&
+	   table.waits[4][1] == 0.483 && table.blocks[4][1] == 0.966 && table.buffers[5] == 4 * GB &&
+	   table.reads[5] == 500 && table.waits[5][1] == 0.486, "at its place among the others");
+	advice.rows[WS_SWEEP_FOLLOWER].factor = 4;
+	ws_division_table(&facts, &table);
+	ok(table.nbuffers == WS_TIER_BUFFERS - 1 && table.reads[4] == 500,
+	   "unless it is one of them");
+
+	advice.rows[ws_tier_buffers[1]].reads_per_second = NAN;
+	memset(counts.asked[2], 0, 2 * sizeof(counts.asked[2]));
+	counts.asked[2][0] = WS_DIVISION_READS - 1;
+	advice.rows[ws_tier_buffers[3]].reads_per_second = 1;
+	ws_division_table(&facts, &table);
+	ok(table.nbuffers == WS_TIER_BUFFERS - 3 && table.buffers[0] == 0.25 * GB &&
+	   table.buffers[1] == 2 * GB, "nor is one whose reads are not known, or of which few were simulated");
+	ok(table.reads[1] == 300 && table.reads[2] == 1 && table.nsizes == WS_TIER_BUFFERS - 2,
+	   "but one that hardly reads may be");
+	advice.seconds = 0;
+	ws_division_table(&facts, &table);
+	ok(table.nbuffers == 0 && table.lookups == 0, "before anything was counted nothing is known");
+}
+
+static void
+test_error(void)
+{
+	WsAdviceTable advice;
+	WsTierCounts counts;
+	WsTierFacts facts = {&counts, &advice, GB, 8 * GB, 2 * GB, 0};
+	WsTierTable table;
+	WsPair		pair;
+	double		sampling;
+
+	make(&advice, &counts);
+	ws_division_table(&facts, &table);
+	is_within(table.error[2][WHOLE], WS_DIVISION_ERROR, 1e-12,
+			  "if all groups agree, the error of the present pair is the model's");
+	is_within(table.error[3][WHOLE - 4], WS_DIVISION_ERROR + 3 * WS_DIVISION_SIZE_ERROR, 1e-12,
+			  "and more with each doubling");
+	ok(ws_division_predict(&table, 2 * GB, 2 * GB, &pair) && pair.error == table.error[3][WHOLE - 4],
+	   "a pair has it");
+	ok(ws_division_predict(&table, sqrt(2) * GB, 2 * GB, &pair) && pair.error == table.error[3][WHOLE - 4],
+	   "one between two has the larger one");
+	ok(ws_division_predict(&table, GB, 0.1 * 8 / 16.0 * GB, &pair) &&
+	   fabs(pair.error - 0.9 * 0.502) < 1e-9, "below the smallest it is what that has more");
+	ok(ws_division_predict(&table, GB, 0.9 * 8 / 16.0 * GB, &pair) &&
+	   fabs(pair.error - 0.9 * 0.502) < 1e-9, "or what there is, whichever is more");
+	ok(ws_division_predict(&table, GB, 33 * GB, &pair) &&
+	   fabs(pair.error - 0.388) < 1e-9, "and above the largest, all that waits");
+	facts.off = 0.05;
+	counts.cold[2][WHOLE] = 20;
+	ws_division_table(&facts, &table);
+	is_within(table.error[2][WHOLE], 0.1 + 0.02, 1e-12, "it is twice what the model was off by, and what is not full");
+
+	/*
+	 * Without the group that has no waits the ratio is 16 / 15 of the one of all,
+	 * without the one that has them 14 / 15, and without any other one the same
+	 */
+	facts.off = 0;
+	counts.cold[2][WHOLE] = 0;
+	counts.waits[2][WHOLE][1] += counts.waits[2][WHOLE][0];
+	counts.waits[2][WHOLE][0] = 0;
+	ws_division_table(&facts, &table);
+	sampling = WS_QUANTILE_OF_GROUPS * sqrt(15 / 16.0 * 2) / 15 * 0.428;
+	is_within(table.error[2][WHOLE], hypot(sampling, WS_DIVISION_ERROR), 1e-12,
+			  "if they do not agree, it is larger");
+	counts.cold[2][WHOLE] = 2000;
+	ws_division_table(&facts, &table);
+	is_within(table.error[2][WHOLE], 1, 0, "and at most 1");
+
+	make(&advice, &counts);
+	ws_division_table(&facts, &table);
+	(void) ws_division_predict(&table, GB, 8 * GB, &pair);
+	is_within(ws_division_difference(&pair, pair.blocks), 0, 1e-12, "blocks as predicted: no difference");
+	is_within(ws_division_difference(&pair, 2 * 300 * 0.5), 0.5 - 0.428, 1e-12,
+			  "more blocks: fewer hits than predicted");
+	is_within(ws_division_difference(&pair, 1e9), 1, 0, "many more: at most all");
+	ok(isnan(ws_division_difference(&pair, NAN)), "blocks not known: nothing");
+	pair.waits = pair.blocks = 0;
+	is_within(ws_division_difference(&pair, 30), 0.1, 1e-12, "if none are predicted, each is one");
+	pair.reads = WS_DIVISION_CHECKED - 1;
+	ok(isnan(ws_division_difference(&pair, 30)), "of few reads it says nothing");
+}
+
+static void
+test_predict(void)
+{
+	WsAdviceTable advice;
+	WsTierCounts counts;
+	WsTierFacts facts = {&counts, &advice, GB, 8 * GB, 2 * GB, 0};
+	WsTierTable table;
+	WsPair		pair;
+	WsPair		other;
+
+	make(&advice, &counts);
+	ws_division_table(&facts, &table);
+	ok(ws_division_predict(&table, GB, 8 * GB, &pair), "a pair that was simulated is known");
+	ok(pair.buffers == GB && pair.cache == 8 * GB && fabs(pair.hit_ratio - 0.7) < 1e-12 &&
+	   fabs(pair.reads - 300) < 1e-9 && fabs(pair.cache_hit_ratio - (1 - 0.428)) < 1e-12 &&
+	   fabs(pair.waits - 300 * 0.428) < 1e-9 && fabs(pair.blocks - 600 * 0.428) < 1e-9,
+	   "with what was counted");
+	is_int(table.nsizes, WS_TIER_BUFFERS - 1, "reads are known of each size");
+	/* half way from 1 to 2 GB, and from 8 to 12 GB, in logarithms */
+	ok(ws_division_predict(&table, sqrt(2) * GB, sqrt(96) * GB, &pair) &&
+	   fabs(pair.reads - 350) < 1e-6 && fabs(pair.cache_hit_ratio - (1 - 0.4225)) < 1e-9,
+	   "one between four of them is between them");
+	ok(ws_division_predict(&table, GB, 0, &pair) && pair.cache_hit_ratio == 0 &&
+	   fabs(pair.blocks - 300) < 1e-9, "without a page cache each read waits");
+	ok(ws_division_predict(&table, GB, -GB, &other) && other.waits == pair.waits, "and with less");
+	ok(ws_division_predict(&table, GB, 0.25 * GB, &pair) &&
+	   fabs(pair.cache_hit_ratio - 0.251) < 1e-12, "with a very small one half as many as of the smallest do not");
+	ok(ws_division_predict(&table, GB, 1000 * GB, &pair) &&
+	   fabs(pair.cache_hit_ratio - (1 - 0.388)) < 1e-12, "a larger one than was simulated is as good as the largest");
+	ok(!ws_division_predict(&table, 0.2 * GB, GB, &pair) &&
+	   !ws_division_predict(&table, 20 * GB, GB, &pair), "other shared buffers than that are not known");
+	table.nbuffers = 0;
+	ok(!ws_division_predict(&table, GB, GB, &pair) && !ws_division_best(&table, 8 * GB, &pair),
+	   "nor is anything without a size");
+	make(&advice, &counts);
+	for (int i = 0; i < WS_SWEEP_SIZES; i++)
+		if (i != WS_SWEEP_PRESENT)
+			advice.rows[i].reads_per_second = NAN;
+	ws_division_table(&facts, &table);
+	ok(table.nbuffers == 1 && ws_division_predict(&table, GB, 8 * GB, &pair) &&
+	   fabs(pair.waits - 300 * 0.428) < 1e-9, "of one size, this is");
+}
+
+/*
+ * Random look-ups in a set of 9 GB.  The page cache holds what shared buffers
+ * hold, too, as it does if it is the larger one.
+ */
+static void
+model(WsTierTable *table)
+{
+	memset(table, 0, sizeof(*table));
+	table->lookups = 1000;
+	table->other = GB;
+	table->nbuffers = WS_TIER_BUFFERS - 1;
+	table->nsizes = WS_SWEEP_GRID;
+	for (int i = 0; i < WS_SWEEP_GRID; i++)
+	{
+		table->sizes[i] = 4 * GB * ws_sweep_grid[i];
+		table->reads[i] = 1000 * fmax(1 - table->sizes[i] / (9 * GB), 0);
+	}
+	for (int c = 0; c < WS_TIER_CACHES; c++)
+		table->caches[c] = 16 * GB * ws_tier_caches[c];
+	for (int b = 0; b < table->nbuffers; b++)
+	{
+		double		buffers = table->buffers[b] = 4 * GB * ws_sweep_grid[ws_tier_buffers[b]];
+		double		missed = fmax(1 - buffers / (9 * GB), 0);
+
+		for (int c = 0; c < WS_TIER_CACHES; c++)
+			table->waits[b][c] = table->blocks[b][c] = missed > 0 ?
+				fmax(1 - fmax(buffers, table->caches[c]) / (9 * GB), 0) / missed : 0;
+	}
+}
+
+static void
+test_best(void)
+{
+	WsTierTable table;
+	WsPair		pair = {0};
+	WsPair		tried;
+	bool		best = true;
+	bool		fits = true;
+
+	model(&table);
+	ok(ws_division_best(&table, 16 * GB, &pair) && pair.buffers == 10 * GB && pair.waits == 0,
+	   "16 GB for a set of 9 GB: all of it in shared buffers");
+	ok(ws_division_best(&table, 10.5 * GB, &pair) && pair.buffers == GB && pair.waits < 100,
+	   "10.5 GB: small ones, so that the page cache holds the set");
+	ok(ws_division_best(&table, 64 * GB, &pair) && pair.buffers == 10 * GB && pair.reads == 0,
+	   "64 GB: not more than is of use");
+	for (double memory = 3 * GB; memory < 70 * GB; memory *= 1.1)
+	{
+		fits = fits && ws_division_best(&table, memory, &pair) &&
+			pair.buffers <= 0.75 * (memory - GB) &&
+			fabs(pair.buffers + pair.cache + GB - memory) < 1;
+		/* as good as any: the sizes that are tried are 19 % apart */
+		for (double buffers = GB; buffers < 0.75 * (memory - GB) && buffers < 64 * GB; buffers *= 1.19)
+			if (ws_division_predict(&table, buffers, memory - GB - buffers, &tried))
+				best = best && pair.waits + pair.reads / 50 <=
+					(tried.waits + tried.reads / 50) * 1.1 + 1;
+	}
+	ok(fits, "whatever the memory, both fit");
+	ok(best, "and none is much better");
+	ok(!ws_division_best(&table, 1.5 * GB, &pair), "too little for the smallest size is too little");
+}
+
+int
+main(void)
+{
+	plan(46);
+	test_table();
+	test_error();
+	test_predict();
+	test_best();
+	return done();
+}

@@ -1,0 +1,390 @@
+/*
+ * pagecache_t.c
+ *		Tests of the miniature page cache: against a naive one, operation by
+ *		operation; by hand, where the kernel's rules decide; and within the error
+ *		of sampling where it sees some of the pages.
+ *
+ * Seeds are fixed, so a run either always passes or always fails.
+ */
+#include "tap.h"
+#include "pagecache.h"
+#include "traces.h"
+
+#define K_SIGMA	5
+#define GB		1073741824.0
+
+static WsPageCache *
+new_cache(uint32_t pages, double capacity)
+{
+	WsPageCache *cache = aligned_memory(ws_pagecache_size(pages));
+
+	ws_pagecache_init(cache, pages);
+	ws_pagecache_resize(cache, capacity, 0);
+	return cache;
+}
+
+/* ---- a naive one: lists are arrays, the head first; ages are 64 bits long */
+
+#define NAIVE_PAGES 300
+
+typedef struct Naive
+{
+	int			list[2][NAIVE_PAGES];	/* inactive, active */
+	int			n[2];
+	int			capacity;
+	double		ratio;
+	int64_t		age;
+	int64_t		evicted[NAIVE_PAGES];	/* 0: never */
+	bool		referenced[NAIVE_PAGES];
+	double		refaults;
+	double		owed;
+} Naive;
+
+static int
+naive_where(const Naive *c, int page, int *list)
+{
+	for (*list = 0; *list < 2; ++*list)
+		for (int i = 0; i < c->n[*list]; i++)
+			if (c->list[*list][i] == page)
+				return i;
+	return -1;
+}
+
+static void
+naive_take(Naive *c, int list, int i)
+{
+	c->n[list]--;
+	memmove(&c->list[list][i], &c->list[list][i + 1], (c->n[list] - i) * sizeof(int));
+}
+
+static void
+naive_put(Naive *c, int list, int page)
+{
+	memmove(&c->list[list][1], &c->list[list][0], c->n[list] * sizeof(int));
+	c->list[list][0] = page;
+	c->n[list]++;
+}
+
+static void
+naive_evict(Naive *c)
+{
+	int			page;
+
+	if (c->n[0] * c->ratio >= c->n[1])
+		c->owed += (1 - pow(1 - c->refaults, 16)) * c->n[1] / c->n[0];
+	while (c->owed >= 1 || c->n[0] * c->ratio < c->n[1])
+	{
+		page = c->list[1][c->n[1] - 1];
+		naive_take(c, 1, c->n[1] - 1);
+		naive_put(c, 0, page);
+		c->owed = fmax(c->owed - 1, 0);
+	}
+	page = c->list[0][c->n[0] - 1];
+	naive_take(c, 0, c->n[0] - 1);
+	c->evicted[page] = c->age++;
+	c->refaults -= c->refaults / 64;
+}
+
+static void
+naive_shrink(Naive *c, int most)
+{
+	while (c->n[0] + c->n[1] > most && c->n[0] + c->n[1] > 0)
+		naive_evict(c);
+}
+
+static bool
+naive_use(Naive *c, int page, bool asked)
+{
+	int			list;
+	int			i = naive_where(c, page, &list);
+
+	if (i >= 0)
+	{
+		if (asked && list == 0 && c->referenced[page])
+		{
+			naive_take(c, 0, i);
+			naive_put(c, 1, page);
+			c->referenced[page] = false;
+			c->age++;
+		}
+		else if (asked)
+			c->referenced[page] = true;
+		return true;
+	}
+	list = c->evicted[page] != 0 && c->age - c->evicted[page] <= c->n[1];
+	naive_shrink(c, c->capacity - 1);
+	naive_put(c, list, page);
+	c->age += list;
+	c->refaults += list / 64.0;
+	c->referenced[page] = asked;
+	c->evicted[page] = 0;
+	return false;
+}
+
+static void
+naive_forget(Naive *c, int page)
+{
+	int			list;
+	int			i = naive_where(c, page, &list);
+
+	if (i >= 0)
+		naive_take(c, list, i);
+	c->evicted[page] = 0;
+	c->referenced[page] = false;
+}
+
+/* both hold the same pages */
+static bool
+agree(const Naive *naive, const WsPageCache *cache)
+{
+	int			list;
+
+	for (int page = 0; page < NAIVE_PAGES; page++)
+		if (ws_pagecache_holds(cache, page) != (naive_where(naive, page, &list) >= 0))
+			return false;
+	return naive->n[0] == (int) cache->held[0] && naive->n[1] == (int) cache->held[1];
+}
+
+/*
+ * Zipf's law, of a set that moves, in bursts; sizes change, pages go.  The
+ * size in bytes makes the active list up to ten times as long.
+ */
+static void
+test_naive(uint64_t seed, double bytes, double ratio, const char *name)
+{
+	static Naive naive;
+	WsPageCache *cache = new_cache(NAIVE_PAGES, 0);
+	Zipf	   *zipf = zipf_new(NAIVE_PAGES, 0.8);
+	bool		same = true;
+	int			hits = 0;
+	int			refaults = 0;
+
+	memset(&naive, 0, sizeof(naive));
+	naive.age = 1;
+	naive.ratio = ratio;
+	for (int i = 0; i < 60000 && same; i++)
+	{
+		uint32_t	page = (zipf_draw(zipf, &seed) + i / 5000 * 20) % NAIVE_PAGES;
+		uint32_t	what = random_below(&seed, 1000);
+
+		if (i % 3000 == 0)
+		{
+			naive.capacity = 1 + (int) random_below(&seed, NAIVE_PAGES + 20);
+			if (naive.capacity > NAIVE_PAGES)
+				naive.capacity = NAIVE_PAGES;
+			naive_shrink(&naive, naive.capacity);
+			ws_pagecache_resize(cache, naive.capacity + (int) (what % 3 - 1) * 0.4, bytes);
+		}
+		if (what < 20)
+		{
+			naive_forget(&naive, page);
+			ws_pagecache_forget(cache, page);
+		}
+		else if (what < 100)
+		{
+			(void) naive_use(&naive, page, false);
+			ws_pagecache_ahead(cache, page);
+		}
+		else
+		{
+			bool		hit = naive_use(&naive, page, true);
+
+			hits += hit;
+			same = ws_pagecache_use(cache, page) == hit;
+		}
+		refaults += naive.refaults > 0.05;
+		same = same && (i % 10 != 0 || agree(&naive, cache));
+		if (!same)
+			diag("they differ at operation %d", i);
+	}
+	ok(same, "%s: as a naive one does", name);
+	ok(hits > 10000 && hits < 50000 && refaults > 1000, "where much is hit, and much comes back (%d, %d)",
+	   hits, refaults);
+	zipf_free(zipf);
+	free(cache);
+}
+
+/* ---- by hand */
+
+static void
+test_rules(void)
+{
+	WsPageCache *cache = new_cache(1000, 100);
+	int			hits = 0;
+
+	for (uint32_t i = 0; i < 100; i++)
+		hits += ws_pagecache_use(cache, i);
+	is_int(hits, 0, "a page that comes in is not there");
+	for (uint32_t i = 0; i < 50; i++)
+		hits += ws_pagecache_use(cache, i);
+	is_int(hits, 50, "one that was used is");
+	is_int(cache->held[1], 50, "and is active when it was used again");
+
+	for (uint32_t i = 100; i < 1000; i++)
+		(void) ws_pagecache_use(cache, i);
+	hits = 0;
+	for (uint32_t i = 0; i < 50; i++)
+		hits += ws_pagecache_holds(cache, i);
+	is_int(hits, 50, "pages that are used once do not evict active ones");
+	hits = 0;
+	for (uint32_t i = 950; i < 1000; i++)
+		hits += ws_pagecache_holds(cache, i);
+	is_int(hits, 50, "but each other, the oldest first");
+
+	/* 950 others were evicted since page 50, 51 with page 948 included */
+	(void) ws_pagecache_use(cache, 50);
+	is_int(cache->held[1], 50, "one that comes back late is used for the first time");
+	for (uint32_t i = 51; i < 100; i++)
+		ws_pagecache_ahead(cache, i);
+	is_int(cache->held[1], 50, "and so is one that is read ahead");
+	ok(ws_pagecache_use(cache, 60), "which is there when it is asked for");
+	is_int(cache->held[1], 50, "but that is its first use");
+	(void) ws_pagecache_use(cache, 60);
+	is_int(cache->held[1], 51, "and the next one makes it active");
+	ws_pagecache_forget(cache, 60);
+	ok(!ws_pagecache_holds(cache, 60), "a page that is forgotten is gone");
+	is_int(cache->held[1], 50, "from its list");
+
+	/* page 999 was evicted last */
+	ok(!ws_pagecache_holds(cache, 999), "what is read ahead evicts others");
+	ws_pagecache_write(cache, 999);
+	ok(ws_pagecache_holds(cache, 999) && cache->held[1] == 50,
+	   "one that is written is there, but not active, however soon it comes back");
+	ws_pagecache_write(cache, 999);
+	ws_pagecache_write(cache, 999);
+	is_int(cache->held[1], 50, "nor after more writes");
+	(void) ws_pagecache_use(cache, 999);
+	is_int(cache->held[1], 50, "nor when it is read for the first time");
+	(void) ws_pagecache_use(cache, 999);
+	is_int(cache->held[1], 51, "but by the second read");
+	free(cache);
+}
+
+/* Evict page 0, then as many others, and use it again: is it active at once? */
+static bool
+comes_back_active(uint32_t active, uint32_t others)
+{
+	WsPageCache *cache = new_cache(1000, 100);
+	bool		result;
+
+	for (uint32_t i = 500; i < 500 + active; i++)
+	{
+		(void) ws_pagecache_use(cache, i);
+		(void) ws_pagecache_use(cache, i);
+	}
+	for (uint32_t i = 0; cache->held[0] + cache->held[1] < 100; i++)
+		(void) ws_pagecache_use(cache, i);
+	(void) ws_pagecache_use(cache, 300);	/* evicts page 0 */
+	for (uint32_t i = 301; i < 301 + others; i++)
+		(void) ws_pagecache_use(cache, i);
+	(void) ws_pagecache_use(cache, 0);
+	result = cache->held[1] == active + 1;
+	free(cache);
+	return result;
+}
+
+static void
+test_refault(void)
+{
+	ok(comes_back_active(30, 29), "a page that comes back as soon as the active list is long is active");
+	ok(!comes_back_active(30, 30), "but not one that comes back later");
+	ok(comes_back_active(20, 19) && !comes_back_active(20, 20), "and so with another length");
+}
+
+/* pages that are used again and again, then as many others: who stays? */
+static uint32_t
+stays_active(double bytes)
+{
+	WsPageCache *cache = new_cache(4000, 1000);
+	uint32_t	active;
+
+	ws_pagecache_resize(cache, 1000, bytes);
+	for (int n = 0; n < 3; n++)
+		for (uint32_t i = 0; i < 1000; i++)
+			(void) ws_pagecache_use(cache, i);
+	for (uint32_t i = 1000; i < 4000; i++)
+		(void) ws_pagecache_use(cache, i);
+	active = cache->held[1];
+	free(cache);
+	return active;
+}
+
+/* the kernel's own table: of 1 GB three quarters may be active, of 10 GB ten elevenths */
+static void
+test_ratio(void)
+{
+	is_int(stays_active(0), 500, "half of a small cache may be active");
+	is_int(stays_active(0.9 * GB), 500, "and of one below a gigabyte");
+	is_int(stays_active(1 * GB), 750, "three quarters of a gigabyte");
+	is_int(stays_active(10 * GB), 909, "ten elevenths of ten");
+	is_int(stays_active(100 * GB), 968, "31 of 32 parts of a hundred");
+}
+
+/* ---- sampled */
+
+/* the share of uses of a Zipf distribution that are hits, of pages sampled at a rate */
+static double
+sampled_hits(uint32_t pages, double capacity, double rate, uint64_t seed, double *part)
+{
+	Zipf	   *zipf = zipf_new(pages, 0.9);
+	uint32_t   *number = zeroed(pages, sizeof(uint32_t));
+	uint32_t	n = 0;
+	WsPageCache *cache;
+	double		uses = 0;
+	double		hits = 0;
+
+	for (uint32_t i = 0; i < pages; i++)
+		number[i] = page_hash((uint32_t) seed, i) < rate * 0x1p32 ? n++ : NO_PAGE;
+	cache = new_cache(n, capacity * rate);
+	for (int64_t i = 0; i < 40 * (int64_t) pages; i++)
+	{
+		uint32_t	page = number[zipf_draw(zipf, &seed)];
+		bool		hit;
+
+		if (page == NO_PAGE)
+			continue;
+		hit = ws_pagecache_use(cache, page);
+		uses += i > 20 * (int64_t) pages;
+		hits += i > 20 * (int64_t) pages && hit;
+	}
+	*part = uses / (20.0 * pages);
+	free(number);
+	zipf_free(zipf);
+	free(cache);
+	return hits / uses;
+}
+
+static void
+test_sampled(void)
+{
+	double		part;
+	double		all = sampled_hits(20000, 6000, 1, 1, &part);
+	double		sum = 0;
+	double		squares = 0;
+
+	for (uint64_t seed = 11; seed < 27; seed++)
+	{
+		double		off = sampled_hits(20000, 6000, 0.1, seed, &part) - all;
+
+		sum += off;
+		squares += off * off;
+	}
+	/* the standard error of a mean of 16 */
+	ok(fabs(sum / 16) < K_SIGMA * sqrt(squares / 16 / 15) && fabs(sum / 16) < 0.02,
+	   "a tenth of the pages hit as all do, %.4f (%+.4f, one sample is off by %.4f)",
+	   all, sum / 16, sqrt(squares / 16));
+	ok(all > 0.3 && all < 0.9, "which is no extreme case");
+}
+
+int
+main(void)
+{
+	plan(31);
+	test_naive(1, 0, 1, "small");
+	test_naive(2, 10 * GB, 10, "as of ten gigabytes");
+	test_rules();
+	test_refault();
+	test_ratio();
+	test_sampled();
+	return done();
+}

@@ -1,0 +1,328 @@
+/*
+ * twotier_t.c
+ *		Tests of the page caches behind the sweeps: they see what they should,
+ *		count it as they should, and a sample of the pages says what all say.
+ *
+ * Seeds are fixed, so a run either always passes or always fails.
+ */
+#include "tap.h"
+#include "twotier.h"
+#include "sweep.h"
+#include "traces.h"
+
+#define BLOCK	8192
+#define ALL		((UINT32_C(1) << 21) - 1)
+#define HALF	5				/* of ws_tier_caches: half of the bytes, */
+#define WHOLE	7				/* all of them, */
+#define DOUBLE	9				/* and twice as many */
+
+static WsTwoTier *
+new_tiers(uint32_t entries, double rate, double pages)
+{
+	WsTwoTier  *tiers = aligned_memory(ws_twotier_size(entries));
+
+	ws_twotier_init(tiers, entries, BLOCK);
+	ws_twotier_resize(tiers, 0, rate, pages * BLOCK);
+	return tiers;
+}
+
+/* A count of all groups. */
+static double
+all(const double *groups)
+{
+	double		sum = 0;
+
+	for (int g = 0; g < WS_ERROR_GROUPS; g++)
+		sum += groups[g];
+	return sum;
+}
+
+/* Access a page that was missed in some sizes; groups follow one another. */
+static void
+look(WsTwoTier *tiers, uint32_t page, uint32_t relation, uint32_t missed, WsTierCounts *counts)
+{
+	WsTierAccess access = {
+		.page = page, .stratum = 0, .group = page % WS_ERROR_GROUPS,
+		.id = {1, 2, relation, 0, page}, .missed = missed
+	};
+
+	ws_twotier_access(tiers, &access, counts);
+}
+
+static void
+test_sizes(void)
+{
+	bool		rising = true;
+
+	for (int b = 1; b < WS_TIER_BUFFERS; b++)
+		rising = rising && ws_tier_buffers[b] > ws_tier_buffers[b - 1] &&
+			ws_tier_buffers[b] < WS_SWEEP_SIZES;
+	for (int c = 1; c < WS_TIER_CACHES; c++)
+		rising = rising && ws_tier_caches[c] > ws_tier_caches[c - 1];
+	ok(rising, "sizes are those of sweeps, and ascend");
+	ok(ws_sweep_grid[ws_tier_buffers[2]] == 1 && ws_tier_caches[WHOLE] == 1 &&
+	   ws_tier_caches[HALF] == 0.5 && ws_tier_caches[DOUBLE] == 2 &&
+	   ws_tier_buffers[WS_TIER_BUFFERS - 1] == WS_SWEEP_FOLLOWER,
+	   "the present ones and the size that is followed are among them");
+}
+
+/*
+ * With all pages and no readahead, each pair's cache sees what one page cache
+ * of its size sees that is given the misses of one sweep.
+ */
+static void
+test_pairs(void)
+{
+	enum
+	{
+		PAGES = 1900,
+		BUFFERS = 500
+	};
+	WsTwoTier  *tiers = new_tiers(PAGES, 1, 1300);
+	WsSweep    *sweep = aligned_memory(ws_sweep_size(PAGES));
+	WsPageCache *one[WS_TIER_BUFFERS][WS_TIER_CACHES];
+	static double hits[WS_TIER_BUFFERS][WS_TIER_CACHES];
+	static WsTierCounts counts;
+	Zipf	   *zipf = zipf_new(PAGES, 0.7);
+	uint64_t	seed = 3;
+	bool		same = true;
+	bool		counted = true;
+
+	ws_sweep_init(sweep, PAGES);
+	ws_sweep_resize(sweep, BUFFERS);
+	for (int b = 0; b < WS_TIER_BUFFERS; b++)
+		for (int c = 0; c < WS_TIER_CACHES; c++)
+		{
+			one[b][c] = aligned_memory(ws_pagecache_size(PAGES));
+			ws_pagecache_init(one[b][c], PAGES);
+			ws_pagecache_resize(one[b][c], 1300 * ws_tier_caches[c], 0);
+		}
+	for (int i = 0; i < 20 * PAGES; i++)
+	{
+		WsAccess	access = {.page = zipf_draw(zipf, &seed)};
+		uint32_t	cold;
+		uint32_t	missed = ws_sweep_access(sweep, &access, &cold);
+
+		look(tiers, access.page, 1, missed, &counts);
+		for (int b = 0; b < WS_TIER_BUFFERS; b++)
+			for (int c = 0; c < WS_TIER_CACHES && missed >> ws_tier_buffers[b] & 1; c++)
+				hits[b][c] += ws_pagecache_use(one[b][c], access.page);
+	}
+	for (int b = 0; b < WS_TIER_BUFFERS; b++)
+		for (int c = 0; c < WS_TIER_CACHES; c++)
+		{
+			same = same && all(counts.asked[b]) - all(counts.waits[b][c]) == hits[b][c];
+			counted = counted && counts.blocks[b][c] == all(counts.waits[b][c]) &&
+				counts.cold[b][c] <= all(counts.waits[b][c]);
+			free(one[b][c]);
+		}
+	ok(same, "each pair's cache sees the misses of its sweep");
+	ok(counted, "a miss is a wait and a block");
+	ok(hits[0][HALF] > 1000 && all(counts.waits[0][HALF]) > 1000, "of which there are many");
+	ok(counts.cold[0][WS_TIER_CACHES - 1] == all(counts.waits[0][WS_TIER_CACHES - 1]) &&
+	   counts.cold[0][0] < all(counts.waits[0][0]) / 10,
+	   "those of a cache that does not become full are cold");
+	zipf_free(zipf);
+	free(sweep);
+	free(tiers);
+}
+
+/* Of a large set some are simulated, and that is as if all were. */
+static void
+test_sampled(void)
+{
+	enum
+	{
+		PAGES = 16000
+	};
+	WsTwoTier  *tiers = new_tiers(PAGES, 1, 8000);
+	WsPageCache *one = aligned_memory(ws_pagecache_size(PAGES));
+	static WsTierCounts counts;
+	Zipf	   *zipf = zipf_new(PAGES, 0.5);
+	uint64_t	seed = 5;
+	double		uses = 0;
+	double		hits = 0;
+	double		ratio;
+
+	ws_pagecache_init(one, PAGES);
+	ws_pagecache_resize(one, 8000, 0);
+	for (int i = 0; i < 40 * PAGES; i++)
+	{
+		uint32_t	page = zipf_draw(zipf, &seed);
+		WsTierAccess access = {
+			.page = page, .stratum = (uint32_t) __builtin_ctz(page_hash(7, page) | 1U << 20),
+			.id = {1, 2, 3, 0, page}, .missed = ALL
+		};
+		bool		hit = ws_pagecache_use(one, page);
+
+		ws_twotier_access(tiers, &access, i > 20 * PAGES ? &counts : NULL);
+		uses += i > 20 * PAGES;
+		hits += i > 20 * PAGES && hit;
+		if (i % PAGES == 0)
+			ws_twotier_resize(tiers, 0, 1, 8000.0 * BLOCK);
+	}
+	ratio = 1 - all(counts.waits[2][WHOLE]) / all(counts.asked[2]);
+	is_int(tiers->shift, 3, "of 16,000 pages an eighth fits");
+	is_within(tiers->rate, 0.125, 1e-12, "and stands for all");
+	is_within(tiers->cache[0][WHOLE]->capacity, 1000, 0, "with smaller caches");
+	/*
+	 * 2,000 sampled pages, each a hit with a chance of p: sqrt(p (1 - p) / 2000) is
+	 * 0.011, and their number is off by 1 / sqrt(2000) = 2.2 %, times the slope
+	 */
+	is_within(ratio, hits / uses, 5 * 0.017, "the hit ratio is that of all");
+	diag("hit ratio %.4f, of all %.4f", ratio, hits / uses);
+
+	for (uint32_t page = 0; page < PAGES; page++)
+		if (page % 8 != 0)
+			ws_twotier_forget(tiers, page);
+	ok(tiers->used < WS_TIER_PAGES / 4, "most pages go");
+	ws_twotier_resize(tiers, 0, 1, 8000.0 * BLOCK);
+	is_int(tiers->shift, 2, "and more are simulated");
+	ws_twotier_resize(tiers, 5, 1 / 32.0, 8000.0 * BLOCK);
+	is_int(tiers->shift, 5, "but not those that the sweeps do not see");
+	is_within(tiers->rate, 1 / 32.0, 1e-12, "and these stand for themselves");
+	zipf_free(zipf);
+	free(one);
+	free(tiers);
+}
+
+static void
+test_counts(void)
+{
+	static WsTierCounts counts;
+	WsTwoTier  *tiers = new_tiers(1000, 1, 400);
+	WsTierAccess access = {.page = 7, .id = {1, 2, 3, 0, 7}, .missed = ALL};
+
+	ws_twotier_access(tiers, &access, NULL);
+	look(tiers, 8, 3, 0, &counts);
+	is_int(tiers->used, 1, "a page that no sweep misses is none of ours");
+	look(tiers, 8, 3, 1U << ws_tier_buffers[1], &counts);
+	ok(all(counts.asked[1]) == 1 && all(counts.asked[0]) == 0 && all(counts.waits[1][WHOLE]) == 1 &&
+	   all(counts.waits[0][WHOLE]) == 0, "one that a sweep misses is asked for there");
+	look(tiers, 8, 3, 1U << ws_tier_buffers[1], &counts);
+	ok(all(counts.asked[1]) == 2 && all(counts.waits[1][WHOLE]) == 1, "and found the next time");
+
+	access.page = 9;
+	access.new = true;
+	ws_twotier_access(tiers, &access, &counts);
+	ok(all(counts.asked[1]) == 2 && all(counts.waits[0][WHOLE]) == 0, "a new page is not read");
+	look(tiers, 9, 3, ALL, &counts);
+	ok(all(counts.asked[1]) == 3 && all(counts.waits[0][WHOLE]) == 0, "but cached");
+	ok(counts.asked[1][8] == 2 && counts.asked[1][9] == 1, "each counts in its group");
+
+	counts.cold[WS_TIER_BUFFERS - 1][WS_TIER_CACHES - 1] = 5;
+	ws_tier_counts_add(&counts, &counts);
+	ok(counts.asked[1][8] == 4 && counts.cold[WS_TIER_BUFFERS - 1][WS_TIER_CACHES - 1] == 10,
+	   "counts can be added");
+	memset(&counts, 0, sizeof(counts));
+
+	ws_twotier_write(tiers, 500);
+	ok(!ws_pagecache_holds(tiers->cache[0][WHOLE], 1), "what is not simulated is not written");
+	for (uint32_t page = 100; page < 600; page++)
+		look(tiers, page, 4, 1U << ws_tier_buffers[0], NULL);
+	look(tiers, 8, 3, 1U << ws_tier_buffers[0], NULL);
+	ws_twotier_forget(tiers, 8);
+	ws_twotier_forget(tiers, 8);
+	look(tiers, 8, 3, 1U << ws_tier_buffers[1], &counts);
+	is_within(all(counts.waits[1][WHOLE]), 1, 0, "a page that was forgotten is another one");
+	look(tiers, 1, 3, ALL, NULL);
+	ws_twotier_forget(tiers, 1);
+	is_int(tiers->cache[0][0]->held[0] + tiers->cache[0][0]->held[1], 24, "and in no cache");
+	free(tiers);
+
+	tiers = new_tiers(1000, 1, 400);
+	look(tiers, 1, 3, 1U << ws_tier_buffers[1], NULL);
+	ws_twotier_write(tiers, 1);
+	memset(&counts, 0, sizeof(counts));
+	look(tiers, 1, 3, ALL, &counts);
+	ok(all(counts.waits[0][0]) == 0 && all(counts.waits[WS_TIER_BUFFERS - 1][WHOLE]) == 0,
+	   "a page that is written is in all caches");
+	free(tiers);
+}
+
+/* A quarter of a table is cached; what does a miss read? */
+static void
+test_readahead(void)
+{
+	static WsTierCounts counts;
+	WsTwoTier  *tiers = new_tiers(4000, 1, 8000);
+	WsReadahead *readahead = &tiers->readahead;
+	WsTierAccess run = {.page = 999, .id = {1, 2, 3, 0, 999}, .missed = ALL, .run = true};
+	uint32_t	before;
+
+	readahead->kilobytes = 64;
+	for (int i = 0; i < WS_READAHEAD_STEPS; i++)
+		readahead->blocks[i] = 1 + 2.0 * i / WS_READAHEAD_STEPS;
+	for (uint32_t page = 0; page < 250; page++)
+		look(tiers, page, 3, ALL, &counts);
+	ok(counts.blocks[2][WHOLE] == 250, "before a survey nothing is known to be cached");
+	tiers->relations[0].blocks = 1000;
+	ws_twotier_survey(tiers);
+	is_within(tiers->relations[0].cached[2][WHOLE], 0.25, 1e-6, "the survey counts what is");
+	is_within(tiers->relations[0].cached[0][0], 0.25, 1e-6, "in each cache");
+
+	/* others, in the sample but not in this cache */
+	for (uint32_t page = 250; page < 500; page++)
+		look(tiers, page, 3, 1U << ws_tier_buffers[0], NULL);
+	memset(&counts, 0, sizeof(counts));
+	before = tiers->cache[2][WHOLE]->held[0];
+	for (uint32_t page = 250; page < 290; page++)
+		look(tiers, page, 3, 1U << ws_tier_buffers[2], &counts);
+	ok(all(counts.waits[2][WHOLE]) < 40 && all(counts.waits[2][WHOLE]) > 20 &&
+	   fabs(counts.blocks[2][WHOLE] / all(counts.waits[2][WHOLE]) - 1.5) < 1e-9,
+	   "a miss reads as much more as the kernel does there");
+	/* one block is owed at most, and of others few are not found */
+	ok(fabs(tiers->cache[2][WHOLE]->held[0] - before - counts.blocks[2][WHOLE]) < 4,
+	   "and brings that in, pages of the table (%u, %.1f)",
+	   tiers->cache[2][WHOLE]->held[0] - before, counts.blocks[2][WHOLE]);
+
+	memset(&counts, 0, sizeof(counts));
+	ws_twotier_access(tiers, &run, &counts);
+	is_within(all(counts.waits[2][WHOLE]), 1 / 8.0, 1e-12, "a scan waits once for all that is read ahead");
+	is_within(counts.blocks[2][WHOLE], 1, 0, "and reads what it needs");
+	is_within(counts.cold[2][WHOLE], 1 / 8.0, 1e-12, "and counts as such where the cache is not full");
+	readahead->kilobytes = 0;
+	readahead->waits = 2;
+	run.page = 998;
+	memset(&counts, 0, sizeof(counts));
+	ws_twotier_access(tiers, &run, &counts);
+	is_within(all(counts.waits[2][WHOLE]), 2, 0, "without readahead it waits as others do");
+	free(tiers);
+}
+
+/* There are more relations than have an entry. */
+static void
+test_relations(void)
+{
+	static WsTierCounts counts;
+	WsTwoTier  *tiers = new_tiers(1000, 1, 4000);
+
+	for (int i = 0; i < WS_READAHEAD_STEPS; i++)
+		tiers->readahead.blocks[i] = 3;
+	for (uint32_t page = 0; page < 400; page++)
+		look(tiers, page, page % 40, ALL, &counts);
+	ok(tiers->relations[WS_TIER_RELATIONS - 1].pages == 90 && tiers->relations[0].pages == 10,
+	   "the relations that come last share an entry");
+	/* 31 relations of 10 pages read three blocks at a time, nine one */
+	is_within(counts.blocks[2][WHOLE], 31 * 10 * 3 + 90, 0, "and read nothing ahead");
+	for (uint32_t page = 0; page < 400; page += 40)
+		ws_twotier_forget(tiers, page);
+	is_int(tiers->relations[0].pages, 0, "an entry without pages is free");
+	look(tiers, 0, 77, ALL, NULL);
+	ok(tiers->relations[0].pages == 1 && tiers->relations[0].id.relation == 77,
+	   "and goes to the next relation");
+	free(tiers);
+}
+
+int
+main(void)
+{
+	plan(38);
+	test_sizes();
+	test_pairs();
+	test_sampled();
+	test_counts();
+	test_readahead();
+	test_relations();
+	return done();
+}
