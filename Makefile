@@ -17,6 +17,7 @@ OBJS = \
 	src/sample_events.o \
 	src/worker.o \
 	src/cache_advice.o \
+	src/memory_advice.o \
 	src/sample_life.o \
 	src/persist.o \
 	src/relsize.o \
@@ -24,12 +25,14 @@ OBJS = \
 	src/estimate.o \
 	src/sqlfuncs.o \
 	src/sqlviews.o \
+	src/sqlmemory.o \
 	src/sqlrelations.o \
 	$(PURE)
 
 # Plain C: these see no PostgreSQL header, so that the unit tests can link them alone.
-PURE_MODULES = sketch curve life heuristic history trend memory sizing stream \
-	sampler scans sweep advice hitcurve forecast statefile summary chart
+PURE_MODULES = sketch curve life heuristic history trend memory diskreads sizing stream \
+	sampler scans sweep pagecache readahead twotier division advice hitcurve forecast statefile \
+	summary chart
 PURE_HEADERS = pagehash segments
 PURE = $(PURE_MODULES:%=src/%.o)
 

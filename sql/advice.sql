@@ -13,3 +13,25 @@ SELECT working_set_reset() IS NOT NULL AS reset;
 SELECT DISTINCT predicted_hit_ratio, predicted_hit_ratio_without_scans,
        predicted_reads_per_second, read_factor, error, note
   FROM working_set_cache_advice;
+
+-- Memory advice: likewise, with fifteen sizes of memory, and what there is now
+
+\d working_set_memory_advice
+SELECT count(*), count(*) FILTER (WHERE present) AS present,
+       bool_and(setting = current_setting('shared_buffers')) FILTER (WHERE present) AS as_set
+  FROM working_set_memory_advice;
+SELECT DISTINCT page_cache_bytes, predicted_hit_ratio, predicted_os_hit_ratio, predicted_disk_reads_per_second,
+       predicted_disk_bytes_per_second, predicted_read_seconds_per_second, error, note IS NOT NULL AS noted
+  FROM working_set_memory_advice;
+SELECT size, setting, memory_bytes FROM working_set_memory_advice(2147483649);
+SELECT size, setting, memory_bytes, shared_buffers_bytes FROM working_set_memory_advice(2147483648, 134217728);
+SELECT count(*), count(*) FILTER (WHERE present) AS present, count(*) FILTER (WHERE setting = '130MB') AS as_asked
+  FROM working_set_memory_advice(NULL, 136314880);
+SELECT working_set_memory_advice(0);
+SELECT working_set_memory_advice(-1, -1);
+SELECT working_set_memory_advice(1073741824, 0);
+SELECT size, setting, page_cache_bytes FROM working_set_memory_advice(1073741824, 1073741824);
+\set VERBOSITY sqlstate
+SELECT working_set_memory_advice(-9223372036854775808);
+\set VERBOSITY default
+SELECT size, memory_bytes FROM working_set_memory_advice(9223372036854775807);

@@ -251,6 +251,58 @@ REVOKE ALL ON working_set_cache_advice FROM PUBLIC;
 GRANT SELECT ON working_set_cache_advice TO pg_monitor;
 
 --
+-- Memory advice
+--
+
+CREATE FUNCTION working_set_memory_advice(
+	memory bigint DEFAULT NULL,
+	shared_buffers bigint DEFAULT NULL,
+	OUT size text,
+	OUT setting text,
+	OUT memory_bytes bigint,
+	OUT shared_buffers_bytes bigint,
+	OUT page_cache_bytes bigint,
+	OUT predicted_hit_ratio double precision,
+	OUT predicted_os_hit_ratio double precision,
+	OUT predicted_disk_reads_per_second double precision,
+	OUT predicted_disk_bytes_per_second double precision,
+	OUT predicted_read_seconds_per_second double precision,
+	OUT error double precision,
+	OUT present boolean,
+	OUT note text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'ws_working_set_memory_advice'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 16;
+
+COMMENT ON FUNCTION working_set_memory_advice(bigint, bigint) IS
+'Row of the view working_set_memory_advice for a machine with "memory" bytes (NULL: all rows), and "shared_buffers" of so many bytes (NULL: those that cost least)';
+
+REVOKE ALL ON FUNCTION working_set_memory_advice(bigint, bigint) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION working_set_memory_advice(bigint, bigint) TO pg_monitor;
+
+CREATE VIEW working_set_memory_advice AS
+	SELECT * FROM working_set_memory_advice();
+
+COMMENT ON VIEW working_set_memory_advice IS
+'What clients would read from disk, by the last five minutes, with a quarter to four times the memory, best divided between shared_buffers and the kernel''s page cache, and with both as they are';
+COMMENT ON COLUMN working_set_memory_advice.size IS 'Memory with a unit';
+COMMENT ON COLUMN working_set_memory_advice.setting IS 'Value for shared_buffers';
+COMMENT ON COLUMN working_set_memory_advice.memory_bytes IS 'Memory of the machine or control group in bytes';
+COMMENT ON COLUMN working_set_memory_advice.shared_buffers_bytes IS 'Part of it for shared_buffers, in bytes';
+COMMENT ON COLUMN working_set_memory_advice.page_cache_bytes IS 'Part of it that is left for the kernel''s page cache, if all else takes what it takes now';
+COMMENT ON COLUMN working_set_memory_advice.predicted_hit_ratio IS 'Share of clients'' lookups that would find their page in shared buffers, 0 to 1';
+COMMENT ON COLUMN working_set_memory_advice.predicted_os_hit_ratio IS 'Share of the other lookups that would not wait for the disk, 0 to 1';
+COMMENT ON COLUMN working_set_memory_advice.predicted_disk_reads_per_second IS 'Times per second that clients would wait for the disk';
+COMMENT ON COLUMN working_set_memory_advice.predicted_disk_bytes_per_second IS 'Bytes per second that would be read from disk, readahead included';
+COMMENT ON COLUMN working_set_memory_advice.predicted_read_seconds_per_second IS 'Seconds per second that clients would wait for reads, or NULL without track_io_timing';
+COMMENT ON COLUMN working_set_memory_advice.error IS '95 % bound of the error of predicted_os_hit_ratio';
+COMMENT ON COLUMN working_set_memory_advice.present IS 'Whether the row is of the memory and shared_buffers that there are now';
+COMMENT ON COLUMN working_set_memory_advice.note IS 'Why the row is not reliable, or NULL if it is';
+
+REVOKE ALL ON working_set_memory_advice FROM PUBLIC;
+GRANT SELECT ON working_set_memory_advice TO pg_monitor;
+
+--
 -- Relations and databases of the working set
 --
 

@@ -24,6 +24,7 @@
 #include "counters.h"
 #include "estimate.h"
 #include "guc.h"
+#include "memory_advice.h"
 #include "probe.h"
 #include "relsize.h"
 #include "sample_life.h"
@@ -135,6 +136,7 @@ static void
 on_evict(uint32 page)
 {
 	ws_sweep_forget(sim.sweep, page);
+	ws_memory_advice_forget(page);
 	ws_sample_life_forget(page);
 }
 
@@ -202,6 +204,7 @@ check_resident(void)
 	bool	   *dirty = palloc(sampler->capacity * sizeof(bool));
 
 	(void) ws_probe_resident(sampler->samples, sampler->capacity, resident, dirty);
+	ws_memory_advice_dirty(dirty);
 	LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
 	for (uint32 i = 0; i < sampler->capacity; i++)
 		sampler->samples[i].resident = resident[i] && sampler->samples[i].touched != 0;
@@ -226,6 +229,7 @@ care_for_table(int64 now)
 	sim.dropped = sim.recent.counted.dropped;
 	resize_sweeps(RATE_FOLLOWS);
 	simulate_mature();
+	ws_memory_advice_care(sim.shift, sim.rate, now);
 }
 
 /* An event, and what is found out about it. */
@@ -303,10 +307,20 @@ simulate(const Seen *seen)
 	const WsEvent *event = &seen->event;
 	uint32		cold;
 	uint32		missed = ws_sweep_access(sim.sweep, &seen->access, &cold);
+	bool		counted = seen->class != WS_CLASS_MAINTENANCE && event->kind != WS_EVENT_EXTEND &&
+		(seen->known || event->kind != WS_EVENT_HIT);
+	WsTierAccess access = {
+		.page = seen->access.page,
+		.stratum = ws_hash_stratum(seen->hash, ws_shared->log2m),
+		.group = group,
+		.id = event->page,
+		.missed = missed,
+		.run = event->run >= WS_RUN_SCAN,
+		.new = event->kind == WS_EVENT_EXTEND
+	};
 
-	if (seen->class == WS_CLASS_MAINTENANCE)
-		return;
-	if (event->kind == WS_EVENT_EXTEND || (!seen->known && event->kind == WS_EVENT_HIT))
+	ws_memory_advice_access(&access, counted);
+	if (!counted)
 		return;
 
 	tally->weight = weight;
@@ -405,6 +419,7 @@ begin_sample(bool empty)
 		sim.scans = allocate(ws_scans_size());
 	}
 	ws_sweep_init(sim.sweep, sampler->capacity);
+	ws_memory_advice_begin(sampler->capacity);
 	memset(&sim.follower, 0, sizeof(sim.follower));
 	memset(&sim.differences, 0, sizeof(sim.differences));
 	ws_scans_init(sim.scans, NBuffers);

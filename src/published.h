@@ -13,6 +13,7 @@
 #include "datatype/timestamp.h"
 
 #include "advice.h"
+#include "division.h"
 #include "history.h"
 #include "memory.h"
 #include "sizing.h"
@@ -21,6 +22,20 @@
 
 /* Seconds of data that a recommendation needs. */
 #define WS_COLLECTING_SECONDS	60
+
+/* Both caches of the machine. */
+typedef struct WsMemoryAdvice
+{
+	WsTierTable table;			/* nbuffers is 0: nothing is known, */
+	char		reason[192];	/* and why; or empty: not yet */
+	double		cache;			/* bytes that the page cache has */
+	uint32		readahead;		/* of the device, in kB */
+	WsPair		present;		/* predicted for the sizes that there are; */
+	double		disk_blocks;	/* blocks a second really read; or NaN: not
+								 * known, */
+	char		unchecked[128]; /* and why; or empty: not yet */
+	double		difference;		/* ws_division_difference() of these */
+} WsMemoryAdvice;
 
 typedef struct WsPublished
 {
@@ -61,6 +76,7 @@ typedef struct WsPublished
 	WsMemory	memory;
 	WsAdviceTable table;		/* no seconds: no cache advice */
 	char		doubt[256];		/* why there is no such table; or empty */
+	WsMemoryAdvice both;
 } WsPublished;
 
 /* Under WsShared.lock. */

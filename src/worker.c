@@ -39,6 +39,7 @@
 #include "guc.h"
 #include "heuristic.h"
 #include "hitcurve.h"
+#include "memory_advice.h"
 #include "persist.h"
 #include "probe.h"
 #include "published.h"
@@ -302,6 +303,7 @@ publish(void)
 	ws_cache_advice_make(&p);
 	check_forecasts(&p.table, now, p.since);
 	ws_memory_read("", &p.memory);
+	ws_memory_advice_make(&p);
 	if (p.recommends)
 	{
 		row.working_set = p.pages;

@@ -408,6 +408,7 @@ my %errors = (
 	working_set_break_even => '22003 22023',
 	working_set_recommendation => '55000',
 	working_set_cache_advice => '55000',
+	working_set_memory_advice => '22023 55000',
 	working_set_relations => '22023 55000',
 	working_set_databases => '22023 55000',
 	working_set_history => '55000',

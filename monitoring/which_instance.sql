@@ -1,0 +1,92 @@
+-- which_instance.sql - which of these machines is enough for this load, and what does it cost?
+--
+--   psql -v file=instances.csv -f monitoring/which_instance.sql
+--
+-- The file has one machine in each line, without a header; what follows the price may be empty:
+--
+--   name,memory,price a month,price of a million reads,limit of reads a second
+--   db.m.large,8GB,130,0.20,3000
+--
+-- For each machine working_set_memory_advice() divides the memory and predicts what the load of
+-- the last five minutes would read from disk.  A machine is good enough if it reads no more than
+-- the variable `reads' a second (by default what the server reads now), waits for no more than
+-- `seconds' in a second (by default anything), and stays below its own limit.  The cheapest of
+-- these is marked.  Prices are in any currency.
+--
+-- It is for any PostgreSQL from 15 on, primary or standby, any schema that the extension is in,
+-- and any member of pg_monitor; nothing is created in the database.
+
+\set ON_ERROR_STOP on
+\if :{?file}
+	\set ws_csv `cat :'file'`
+\else
+	\echo 'Say which machines there are: psql -v file=instances.csv -f which_instance.sql'
+	\quit
+\endif
+\if :{?reads}
+\else
+	\set reads ''
+\endif
+\if :{?seconds}
+\else
+	\set seconds ''
+\endif
+
+\set ws_quiet :QUIET
+\set QUIET on
+BEGIN READ ONLY;
+-- nobody's objects but the server's, and those of the extension by their schema
+SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true) AS path \gset ws_
+SELECT (SELECT quote_ident(n.nspname) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+         WHERE e.extname = 'working_set') AS ws_schema \gset
+\if :{?ws_schema}
+\else
+	ROLLBACK;
+	\set QUIET :ws_quiet
+	\echo 'The extension working_set is not installed in this database.'
+	\quit
+\endif
+
+WITH line AS (
+	SELECT string_to_array(line, ',') AS f
+	  FROM regexp_split_to_table(:'ws_csv', E'\r?\n') line
+	 WHERE line ~ '[^[:space:]]'
+), machine AS (
+	SELECT btrim(f[1]) AS name,
+	       pg_size_bytes(btrim(f[2])) AS memory,
+	       nullif(btrim(f[3]), '')::numeric AS price,
+	       coalesce(nullif(btrim(f[4]), '')::numeric, 0) AS million,
+	       nullif(btrim(f[5]), '')::float8 AS most
+	  FROM line
+), bound AS (
+	SELECT coalesce(nullif(:'reads', '')::float8, now.predicted_disk_reads_per_second) AS reads,
+	       coalesce(nullif(:'seconds', '')::float8, 'infinity') AS seconds
+	  FROM :ws_schema.working_set_memory_advice now
+	 WHERE now.present
+), predicted AS (
+	SELECT m.*, a.*,
+	       a.predicted_disk_reads_per_second AS reads,
+	       m.price + (a.predicted_disk_reads_per_second * 86400 * 365 / 12 / 1e6)::numeric * m.million AS cost
+	  FROM machine m, LATERAL :ws_schema.working_set_memory_advice(m.memory) a
+), judged AS (
+	SELECT p.*, p.reads <= least(b.reads, p.most) AND coalesce(p.predicted_read_seconds_per_second, 0) <= b.seconds AS enough
+	  FROM predicted p, bound b
+)
+SELECT name AS machine,
+       pg_size_pretty(memory) AS memory,
+       setting AS shared_buffers,
+       round((1 - (1 - predicted_hit_ratio) * (1 - predicted_os_hit_ratio))::numeric, 4) AS cached,
+       round(reads::numeric) AS "reads/s",
+       round((predicted_disk_bytes_per_second / 1048576)::numeric, 1) AS "MB/s",
+       round(predicted_read_seconds_per_second::numeric, 2) AS "waiting s/s",
+       round(cost, 2) AS "a month",
+       CASE WHEN enough AND cost = min(cost) FILTER (WHERE enough) OVER () THEN 'cheapest that is enough'
+            WHEN enough THEN 'enough'
+            WHEN reads > most THEN 'above its limit of reads'
+            WHEN NOT enough THEN 'reads too much'
+            ELSE '' END AS verdict,
+       coalesce(note, '') AS note
+  FROM judged
+ ORDER BY cost, memory;
+COMMIT;
+\set QUIET :ws_quiet

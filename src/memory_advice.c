@@ -1,0 +1,311 @@
+/*
+ * memory_advice.c
+ *		Simulating the page cache, and measuring reads; see memory_advice.h.
+ *
+ * How large the page cache is.  It has what it takes and what is free, less the
+ * part of shared buffers that no page has used yet.  With memory in huge pages
+ * all of shared buffers is taken from the beginning.  Simulated page caches are
+ * multiples of that size, or of a quarter of the memory if that is more.
+ *
+ * What is really read.  The kernel counts bytes by process (diskreads.h), for
+ * whatever purpose.  Of these the share belongs to clients that their misses
+ * have of all.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+
+#include "compat.h"
+#include "counters.h"
+#include "diskreads.h"
+#include "division.h"
+#include "memory_advice.h"
+#include "probe.h"
+#include "relsize.h"
+#include "shared.h"
+
+#define BUCKETS			6
+#define BUCKET_MS		60000
+#define MEASURE_MS		10000	/* from one look at what is read to the next */
+#define SURVEY_MS		30000	/* from one survey to the next */
+#define SIZE_FOLLOWS	0.05	/* share of a change followed each second */
+#define SIZE_JUMPS		(1 / 4.0)	/* larger ones are followed at once */
+#define LEAST_SHARE		(1 / 4.0)	/* of memory: the unit of page caches */
+#define CHECK_SECONDS	150		/* of counts, to check a prediction */
+#define MUCH_AHEAD		1.02	/* blocks for a wait, to learn from them */
+
+/* Counts of a minute. */
+typedef struct Bucket
+{
+	WsTierCounts counts;
+	double		seconds;		/* of which the following is known: */
+	double		blocks;			/* really read from disk */
+	double		reads[WS_NKINDS];	/* that shared buffers asked for */
+} Bucket;
+
+/* Private to the worker.  Times are in ms of the monotonic clock. */
+typedef struct Simulation
+{
+	WsTwoTier  *tiers;
+	bool	   *dirty;			/* by entry of the sample table */
+	uint32		entries;
+	double		wanted;			/* size 1 of the page caches in bytes, */
+	double		bytes;			/* and what they have */
+	bool		learned;		/* is the readahead known? */
+	Bucket		buckets[BUCKETS];
+	int			bucket;			/* the present one */
+	int64		bucket_end;
+	int64		since;			/* value of WsShared.since */
+	int64		surveyed_at;
+	int64		measured_at;	/* 0: not yet */
+	WsDiskReads disk;			/* at that time, */
+	WsCounters	counted;		/* and the counters */
+	WsDifferences differences;	/* of the page cache's hit ratio */
+} Simulation;
+
+static Simulation *sim;			/* NULL: there is no sample */
+
+void
+ws_memory_advice_begin(uint32 entries)
+{
+	WsTwoTier  *tiers;
+	bool	   *dirty;
+
+	if (entries == 0)
+		return;
+	if (sim == NULL)
+	{
+		sim = MemoryContextAlloc(TopMemoryContext, sizeof(Simulation));
+		sim->tiers = (WsTwoTier *)
+			TYPEALIGN(64, MemoryContextAlloc(TopMemoryContext, ws_twotier_size(entries) + 64));
+		sim->dirty = MemoryContextAlloc(TopMemoryContext, entries * sizeof(bool));
+	}
+	tiers = sim->tiers;
+	dirty = sim->dirty;
+	memset(sim, 0, sizeof(*sim));
+	memset(dirty, 0, entries * sizeof(bool));
+	ws_twotier_init(tiers, entries, BLCKSZ);
+	sim->tiers = tiers;
+	sim->dirty = dirty;
+	sim->entries = entries;
+}
+
+void
+ws_memory_advice_access(const WsTierAccess *access, bool counted)
+{
+	if (sim && sim->bytes > 0)
+		ws_twotier_access(sim->tiers, access,
+						  counted ? &sim->buckets[sim->bucket].counts : NULL);
+}
+
+void
+ws_memory_advice_forget(uint32 entry)
+{
+	if (sim == NULL)
+		return;
+	ws_twotier_forget(sim->tiers, entry);
+	sim->dirty[entry] = false;
+}
+
+/* A page that is dirty no more was written. */
+void
+ws_memory_advice_dirty(const bool *dirty)
+{
+	for (uint32 i = 0; sim && i < sim->entries; i++)
+	{
+		if (sim->dirty[i] && !dirty[i])
+			ws_twotier_write(sim->tiers, i);
+		sim->dirty[i] = dirty[i];
+	}
+}
+
+/* What was really read since the last time. */
+static void
+measure(int64 now)
+{
+	Bucket	   *bucket = &sim->buckets[sim->bucket];
+	WsDiskReads before = sim->disk;
+	WsCounters	c;
+
+	ws_disk_reads("", PostmasterPid, &sim->disk);
+	(void) ws_counters_read(&c, 0, NULL);
+	if (sim->measured_at != 0 && before.known && sim->disk.known)
+	{
+		bucket->seconds += (now - sim->measured_at) / 1000.0;
+		bucket->blocks += (double) (sim->disk.bytes - before.bytes) / BLCKSZ;
+		for (int kind = 0; kind < WS_NKINDS; kind++)
+			bucket->reads[kind] += (double) c.reads[kind] - sim->counted.reads[kind];
+	}
+	sim->counted = c;
+	sim->measured_at = now;
+}
+
+/* How much of the relations is cached? */
+static void
+survey(int64 now)
+{
+	sim->surveyed_at = now;
+	for (int i = 0; i < WS_TIER_RELATIONS; i++)
+	{
+		WsTierRelation *relation = &sim->tiers->relations[i];
+
+		if (relation->pages > 0)
+			relation->blocks = ws_relation_blocks(&relation->id);
+	}
+	ws_twotier_survey(sim->tiers);
+}
+
+static void
+forget_counts(int64 now)
+{
+	memset(sim->buckets, 0, sizeof(sim->buckets));
+	memset(&sim->differences, 0, sizeof(sim->differences));
+	sim->since = ws_shared_since();
+	sim->measured_at = 0;
+	sim->bucket_end = now + BUCKET_MS;
+	measure(now);
+}
+
+static void
+next_bucket(int64 now)
+{
+	for (int i = 0; now >= sim->bucket_end && i < BUCKETS; i++)
+	{
+		sim->bucket = (sim->bucket + 1) % BUCKETS;
+		memset(&sim->buckets[sim->bucket], 0, sizeof(Bucket));
+		sim->bucket_end += BUCKET_MS;
+	}
+	if (now >= sim->bucket_end)
+		sim->bucket_end = now + BUCKET_MS;
+}
+
+void
+ws_memory_advice_care(uint32 shift, double rate, int64 now)
+{
+	if (sim == NULL || sim->wanted <= 0)
+		return;
+	if (fabs(log(sim->wanted / fmax(sim->bytes, 1))) > SIZE_JUMPS)
+	{
+		sim->bytes = sim->wanted;
+		forget_counts(now);
+	}
+	if (sim->since != ws_shared_since())
+		forget_counts(now);
+	sim->bytes += SIZE_FOLLOWS * (sim->wanted - sim->bytes);
+	ws_twotier_resize(sim->tiers, shift, rate, sim->bytes);
+	if (now - sim->measured_at >= MEASURE_MS)
+		measure(now);
+	next_bucket(now);
+	if (now - sim->surveyed_at >= SURVEY_MS)
+		survey(now);
+}
+
+/* Bytes that the page cache has, if all of shared buffers is in use. */
+static double
+page_cache(const WsMemory *memory)
+{
+	double		unused = ((double) NBuffers - ws_probe_entries()) * BLCKSZ;
+
+	return fmax((double) memory->room - (memory->huge ? 0 : unused), 0);
+}
+
+/* Blocks a second that clients really read; NaN if not known for long. */
+static double
+measured_blocks(void)
+{
+	double		seconds = 0;
+	double		blocks = 0;
+	double		reads[WS_NKINDS] = {0};
+
+	for (int i = 0; i < BUCKETS; i++)
+	{
+		seconds += sim->buckets[i].seconds;
+		blocks += sim->buckets[i].blocks;
+		for (int kind = 0; kind < WS_NKINDS; kind++)
+			reads[kind] += sim->buckets[i].reads[kind];
+	}
+	if (seconds < CHECK_SECONDS)
+		return NAN;
+	return blocks / seconds * reads[WS_CLIENT] / fmax(reads[WS_CLIENT] + reads[WS_MAINTENANCE], 1);
+}
+
+/* Simulate the readahead that the device of the data directory has. */
+static void
+learn_readahead(void)
+{
+	uint32		kilobytes = ws_readahead_kilobytes("", DataDir);
+	void	   *work;
+
+	if (sim->learned && kilobytes == sim->tiers->readahead.kilobytes)
+		return;
+	sim->learned = true;
+	work = palloc(ws_readahead_work_size());
+	ws_readahead_learn(&sim->tiers->readahead, kilobytes, BLCKSZ, work);
+	pfree(work);
+}
+
+/* Why there is no prediction; NULL if there may be one. */
+static const char *
+why_not(const WsPublished *p)
+{
+	const char *direct = GetConfigOption("debug_io_direct", true, false);
+
+	if (sim == NULL)
+		return "working_set.sample_pages is 0";
+	if (direct && strstr(direct, "data"))
+		return "the server reads past the page cache (debug_io_direct)";
+	if (p->memory.limit == 0)
+		return p->memory.reason;
+	if (!p->memory.room_known)
+		return "the size of the page cache is not known";
+	return NULL;
+}
+
+void
+ws_memory_advice_make(WsPublished *p)
+{
+	static WsTierCounts sum;
+	WsMemoryAdvice *advice = &p->both;
+	const char *reason = why_not(p);
+	double		cache = page_cache(&p->memory);
+	double		limit = (double) p->memory.limit;
+	WsTierFacts facts = {
+		.counts = &sum,
+		.advice = &p->table,
+		.shared_buffers = (double) NBuffers * BLCKSZ
+	};
+
+	advice->cache = cache;
+	advice->disk_blocks = advice->difference = NAN;
+	strlcpy(advice->reason, reason ? reason : "", sizeof(advice->reason));
+	if (sim)
+		sim->wanted = reason ? 0 : fmax(cache, limit * LEAST_SHARE);
+	if (reason)
+		return;
+	learn_readahead();
+	advice->readahead = sim->tiers->readahead.kilobytes;
+	if (sim->since != p->since)
+		return;
+
+	memset(&sum, 0, sizeof(sum));
+	for (int i = 0; i < BUCKETS; i++)
+		ws_tier_counts_add(&sum, &sim->buckets[i].counts);
+	facts.cache = sim->bytes;
+	facts.other = limit - cache - facts.shared_buffers;
+	facts.off = ws_mean_difference(&sim->differences);
+	ws_division_table(&facts, &advice->table);
+	if (!sim->disk.known)
+		strlcpy(advice->unchecked, sim->disk.reason, sizeof(advice->unchecked));
+	advice->disk_blocks = measured_blocks();
+	if (ws_division_predict(&advice->table, facts.shared_buffers, cache, &advice->present))
+		advice->difference = ws_division_difference(&advice->present, advice->disk_blocks);
+	ws_note_difference(&sim->differences, advice->difference, ws_shared_clock_ms());
+	if (!isnan(advice->difference) &&
+		advice->present.blocks > MUCH_AHEAD * advice->present.waits)
+		ws_readahead_follow(&sim->tiers->readahead, advice->present.blocks - advice->present.waits,
+							advice->disk_blocks - advice->present.waits);
+}

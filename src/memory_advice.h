@@ -1,0 +1,33 @@
+/*
+ * memory_advice.h
+ *		The worker's part that simulates the kernel's page cache behind the
+ *		sweeps, measures what the server really reads from disk, and predicts
+ *		what other sizes of both caches would.
+ *
+ * The counts are of the last five to six minutes, those of the cache advice and
+ * up to a minute more.
+ */
+#ifndef WS_MEMORY_ADVICE_H
+#define WS_MEMORY_ADVICE_H
+
+#include "published.h"
+
+/* Start over, for so many entries of the sample table; 0: there is none. */
+extern void ws_memory_advice_begin(uint32 entries);
+
+/* A sampled page is accessed (twotier.h); counted: a client asks for it. */
+extern void ws_memory_advice_access(const WsTierAccess *access, bool counted);
+
+/* The entry of the sample table may be another page's next time. */
+extern void ws_memory_advice_forget(uint32 entry);
+
+/* Which pages of the sample table are dirty in shared buffers now? */
+extern void ws_memory_advice_dirty(const bool *dirty);
+
+/* Once a second: pages of strata from shift are simulated, one in 1/rate. */
+extern void ws_memory_advice_care(uint32 shift, double rate, int64 now);
+
+/* Predict, from the cache advice and the memory in p. */
+extern void ws_memory_advice_make(WsPublished *p);
+
+#endif							/* WS_MEMORY_ADVICE_H */

@@ -1,0 +1,193 @@
+/*
+ * sqlmemory.c
+ *		The rows of working_set_memory_advice.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+#include "published.h"
+#include "shared.h"
+#include "sqlfuncs.h"
+
+/* Sizes of memory, as multiples of what the server has. */
+static const double factors[] = {
+	0.25, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4
+};
+
+#define MUCH_READ_AHEAD	1.5		/* blocks for each one that is waited for */
+
+typedef struct Advice
+{
+	WsReport	report;
+	const WsMemoryAdvice *both;
+	bool		known;
+	const char *doubt;			/* why no row is reliable; or NULL */
+	double		wait;			/* seconds for the disk; NaN: not known */
+} Advice;
+
+/* What the page cache's hit ratio may be off by before a check fails. */
+static bool
+is_off(const WsMemoryAdvice *both)
+{
+	return fabs(both->difference) > Max(both->present.error, WS_DIVISION_TOLERANCE);
+}
+
+static const char *
+get_doubt(const Advice *a)
+{
+	const WsMemoryAdvice *both = a->both;
+	const WsPublished *p = &a->report.last;
+
+	if (!ws_tracking())
+		return ws_tracking_reason();
+	if (both->reason[0] != '\0')
+		return both->reason;
+	if (!a->known)
+		return "there is too little data yet";
+	if (a->report.late)
+		return psprintf("the background worker has not reported since %s",
+						timestamptz_to_str(p->computed_at));
+	if (!p->table.sure)
+		return p->doubt[0] != '\0' ? p->doubt : "too few pages are sampled";
+	if (both->unchecked[0] != '\0')
+		return psprintf("not checked, because reads from disk cannot be measured: %s", both->unchecked);
+	if (isnan(both->disk_blocks))
+		return "not checked yet: reads from disk are being measured";
+	if (is_off(both))
+		return psprintf("for the present sizes %.0f blocks a second from disk were predicted and %.0f read",
+						both->present.blocks, both->disk_blocks);
+	return NULL;
+}
+
+static void
+get_advice(Advice *a)
+{
+	const WsPublished *p = &a->report.last;
+	double		ms;
+
+	ws_require_preloaded();
+	ws_published_read(&a->report);
+	a->both = &p->both;
+	a->known = ws_tracking() && p->since == ws_shared_since() && a->both->table.nbuffers > 0;
+	a->doubt = get_doubt(a);
+	/* the average is of both kinds of reads, as they come at present */
+	ms = ws_read_ms();
+	a->wait = ms / 1000 / (1 - a->both->present.cache_hit_ratio + WS_DIVISION_COPY);
+}
+
+/* Bytes, at most all that fit. */
+static Datum
+to_bytes(double bytes)
+{
+	return Int64GetDatum(bytes < (double) PG_INT64_MAX ? (int64) bytes : PG_INT64_MAX);
+}
+
+static const char *
+pretty(double bytes)
+{
+	return TextDatumGetCString(DirectFunctionCall1(pg_size_pretty, to_bytes(bytes)));
+}
+
+/* Why a row is not reliable, or NULL. */
+static const char *
+get_note(const Advice *a, const WsPair *pair, bool present)
+{
+	const WsMemoryAdvice *both = a->both;
+
+	if (a->known && pair == NULL)
+		return "outside the sizes that are simulated";
+	if (a->doubt)
+		return a->doubt;
+	if (pair->cache <= 0)
+		return psprintf("nothing is left for the page cache: all else takes %s",
+						pretty(both->table.other));
+	if (pair->cache > both->table.caches[WS_TIER_CACHES - 1])
+		return "the page cache is larger than those that are simulated";
+	if (pair->error >= 2 * WS_DIVISION_TOLERANCE)
+		return "too little has been read for a page cache of this size";
+	if (present && pair->blocks > MUCH_READ_AHEAD * pair->waits)
+		return psprintf("for each block that is needed %.1f are read: the device reads ahead up to %u kB",
+						pair->blocks / pair->waits, both->readahead);
+	return NULL;
+}
+
+/* Sizes of memory and of shared buffers, 0 if not known; the prediction. */
+static void
+add_pair(WsRow *row, const Advice *a, double memory, double buffers, const WsPair *pair,
+		 bool present)
+{
+	bool		known = pair != NULL;
+	char		setting[32];
+
+	ws_format_setting(buffers, setting, sizeof(setting));
+	ws_row_add_text(row, memory > 0 ? pretty(memory) : NULL);
+	ws_row_add_text(row, buffers > 0 ? setting : NULL);
+	ws_row_add(row, memory > 0, to_bytes(memory));
+	ws_row_add(row, buffers > 0, to_bytes(buffers));
+	ws_row_add(row, known, to_bytes(known ? pair->cache : 0));
+	ws_row_add_number(row, known, known ? pair->hit_ratio : 0);
+	ws_row_add_number(row, known, known ? pair->cache_hit_ratio : 0);
+	ws_row_add_number(row, known, known ? pair->waits : 0);
+	ws_row_add_number(row, known, known ? pair->blocks * BLCKSZ : 0);
+	ws_row_add_number(row, known, known ? (pair->waits + WS_DIVISION_COPY * pair->reads) * a->wait : 0);
+	ws_row_add_number(row, known, known ? pair->error : 0);
+	ws_row_add(row, true, BoolGetDatum(present));
+	ws_row_add_text(row, get_note(a, pair, present));
+}
+
+/* So much memory, with so much for shared buffers; NaN: the best division. */
+static void
+add_memory(WsRow *row, const Advice *a, double memory, double buffers)
+{
+	const WsTierTable *table = &a->both->table;
+	WsPair		pair = {0};
+	bool		found;
+
+	if (isnan(buffers))
+		found = a->known && ws_division_best(table, memory, &pair);
+	else
+		found = a->known && ws_division_predict(table, buffers, memory - table->other - buffers, &pair);
+	if (isnan(buffers))
+		buffers = found ? pair.buffers : 0;
+	add_pair(row, a, memory, buffers, found ? &pair : NULL, false);
+	ws_row_end(row);
+}
+
+WS_FUNCTION(ws_working_set_memory_advice)
+{
+	double		memory = PG_ARGISNULL(0) ? NAN : (double) PG_GETARG_INT64(0);
+	double		buffers = PG_ARGISNULL(1) ? NAN : (double) PG_GETARG_INT64(1);
+	Advice		a;
+	double		limit;
+	WsRow		row;
+
+	if (memory <= 0)
+		WS_REJECT("memory must be greater than zero");
+	if (buffers <= 0)
+		WS_REJECT("shared_buffers must be greater than zero");
+	get_advice(&a);
+	limit = (double) a.report.last.memory.limit;
+	ws_row_begin(&row, fcinfo);
+	if (!isnan(memory))
+	{
+		add_memory(&row, &a, memory, buffers);
+		return (Datum) 0;
+	}
+	for (size_t i = 0; i < lengthof(factors); i++)
+	{
+		if (factors[i] == 1)
+		{
+			add_pair(&row, &a, limit, (double) NBuffers * BLCKSZ,
+					 a.known && a.both->present.buffers > 0 ? &a.both->present : NULL, true);
+			ws_row_end(&row);
+		}
+		add_memory(&row, &a, factors[i] == 1 ? limit : floor(factors[i] * limit / BLCKSZ) * BLCKSZ,
+				   buffers);
+	}
+	return (Datum) 0;
+}

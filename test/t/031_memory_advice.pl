@@ -1,0 +1,166 @@
+# The memory advice on a server: rows that agree with each other, with the cache advice and with
+# the function of a pair; reads from disk that the prediction is compared with; and why there is no
+# prediction.  The clock is the test's.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use clock;
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+# in a chroot, this process may be in a control group that is not to be seen
+plan skip_all => 'no control groups are mounted here'
+  unless !-e '/proc/self/cgroup' || slurp_file('/proc/self/mountinfo') =~ / - cgroup/;
+
+my $clock = clock->new;
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->append_conf(
+	'postgresql.conf', q{
+shared_preload_libraries = 'working_set'
+working_set.interval = 1
+shared_buffers = '16MB'
+autovacuum = off
+fsync = off
+});
+$clock->lend(sub { $node->start });
+$node->safe_psql('postgres', q{
+	CREATE EXTENSION working_set;
+	CREATE TABLE pages AS SELECT g AS id, repeat('x', 1000) AS filler FROM generate_series(1, 21000) g;
+	ALTER TABLE pages ADD PRIMARY KEY (id);
+	VACUUM (FREEZE, ANALYZE) pages;
+	CHECKPOINT;
+});
+my $file = $node->data_dir . '/' . $node->safe_psql('postgres', q{SELECT pg_relation_filepath('pages')});
+
+# Look-ups by key, all keys alike: 24 MB of pages.
+sub look_up
+{
+	$node->safe_psql('postgres', q{
+		SET enable_seqscan = off;
+		SET enable_bitmapscan = off;
+		SET enable_hashjoin = off;
+		SET enable_mergejoin = off;
+		SELECT sum(length(filler))
+		  FROM (SELECT 1 + floor(21000 * random())::int AS key FROM generate_series(1, 10000) OFFSET 0) AS wanted,
+		       LATERAL (SELECT filler FROM pages WHERE id = key) AS p});
+	return;
+}
+
+# Five minutes and some, in steps of the worker's counts.
+sub five_minutes
+{
+	my ($before) = @_;
+	for (1 .. 34)
+	{
+		$before->() if $before;
+		look_up();
+		$clock->let_pass($node, 10);
+	}
+	return;
+}
+
+sub doubt { return $node->safe_psql('postgres', 'SELECT coalesce(note, \'\') FROM working_set_memory_advice WHERE present') }
+
+# ---- at first
+is(doubt(), 'there is too little data yet', 'at first there is too little data');
+
+# ---- all that is not in shared buffers is in the page cache
+look_up();
+$clock->let_pass($node, 61);
+five_minutes();
+is($node->safe_psql('postgres', q{
+	SELECT abs(m.predicted_hit_ratio - c.predicted_hit_ratio) < 1e-9, m.predicted_hit_ratio BETWEEN 0.4 AND 0.9,
+	       m.memory_bytes = r.memory_limit_bytes, m.shared_buffers_bytes = r.shared_buffers_bytes,
+	       m.page_cache_bytes > 0, m.error BETWEEN 0 AND 1, m.predicted_read_seconds_per_second IS NULL
+	  FROM working_set_memory_advice m, working_set_cache_advice c, working_set_recommendation r
+	 WHERE m.present AND c.size_factor = 1}), 't|t|t|t|t|t|t', 'the row of what there is agrees with the other views');
+# (another program of the machine may need the memory)
+is($node->safe_psql('postgres', q{
+	SELECT count(*) FROM (
+	  SELECT predicted_disk_reads_per_second > 1.02 * lag(predicted_disk_reads_per_second) OVER (ORDER BY memory_bytes) + 1 AS rises,
+	         shared_buffers_bytes > 0.75 * (shared_buffers_bytes + page_cache_bytes) AS too_large,
+	         setting IS NULL AND predicted_hit_ratio IS NOT NULL AS nameless
+	    FROM working_set_memory_advice WHERE NOT present AND predicted_hit_ratio IS NOT NULL) best
+	 WHERE rises OR too_large OR nameless}), 0, 'more memory does not read more from disk, and both caches have a part');
+is($node->safe_psql('postgres', q{
+	SELECT count(*), count(*) FILTER (WHERE (f.setting, f.page_cache_bytes, f.predicted_os_hit_ratio, CASE WHEN NOT v.present THEN f.note END)
+	                                         IS DISTINCT FROM (v.setting, v.page_cache_bytes, v.predicted_os_hit_ratio, CASE WHEN NOT v.present THEN v.note END))
+	  FROM working_set_memory_advice v, working_set_memory_advice(v.memory_bytes, CASE WHEN v.present THEN v.shared_buffers_bytes END) f}),
+	'16|0', 'the function of a pair says the same');
+is($node->safe_psql('postgres', q{
+	SELECT note FROM working_set_memory_advice(2000000000::bigint * 1000000, 1000000000::bigint * 1000000)}),
+	'outside the sizes that are simulated', 'and nothing of what is not simulated');
+is($node->safe_psql('postgres', q{
+	SELECT count(*) FROM working_set_memory_advice WHERE present AND predicted_disk_reads_per_second < 20 AND coalesce(note, '') !~ 'were predicted'}),
+	1, 'nearly nothing is read from disk, neither predicted nor really') or diag($node->safe_psql('postgres', 'SELECT predicted_disk_reads_per_second, note FROM working_set_memory_advice WHERE present'));
+
+# ---- which machine
+my $machines = PostgreSQL::Test::Utils::tempdir() . '/machines.csv';
+append_to_file($machines, "tiny, 30MB, 1\r\n\nsmall, 4GB, 50, 0.2, 5\nlarge,64GB,800,,\nmiddle,16GB,200,0.2,\n");
+sub which
+{
+	my @options = @_;
+	my ($out, $err) = ('', '');
+	my $ok = IPC::Run::run([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), @options, '-f', 'monitoring/which_instance.sql' ], '>', \$out, '2>', \$err);
+	return $ok ? $out : "failed: $err";
+}
+my $answer = which('-v', "file=$machines", '-v', 'reads=100');
+like($answer, qr/^tiny\|30 MB\|\|\|\|\|\|\|\|outside.*\n?/m, 'a machine that is too small is not known');
+like($answer, qr/^small\|4096 MB\|\d+MB\|[01][.]\d+\|\d+\|[\d.]+\|\|5\d[.]\d\d\|cheapest that is enough\|/m, 'the cheapest that is enough is marked')
+  or diag($answer);
+like($answer, qr/^middle\|.*\|enough\|.*\nlarge\|64 GB\|.*\|800[.]00\|enough\|/m, 'others are enough, too, in the order of what they cost');
+unlike(which('-v', "file=$machines", '-v', 'reads=-1'), qr/cheapest/, 'nothing is less than nothing');
+like(which(), qr/^Say which machines there are/, 'without a list it asks for one');
+append_to_file($machines, "bad,many,1\n");
+like(which('-v', "file=$machines"), qr/^failed: .*ERROR: .*many/s, 'and a bad one is an error');
+like(which('-v', "file=$machines", '-d', $node->connstr('template1')), qr/^The extension working_set is not installed/, 'so is a database without the extension');
+
+# ---- and now it is not, whatever is predicted
+sub evict
+{
+	system_or_bail('sync', $file);
+	run_command([ 'dd', "of=$file", 'oflag=nocache', 'conv=notrunc', 'count=0' ]);
+	return;
+}
+
+sub really_read
+{
+	my ($read) = slurp_file('/proc/self/io') =~ /^read_bytes: (\d+)/m;
+	return $read;
+}
+
+SKIP: {
+	evict();
+	my $before = really_read();
+	slurp_file($file);
+	skip 'the files of the server are not on a disk', 1 if really_read() == $before;
+	five_minutes(\&evict);
+	like(doubt(), qr/^for the present sizes \d+ blocks a second from disk were predicted and \d+ read$/, 'a prediction that fails is not sure');
+	$node->safe_psql('postgres', 'SELECT working_set_reset()');
+	is(doubt(), 'there is too little data yet', 'a reset forgets it');
+}
+
+# ---- no prediction
+$node->append_conf('postgresql.conf', "working_set.enabled = off");
+$node->reload;
+$node->poll_query_until('postgres', 'SELECT NOT tracking FROM working_set_info') or die 'it tracks';
+is(doubt(), 'working_set.enabled is off', 'what is not tracked is not predicted');
+$node->append_conf('postgresql.conf', "working_set.enabled = on\nworking_set.sample_pages = 0");
+$clock->lend(sub { $node->restart });
+$node->poll_query_until('postgres', q{SELECT note = 'working_set.sample_pages is 0' FROM working_set_memory_advice WHERE present});
+is(doubt(), 'working_set.sample_pages is 0', 'nor is anything without a sample');
+SKIP: {
+	skip 'this release has no direct I/O', 1 if $node->pg_version < 16;
+	$node->append_conf('postgresql.conf', "working_set.sample_pages = 16384\ndebug_io_direct = 'data'");
+	my $started = $clock->lend(sub { $node->stop; $node->start(fail_ok => 1) });
+	skip 'these files cannot be read directly', 1 unless $started;
+	$node->poll_query_until('postgres', q{SELECT note ~ 'debug_io_direct' FROM working_set_memory_advice WHERE present});
+	is(doubt(), 'the server reads past the page cache (debug_io_direct)', 'nor where there is no page cache');
+}
+
+done_testing();
