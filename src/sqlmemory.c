@@ -99,9 +99,9 @@ get_note(const Advice *a, const WsPair *pair, bool present)
 {
 	const WsMemoryAdvice *both = a->both;
 
-	if (a->known && pair == NULL)
+	if (pair == NULL && a->known)
 		return "outside the sizes that are simulated";
-	if (a->doubt)
+	if (pair == NULL || a->doubt)
 		return a->doubt;
 	if (pair->cache <= 0)
 		return psprintf("nothing is left for the page cache: all else takes %s",
