@@ -266,6 +266,7 @@ CREATE FUNCTION working_set_memory_advice(
 	OUT predicted_os_hit_ratio double precision,
 	OUT predicted_disk_reads_per_second double precision,
 	OUT predicted_disk_bytes_per_second double precision,
+	OUT measured_disk_bytes_per_second double precision,
 	OUT predicted_read_seconds_per_second double precision,
 	OUT error double precision,
 	OUT present boolean,
@@ -294,6 +295,7 @@ COMMENT ON COLUMN working_set_memory_advice.predicted_hit_ratio IS 'Share of cli
 COMMENT ON COLUMN working_set_memory_advice.predicted_os_hit_ratio IS 'Share of the other lookups that would not wait for the disk, 0 to 1';
 COMMENT ON COLUMN working_set_memory_advice.predicted_disk_reads_per_second IS 'Times per second that clients would wait for the disk';
 COMMENT ON COLUMN working_set_memory_advice.predicted_disk_bytes_per_second IS 'Bytes per second that would be read from disk, readahead included';
+COMMENT ON COLUMN working_set_memory_advice.measured_disk_bytes_per_second IS 'Bytes per second that the kernel read for clients (read_bytes in /proc of the server''s processes), where present; else NULL';
 COMMENT ON COLUMN working_set_memory_advice.predicted_read_seconds_per_second IS 'Seconds per second that clients would wait for reads, or NULL without track_io_timing';
 COMMENT ON COLUMN working_set_memory_advice.error IS '95 % bound of the error of predicted_os_hit_ratio';
 COMMENT ON COLUMN working_set_memory_advice.present IS 'Whether the row is of the memory and shared_buffers that there are now';

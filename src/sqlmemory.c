@@ -134,6 +134,7 @@ add_pair(WsRow *row, const Advice *a, double memory, double buffers, const WsPai
 	ws_row_add_number(row, known, known ? pair->cache_hit_ratio : 0);
 	ws_row_add_number(row, known, known ? pair->waits : 0);
 	ws_row_add_number(row, known, known ? pair->blocks * BLCKSZ : 0);
+	ws_row_add_number(row, known && present, known ? a->both->disk_blocks * BLCKSZ : 0);
 	ws_row_add_number(row, known, known ? (pair->waits + WS_DIVISION_COPY * pair->reads) * a->wait : 0);
 	ws_row_add_number(row, known, known ? pair->error : 0);
 	ws_row_add(row, true, BoolGetDatum(present));

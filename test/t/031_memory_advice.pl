@@ -138,8 +138,11 @@ SKIP: {
 	evict();
 	my $before = really_read();
 	slurp_file($file);
-	skip 'the files of the server are not on a disk', 1 if really_read() == $before;
+	skip 'the files of the server are not on a disk', 3 if really_read() == $before;
 	five_minutes(\&evict);
+	is($node->safe_psql('postgres', q{
+		SELECT bool_and(measured_disk_bytes_per_second > 2 * predicted_disk_bytes_per_second) FILTER (WHERE present),
+		       count(measured_disk_bytes_per_second) FROM working_set_memory_advice}), 't|1', 'what was really read is shown beside the prediction');
 	like(doubt(), qr/^for the present sizes \d+ blocks a second from disk were predicted and \d+ read$/, 'a prediction that fails is not sure');
 	$node->safe_psql('postgres', 'SELECT working_set_reset()');
 	is(doubt(), 'there is too little data yet', 'a reset forgets it');
