@@ -57,7 +57,7 @@ simulate(uint32_t sample, WsTierCounts *counts, double *uses)
 		if (i % pages == 0)
 		{
 			tiers->relations[0].blocks = pages;
-			ws_twotier_survey(tiers);
+			ws_twotier_survey(tiers, sweep);
 		}
 		if (page == NO_PAGE)
 			continue;

@@ -574,10 +574,11 @@ give_verdict(int64_t t, const WsAdviceTable *table)
 		.long_enough = ws_history_known(&history, MONDAY + t, WS_HISTORY_MONTH) >= 7 * 1440,
 		.sizes = WS_HIT_CURVE_SIZES
 	};
+	WsHitCurveMachine unknown = {.tiers = NULL, .buffer = BLCKSZ};
 	double	   *factor = &sweep->factor[WS_SWEEP_FOLLOWER];
 	bool		jumped;
 
-	ws_hit_curve_add(&curve, table, MINUTE);
+	ws_hit_curve_add(&curve, table, &unknown, MINUTE);
 	for (int i = 0; i < facts.sizes; i++)
 	{
 		facts.size[i] = ws_hit_curve_buffers(i) * MB;

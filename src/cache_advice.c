@@ -229,7 +229,7 @@ care_for_table(int64 now)
 	sim.dropped = sim.recent.counted.dropped;
 	resize_sweeps(RATE_FOLLOWS);
 	simulate_mature();
-	ws_memory_advice_care(sim.shift, sim.rate, now);
+	ws_memory_advice_care(sim.sweep, sim.shift, sim.rate, now);
 }
 
 /* An event, and what is found out about it. */

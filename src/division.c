@@ -90,12 +90,14 @@ take_counts(WsTierTable *table, const WsTierFacts *f, int b)
 	memmove(table->waits + at + 1, table->waits + at, after * sizeof(*table->waits));
 	memmove(table->blocks + at + 1, table->blocks + at, after * sizeof(*table->blocks));
 	memmove(table->error + at + 1, table->error + at, after * sizeof(*table->error));
+	memmove(table->only + at + 1, table->only + at, after * sizeof(*table->only));
 	insert(table->buffers, table->nbuffers++, at, size);
 	for (int c = 0; c < WS_TIER_CACHES; c++)
 	{
 		table->waits[at][c] = wait_ratio(f->counts, b, c, -1);
 		table->blocks[at][c] = f->counts->blocks[b][c] / fmax(sum_groups(f->counts->asked[b], -1), 1);
 		table->error[at][c] = error_of(f, b, c);
+		table->only[at][c] = f->tiers->only[b][c];
 	}
 }
 
@@ -200,6 +202,8 @@ ws_division_predict(const WsTierTable *table, double buffers, double cache, WsPa
 										at_cache(table, table->waits[next], cache, 1), part);
 	pair->error = fmax(at_cache(table, table->error[i], cache, WS_DIVISION_ERROR),
 					   at_cache(table, table->error[next], cache, WS_DIVISION_ERROR));
+	pair->distinct = buffers + fmax(cache, 0) * between(at_cache(table, table->only[i], cache, 1),
+														at_cache(table, table->only[next], cache, 1), part);
 	if (cache > 0)
 		pair->error = fmax(pair->error, error_beyond(table, pair,
 													 1 - between(table->waits[i][0],
@@ -218,6 +222,12 @@ ws_division_difference(const WsPair *pair, double blocks)
 	if (isnan(blocks) || pair->reads < WS_DIVISION_CHECKED)
 		return NAN;
 	return fmin(fmax((blocks - pair->blocks) / (for_a_wait * pair->reads), -1), 1);
+}
+
+bool
+ws_division_is_off(const WsPair *pair, double difference)
+{
+	return fabs(difference) > fmax(pair->error, WS_DIVISION_TOLERANCE);
 }
 
 static double

@@ -53,6 +53,7 @@ typedef struct WsTierTable
 	double		waits[WS_TIER_BUFFERS][WS_TIER_CACHES];
 	double		blocks[WS_TIER_BUFFERS][WS_TIER_CACHES];
 	double		error[WS_TIER_BUFFERS][WS_TIER_CACHES]; /* of the waits */
+	double		only[WS_TIER_BUFFERS][WS_TIER_CACHES];	/* see twotier.h */
 } WsTierTable;
 
 /* What the table is made from. */
@@ -60,6 +61,7 @@ typedef struct WsTierFacts
 {
 	const WsTierCounts *counts;
 	const WsAdviceTable *advice;	/* of the same time */
+	const WsTwoTier *tiers;		/* that were counted */
 	double		shared_buffers; /* bytes: size 1 of the advice */
 	double		cache;			/* bytes: size 1 of the page caches */
 	double		other;
@@ -70,6 +72,8 @@ typedef struct WsPair
 {
 	double		buffers;		/* bytes */
 	double		cache;
+	double		distinct;		/* bytes of pages in either; NaN: the page
+								 * cache is not full */
 	double		hit_ratio;		/* of shared buffers */
 	double		cache_hit_ratio;	/* reads that do not wait, of all, */
 	double		error;			/* and its 95 % bound */
@@ -89,6 +93,9 @@ extern bool ws_division_predict(const WsTierTable *table, double buffers, double
  * really read with this pair; NaN if these are NaN, or it asks for too few.
  */
 extern double ws_division_difference(const WsPair *pair, double blocks);
+
+/* Is that more than the prediction allows for? */
+extern bool ws_division_is_off(const WsPair *pair, double difference);
 
 /* Divide so much memory; false if nothing is known that fits. */
 extern bool ws_division_best(const WsTierTable *table, double memory, WsPair *pair);

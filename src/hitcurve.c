@@ -18,8 +18,31 @@ ws_hit_curve_buffers(int size)
 	return WS_HIT_CURVE_LEAST * octave * rint(part * WS_HIT_CURVE_PARTS) / WS_HIT_CURVE_PARTS;
 }
 
+/* Waits for each lookup with so many bytes of shared buffers; NaN: not sure. */
+static double
+waits_at(const WsHitCurveMachine *machine, double bytes)
+{
+	const WsTierTable *tiers = machine->tiers;
+	WsPair		pair;
+
+	if (tiers == NULL ||
+		!ws_division_predict(tiers, bytes, machine->memory - tiers->other - bytes, &pair) ||
+		pair.error > WS_DIVISION_TOLERANCE)
+		return NAN;
+	return pair.waits / tiers->lookups;
+}
+
+/* Add lookups to those of which a share is known. */
+static void
+add_share(double *known, double *sum, double left, double lookups, double share)
+{
+	*known = left * *known + (isnan(share) ? 0 : lookups);
+	*sum = left * *sum + (isnan(share) ? 0 : lookups * share);
+}
+
 void
-ws_hit_curve_add(WsHitCurve *curve, const WsAdviceTable *table, double seconds)
+ws_hit_curve_add(WsHitCurve *curve, const WsAdviceTable *table, const WsHitCurveMachine *machine,
+				 double seconds)
 {
 	double		left = exp(-seconds / FADES);
 	double		lookups = table->lookups * seconds / table->seconds;
@@ -29,17 +52,29 @@ ws_hit_curve_add(WsHitCurve *curve, const WsAdviceTable *table, double seconds)
 	curve->lookups = left * curve->lookups + lookups;
 	for (int i = 0; i < WS_HIT_CURVE_SIZES; i++)
 	{
-		double		ratio = ws_advice_expect(table, ws_hit_curve_buffers(i));
+		double		buffers = ws_hit_curve_buffers(i);
 
-		curve->known[i] = left * curve->known[i] + (isnan(ratio) ? 0 : lookups);
-		curve->missed[i] = left * curve->missed[i] + (isnan(ratio) ? 0 : lookups * (1 - ratio));
+		add_share(&curve->known[i], &curve->missed[i], left, lookups,
+				  1 - ws_advice_expect(table, buffers));
+		add_share(&curve->checked[i], &curve->waited[i], left, lookups,
+				  waits_at(machine, buffers * machine->buffer));
 	}
+}
+
+static double
+share_of(const WsHitCurve *curve, double known, double sum)
+{
+	return known > 0 && known >= ENOUGH * curve->lookups ? sum / known : NAN;
 }
 
 double
 ws_hit_curve_ratio(const WsHitCurve *curve, int size)
 {
-	double		known = curve->known[size];
+	return 1 - share_of(curve, curve->known[size], curve->missed[size]);
+}
 
-	return known > 0 && known >= ENOUGH * curve->lookups ? 1 - curve->missed[size] / known : NAN;
+double
+ws_hit_curve_waits(const WsHitCurve *curve, int size)
+{
+	return share_of(curve, curve->checked[size], curve->waited[size]);
 }

@@ -144,9 +144,9 @@ measure(int64 now)
 	sim->measured_at = now;
 }
 
-/* How much of the relations is cached? */
+/* How much of the relations is cached, and how much twice? */
 static void
-survey(int64 now)
+survey(const WsSweep *sweep, int64 now)
 {
 	sim->surveyed_at = now;
 	for (int i = 0; i < WS_TIER_RELATIONS; i++)
@@ -156,7 +156,7 @@ survey(int64 now)
 		if (relation->pages > 0)
 			relation->blocks = ws_relation_blocks(&relation->id);
 	}
-	ws_twotier_survey(sim->tiers);
+	ws_twotier_survey(sim->tiers, sweep);
 }
 
 static void
@@ -184,7 +184,7 @@ next_bucket(int64 now)
 }
 
 void
-ws_memory_advice_care(uint32 shift, double rate, int64 now)
+ws_memory_advice_care(const WsSweep *sweep, uint32 shift, double rate, int64 now)
 {
 	if (sim == NULL || sim->wanted <= 0)
 		return;
@@ -201,7 +201,7 @@ ws_memory_advice_care(uint32 shift, double rate, int64 now)
 		measure(now);
 	next_bucket(now);
 	if (now - sim->surveyed_at >= SURVEY_MS)
-		survey(now);
+		survey(sweep, now);
 }
 
 /* Bytes that the page cache has, if all of shared buffers is in use. */
@@ -276,6 +276,7 @@ ws_memory_advice_make(WsPublished *p)
 	WsTierFacts facts = {
 		.counts = &sum,
 		.advice = &p->table,
+		.tiers = sim ? sim->tiers : NULL,
 		.shared_buffers = (double) NBuffers * BLCKSZ
 	};
 
@@ -303,6 +304,8 @@ ws_memory_advice_make(WsPublished *p)
 	advice->disk_blocks = measured_blocks();
 	if (ws_division_predict(&advice->table, facts.shared_buffers, cache, &advice->present))
 		advice->difference = ws_division_difference(&advice->present, advice->disk_blocks);
+	advice->sure = advice->present.buffers > 0 && p->table.sure && !isnan(advice->disk_blocks) &&
+		!ws_division_is_off(&advice->present, advice->difference);
 	ws_note_difference(&sim->differences, advice->difference, ws_shared_clock_ms());
 	if (!isnan(advice->difference) &&
 		advice->present.blocks > MUCH_AHEAD * advice->present.waits)

@@ -25,7 +25,7 @@ extern void ws_memory_advice_forget(uint32 entry);
 extern void ws_memory_advice_dirty(const bool *dirty);
 
 /* Once a second: pages of strata from shift are simulated, one in 1/rate. */
-extern void ws_memory_advice_care(uint32 shift, double rate, int64 now);
+extern void ws_memory_advice_care(const WsSweep *sweep, uint32 shift, double rate, int64 now);
 
 /* Predict, from the cache advice and the memory in p. */
 extern void ws_memory_advice_make(WsPublished *p);

@@ -206,6 +206,8 @@ ws_report_summarize(const WsReport *report, WsSummary *s)
 	s->expected_hit_ratio = table->sure ? p->expected_hit_ratio : NAN;
 	s->expected_error = p->expected_error;
 	s->saved_doubled = ws_advice_saved_doubled(table);
+	s->waits = p->both.sure ? p->both.present.waits : NAN;
+	s->expected_waits = p->both.suggested.buffers > 0 ? p->both.suggested.waits : NAN;
 	s->read_ms = ws_read_ms();
 	s->doubt = p->doubt;
 	s->unfit = !table->sure && !isnan(table->difference);

@@ -16,6 +16,7 @@
 #define EFFECTIVE_MOST	0.75	/* effective_cache_size, of the memory */
 #define AS_GOOD			0.005	/* hit ratios so close are equally good, */
 #define GAIN_STAY		0.004	/* where more was advised, if so close */
+#define SAME_WAITS		0.05	/* and so are waits, as a part of them */
 #define NEXT_SIZE		1.1		/* times a size: another close to it */
 #define SAME_SIZE		0.1		/* suggestions so close wait, by logarithm */
 
@@ -26,17 +27,43 @@
 #define SHRINK_STAY		0.7
 #define EXCEEDS_STAY	0.95
 
-/* The hit ratio at a size, by interpolation; NaN: not known. */
+/* A size's hit ratio, less what its waits cost; NaN: not known. */
 static double
-ratio_at(const WsSizingFacts *f, double bytes)
+worth(const WsSizingFacts *f, int i)
 {
-	for (int i = 0; i < f->sizes; i++)
-		if (f->size[i] == bytes)
-			return f->hit_ratio[i];
-		else if (i + 1 < f->sizes && f->size[i] < bytes && bytes < f->size[i + 1])
-			return f->hit_ratio[i] + (f->hit_ratio[i + 1] - f->hit_ratio[i]) *
-				(bytes - f->size[i]) / (f->size[i + 1] - f->size[i]);
-	return NAN;
+	return f->hit_ratio[i] - (f->wait_cost > 0 ? f->wait_cost * f->waits[i] : 0);
+}
+
+/* The size, or the next smaller one; -1: it is outside of them. */
+static int
+find_size(const WsSizingFacts *f, double bytes)
+{
+	int			i = f->sizes - 1;
+
+	while (i >= 0 && f->size[i] > bytes)
+		i--;
+	return i == f->sizes - 1 && i >= 0 && f->size[i] < bytes ? -1 : i;
+}
+
+/* What a size is worth, by interpolation. */
+static double
+worth_at(const WsSizingFacts *f, double bytes)
+{
+	int			i = find_size(f, bytes);
+
+	if (i < 0 || f->size[i] == bytes)
+		return i < 0 ? NAN : worth(f, i);
+	return worth(f, i) + (worth(f, i + 1) - worth(f, i)) *
+		(bytes - f->size[i]) / (f->size[i + 1] - f->size[i]);
+}
+
+/* By how much less another size may be worth, and be as good as this one. */
+static double
+slack(const WsSizingFacts *f, double bytes, double least)
+{
+	int			i = find_size(f, bytes);
+
+	return least + (f->wait_cost > 0 && i >= 0 ? SAME_WAITS * f->wait_cost * f->waits[i] : 0);
 }
 
 /*
@@ -46,23 +73,28 @@ ratio_at(const WsSizingFacts *f, double bytes)
 static double
 smallest_good(const WsSizingFacts *f, double least, double most, bool *largest)
 {
-	double		best = NAN;
+	int			best = -1;
 	int			known = -1;		/* the largest */
+	double		enough;
 
 	*largest = true;
 	for (int i = 0; i < f->sizes && f->size[i] <= most; i++)
-		if (!isnan(f->hit_ratio[i]))
+		if (!isnan(worth(f, i)))
 		{
-			best = fmax(best, f->hit_ratio[i]);
+			if (best < 0 || worth(f, i) > worth(f, best))
+				best = i;
 			known = i;
 		}
-	if (ratio_at(f, least) >= best - AS_GOOD)
+	if (best < 0)
+		return NAN;
+	enough = worth(f, best) - slack(f, f->size[best], AS_GOOD);
+	if (worth_at(f, least) >= enough)
 	{
 		*largest = false;
 		return least;
 	}
 	for (int i = 0; i <= known; i++)
-		if (f->size[i] >= least && f->hit_ratio[i] >= best - AS_GOOD)
+		if (f->size[i] >= least && worth(f, i) >= enough)
 		{
 			*largest = i == known;
 			return f->size[i];
@@ -105,14 +137,14 @@ suggest(const WsSizingFacts *f, double most, WsVerdict before, WsSizing *s)
 	s->simulate = least;
 	if (!f->long_enough)
 		suggested = fmin(suggested, fmax(least, f->shared_buffers));
-	gain = ratio_at(f, suggested) - ratio_at(f, f->shared_buffers);
+	gain = worth_at(f, suggested) - worth_at(f, f->shared_buffers);
 	if (suggested > f->shared_buffers &&
-		gain <= (before == WS_VERDICT_GROW ? GAIN_STAY : AS_GOOD))
+		gain <= slack(f, suggested, before == WS_VERDICT_GROW ? GAIN_STAY : AS_GOOD))
 	{
 		s->kept = WS_KEPT_NO_GAIN;
 		return f->shared_buffers;
 	}
-	if (suggested < f->shared_buffers && !(gain >= -AS_GOOD))
+	if (suggested < f->shared_buffers && !(gain >= -slack(f, f->shared_buffers, AS_GOOD)))
 		s->kept = WS_KEPT_NOT_KNOWN;
 	return suggested;
 }
@@ -124,11 +156,12 @@ suggest_useful(const WsSizingFacts *f, double most)
 	bool		largest = true;
 	double		good = smallest_good(f, fmin(SHARED_LEAST, most), most, &largest);
 	double		suggested = largest ? most : good;
-	double		gain = ratio_at(f, isnan(good) ? suggested : good) - ratio_at(f, f->shared_buffers);
+	double		to = isnan(good) ? suggested : good;
+	double		gain = worth_at(f, to) - worth_at(f, f->shared_buffers);
 
 	if (f->sizes == 0)
 		return most;
-	if (suggested > f->shared_buffers ? gain > AS_GOOD :
+	if (suggested > f->shared_buffers ? gain > slack(f, to, AS_GOOD) :
 		f->long_enough && suggested < SHRINK_ENTER * f->shared_buffers)
 		return suggested;
 	return fmin(f->shared_buffers, most);

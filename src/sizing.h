@@ -19,6 +19,10 @@
  *	   half a percent of the best possible one.  If the present size is as good
  *	   as a larger one, it stays.  To grow beyond what was needed takes a full
  *	   week of history: the first days may be those of a load.
+ *	   Where it is known how often the disk is waited for (division.h), because
+ *	   both caches are simulated, a hit counts less by as many reads from the
+ *	   operating system's cache as a wait costs.  Then sizes are as good within
+ *	   a twentieth of these waits, too.
  *	4. If more is needed than the rest, take the smallest of all sizes by the
  *	   same rule; if that is the largest that is known, the largest possible
  *	   size.  The present size stays unless more is better, or about half of it
@@ -82,6 +86,9 @@ typedef struct WsSizingFacts
 	int			sizes;			/* of the arrays; 0: there is no sample */
 	double		size[WS_SIZING_SIZES];	/* bytes, ascending */
 	double		hit_ratio[WS_SIZING_SIZES]; /* NaN: not known */
+	double		waits[WS_SIZING_SIZES]; /* for each lookup; NaN: not known */
+	double		wait_cost;		/* of a wait, in reads that need none; 0: the
+								 * waits do not count */
 } WsSizingFacts;
 
 typedef struct WsSizing

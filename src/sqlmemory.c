@@ -30,13 +30,6 @@ typedef struct Advice
 	double		wait;			/* seconds for the disk; NaN: not known */
 } Advice;
 
-/* What the page cache's hit ratio may be off by before a check fails. */
-static bool
-is_off(const WsMemoryAdvice *both)
-{
-	return fabs(both->difference) > Max(both->present.error, WS_DIVISION_TOLERANCE);
-}
-
 static const char *
 get_doubt(const Advice *a)
 {
@@ -58,7 +51,7 @@ get_doubt(const Advice *a)
 		return psprintf("not checked, because reads from disk cannot be measured: %s", both->unchecked);
 	if (isnan(both->disk_blocks))
 		return "not checked yet: reads from disk are being measured";
-	if (is_off(both))
+	if (ws_division_is_off(&both->present, both->difference))
 		return psprintf("for the present sizes %.0f blocks a second from disk were predicted and %.0f read",
 						both->present.blocks, both->disk_blocks);
 	return NULL;

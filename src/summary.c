@@ -430,6 +430,20 @@ put_hit_ratio(Text *text, const WsSummary *s)
 	put(text, "\n");
 }
 
+/* What the page cache of the operating system does not have, either. */
+static void
+put_waits(Text *text, const WsSummary *s)
+{
+	char		a[WORDS];
+	char		b[WORDS];
+
+	if (isnan(s->waits))
+		return;
+	put(text, "; reads from disk %s/s", reads(s->waits, a));
+	if (s->verdict != WS_VERDICT_KEEP && !isnan(s->expected_waits))
+		put(text, " -> %s/s", reads(s->expected_waits, b));
+}
+
 static void
 put_memory(Text *text, const WsSummary *s)
 {
@@ -450,6 +464,7 @@ put_memory(Text *text, const WsSummary *s)
 	}
 	else
 		put(text, "fits");
+	put_waits(text, s);
 	put(text, "\n");
 }
 

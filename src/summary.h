@@ -81,6 +81,8 @@ typedef struct WsSummary
 	double		expected_hit_ratio; /* with the suggested size */
 	double		expected_error; /* 95 % bound of that */
 	double		saved_doubled;	/* reads a second, with twice shared_buffers */
+	double		waits;			/* for the disk, a second; NaN: not sure */
+	double		expected_waits; /* the same with the suggested size */
 	double		read_ms;		/* average time of a read */
 	const char *doubt;			/* why the cache advice is not known */
 	bool		unfit;			/* does the prediction not fit? */

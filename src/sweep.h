@@ -129,8 +129,14 @@ extern uint32_t ws_sweep_access(WsSweep *sweep, const WsAccess *access, uint32_t
 /* Take a page out of all caches; its number may be another's next time. */
 extern void ws_sweep_forget(WsSweep *sweep, uint32_t page);
 
-/* Is the page in any cache? */
+/* Is the page in any cache, or in that of one size? */
 extern bool ws_sweep_holds(const WsSweep *sweep, uint32_t page);
+
+static inline bool
+ws_sweep_holds_at(const WsSweep *sweep, uint32_t page, int size)
+{
+	return sweep->pages[page].at[size] != WS_NOWHERE;
+}
 
 /*
  * Fill empty buffers of the cache of one size with these pages, the last used

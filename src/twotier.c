@@ -64,6 +64,7 @@ ws_twotier_init(WsTwoTier *tiers, uint32_t entries, uint32_t block_bytes)
 	for (int b = 0; b < WS_TIER_BUFFERS; b++)
 		for (int c = 0; c < WS_TIER_CACHES; c++, next += cache_size())
 		{
+			tiers->only[b][c] = NAN;
 			tiers->cache[b][c] = (WsPageCache *) next;
 			ws_pagecache_init(tiers->cache[b][c], WS_TIER_PAGES);
 		}
@@ -279,19 +280,39 @@ simulated_pages(const WsTwoTier *tiers, const WsTierRelation *relation)
 	return fmax(relation->blocks * tiers->rate, relation->pages);
 }
 
-void
-ws_twotier_survey(WsTwoTier *tiers)
+/* Add up which page caches hold a page, and whether shared buffers do, too. */
+static void
+survey_page(const WsTwoTier *tiers, const WsSweep *sweep, uint32_t page, WsTierRelation *relation,
+			double twice[WS_TIER_BUFFERS][WS_TIER_CACHES])
 {
+	for (int b = 0; b < WS_TIER_BUFFERS; b++)
+	{
+		bool		buffered = ws_sweep_holds_at(sweep, tiers->pages[page].entry, ws_tier_buffers[b]);
+
+		for (int c = 0; c < WS_TIER_CACHES; c++)
+		{
+			bool		held = ws_pagecache_holds(tiers->cache[b][c], page);
+
+			relation->cached[b][c] += held;
+			twice[b][c] += held && buffered;
+		}
+	}
+}
+
+void
+ws_twotier_survey(WsTwoTier *tiers, const WsSweep *sweep)
+{
+	double		twice[WS_TIER_BUFFERS][WS_TIER_CACHES] = {{0}};
+
 	for (int i = 0; i < WS_TIER_RELATIONS; i++)
 		memset(tiers->relations[i].cached, 0, sizeof(tiers->relations[i].cached));
 	for (uint32_t page = 0; page < WS_TIER_PAGES; page++)
-	{
-		WsTierRelation *relation = &tiers->relations[tiers->pages[page].relation];
-
-		for (int b = 0; b < WS_TIER_BUFFERS && tiers->pages[page].stratum != NO_STRATUM; b++)
-			for (int c = 0; c < WS_TIER_CACHES; c++)
-				relation->cached[b][c] += ws_pagecache_holds(tiers->cache[b][c], page);
-	}
+		if (tiers->pages[page].stratum != NO_STRATUM)
+			survey_page(tiers, sweep, page, &tiers->relations[tiers->pages[page].relation], twice);
+	for (int b = 0; b < WS_TIER_BUFFERS; b++)
+		for (int c = 0; c < WS_TIER_CACHES; c++)
+			tiers->only[b][c] = is_cold(tiers->cache[b][c]) ? NAN :
+				(float) fmax(1 - twice[b][c] / tiers->cache[b][c]->capacity, 0);
 	for (int i = 0; i < WS_TIER_RELATIONS; i++)
 		for (int b = 0; b < WS_TIER_BUFFERS && tiers->relations[i].pages > 0; b++)
 			for (int c = 0; c < WS_TIER_CACHES; c++)

@@ -22,6 +22,7 @@
 #include "pagehash.h"
 #include "readahead.h"
 #include "stream.h"
+#include "sweep.h"
 
 /*
  * Sizes of shared buffers, those of sweeps, and of page caches, as multiples of
@@ -87,6 +88,9 @@ typedef struct WsTwoTier
 	WsTierRelation relations[WS_TIER_RELATIONS];
 	/* blocks to read ahead */
 	double		owed[WS_TIER_BUFFERS][WS_TIER_CACHES];
+	/* share of a page cache that shared buffers do not have, too; NaN: it is
+	 * not full */
+	float		only[WS_TIER_BUFFERS][WS_TIER_CACHES];
 	WsPageCache *cache[WS_TIER_BUFFERS][WS_TIER_CACHES];
 	WsTierPage	pages[WS_TIER_PAGES];
 	uint16_t	page[];			/* by entry; then the caches */
@@ -112,10 +116,10 @@ extern void ws_twotier_access(WsTwoTier *tiers, const WsTierAccess *access, WsTi
 extern void ws_twotier_write(WsTwoTier *tiers, uint32_t page);
 
 /*
- * Find out how much of each relation is cached, from the blocks that it has:
- * every half minute or so.
+ * Find out how much of each relation is cached, from the blocks that it has,
+ * and how much is cached twice: every half minute or so.
  */
-extern void ws_twotier_survey(WsTwoTier *tiers);
+extern void ws_twotier_survey(WsTwoTier *tiers, const WsSweep *sweep);
 
 /* The entry's number may be another page's next time. */
 extern void ws_twotier_forget(WsTwoTier *tiers, uint32_t page);

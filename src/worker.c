@@ -226,6 +226,24 @@ check_forecasts(const WsAdviceTable *table, int64 now, int64 since)
 	LWLockRelease(ws_shared->lock);
 }
 
+/*
+ * With the suggested size: what is waited for, and how much both caches would
+ * hold, which is what the planner has to know.
+ */
+static void
+divide(WsPublished *p)
+{
+	WsMemoryAdvice *both = &p->both;
+	double		buffers = p->sizing.suggested_shared_buffers;
+	double		cache = (double) p->memory.limit - both->table.other - buffers;
+
+	if (!both->sure || !ws_division_predict(&both->table, buffers, cache, &both->suggested))
+		return;
+	if (!isnan(both->suggested.distinct))
+		p->sizing.suggested_effective_cache_size =
+			floor(fmin(both->suggested.distinct, p->sizing.cacheable) / 0x1p20) * 0x1p20;
+}
+
 /* Suggest settings, and give the verdict. */
 static void
 give_verdict(int64 now, WsPublished *p)
@@ -234,6 +252,11 @@ give_verdict(int64 now, WsPublished *p)
 	static WsSteady steady;
 	static int64 since;
 	WsHistoryEntry month;
+	WsHitCurveMachine machine = {
+		.tiers = p->both.sure ? &p->both.table : NULL,
+		.memory = (double) p->memory.limit,
+		.buffer = BLCKSZ
+	};
 	int			autovacuum_kb = autovacuum_work_mem >= 0 ? autovacuum_work_mem : maintenance_work_mem;
 	WsSizingFacts facts = {
 		.needed = p->peak * BLCKSZ,
@@ -258,14 +281,19 @@ give_verdict(int64 now, WsPublished *p)
 	}
 	since = p->since;
 	StaticAssertStmt(WS_HIT_CURVE_SIZES <= WS_SIZING_SIZES, "more sizes are known than fit");
-	ws_hit_curve_add(&curve, &p->table, ws_interval);
+	ws_hit_curve_add(&curve, &p->table, &machine, ws_interval);
 	for (int i = 0; i < facts.sizes; i++)
 	{
 		facts.size[i] = ws_hit_curve_buffers(i) * BLCKSZ;
 		facts.hit_ratio[i] = ws_hit_curve_ratio(&curve, i);
+		facts.waits[i] = ws_hit_curve_waits(&curve, i);
+		/* what is known about the present size is known about others */
+		if (facts.size[i] <= facts.shared_buffers)
+			facts.wait_cost = isnan(facts.waits[i]) ? 0 : 1 / WS_DIVISION_COPY;
 	}
 	p->sizing = ws_sizing(&facts, steady.verdict);
 	ws_sizing_steady(&steady, &p->sizing, ws_shared_clock_ms() / 1000, ws_hold);
+	divide(p);
 	p->expected_hit_ratio = ws_advice_expect(&p->table, p->sizing.suggested_shared_buffers / BLCKSZ);
 	p->expected_error = ws_advice_expect_error(&p->table, p->sizing.suggested_shared_buffers / BLCKSZ);
 }

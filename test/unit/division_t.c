@@ -12,12 +12,17 @@
 #define FOLLOWER	(WS_TIER_BUFFERS - 1)
 #define WHOLE		7			/* of ws_tier_caches */
 
+static WsTwoTier tiers;			/* nothing is cached twice, but as said */
+
 /* An advice and counts in which size b misses 0.1 * (b + 1) of 1,000 lookups */
 static void
 make(WsAdviceTable *advice, WsTierCounts *counts)
 {
 	memset(advice, 0, sizeof(*advice));
 	memset(counts, 0, sizeof(*counts));
+	for (int b = 0; b < WS_TIER_BUFFERS; b++)
+		for (int c = 0; c < WS_TIER_CACHES; c++)
+			tiers.only[b][c] = 1;
 	advice->seconds = 10;
 	advice->lookups = 10000;
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
@@ -44,7 +49,7 @@ test_table(void)
 {
 	WsAdviceTable advice;
 	WsTierCounts counts;
-	WsTierFacts facts = {&counts, &advice, GB, 8 * GB, 2 * GB, 0};
+	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 2 * GB, 0};
 	WsTierTable table;
 	bool		ascending = true;
 
@@ -90,7 +95,7 @@ test_error(void)
 {
 	WsAdviceTable advice;
 	WsTierCounts counts;
-	WsTierFacts facts = {&counts, &advice, GB, 8 * GB, 2 * GB, 0};
+	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 2 * GB, 0};
 	WsTierTable table;
 	WsPair		pair;
 	double		sampling;
@@ -142,6 +147,10 @@ test_error(void)
 	ok(isnan(ws_division_difference(&pair, NAN)), "blocks not known: nothing");
 	pair.waits = pair.blocks = 0;
 	is_within(ws_division_difference(&pair, 30), 0.1, 1e-12, "if none are predicted, each is one");
+	ok(!ws_division_is_off(&pair, -0.1) && ws_division_is_off(&pair, 0.11) && !ws_division_is_off(&pair, NAN),
+	   "a difference above a tenth is too much");
+	pair.error = 0.2;
+	ok(!ws_division_is_off(&pair, 0.15) && ws_division_is_off(&pair, -0.21), "or above the error, if that is more");
 	pair.reads = WS_DIVISION_CHECKED - 1;
 	ok(isnan(ws_division_difference(&pair, 30)), "of few reads it says nothing");
 }
@@ -151,7 +160,7 @@ test_predict(void)
 {
 	WsAdviceTable advice;
 	WsTierCounts counts;
-	WsTierFacts facts = {&counts, &advice, GB, 8 * GB, 2 * GB, 0};
+	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 2 * GB, 0};
 	WsTierTable table;
 	WsPair		pair;
 	WsPair		other;
@@ -164,6 +173,19 @@ test_predict(void)
 	   fabs(pair.waits - 300 * 0.428) < 1e-9 && fabs(pair.blocks - 600 * 0.428) < 1e-9,
 	   "with what was counted");
 	is_int(table.nsizes, WS_TIER_BUFFERS - 1, "reads are known of each size");
+	is_within(pair.distinct, 9 * GB, 0, "both hold as much as they have");
+	tiers.only[2][WHOLE] = 0.75;
+	tiers.only[3][WHOLE] = NAN;
+	ws_division_table(&facts, &table);
+	(void) ws_division_predict(&table, GB, 8 * GB, &pair);
+	is_within(pair.distinct, 7 * GB, 0, "less what they have twice");
+	(void) ws_division_predict(&table, GB, -GB, &pair);
+	is_within(pair.distinct, GB, 0, "and that is shared buffers without a page cache");
+	(void) ws_division_predict(&table, 2 * GB, 8 * GB, &pair);
+	ok(isnan(pair.distinct), "of one that is not full it is not known");
+	make(&advice, &counts);
+	ws_division_table(&facts, &table);
+	(void) ws_division_predict(&table, GB, 8 * GB, &pair);
 	/* half way from 1 to 2 GB, and from 8 to 12 GB, in logarithms */
 	ok(ws_division_predict(&table, sqrt(2) * GB, sqrt(96) * GB, &pair) &&
 	   fabs(pair.reads - 350) < 1e-6 && fabs(pair.cache_hit_ratio - (1 - 0.4225)) < 1e-9,
@@ -254,7 +276,7 @@ test_best(void)
 int
 main(void)
 {
-	plan(46);
+	plan(52);
 	test_table();
 	test_error();
 	test_predict();

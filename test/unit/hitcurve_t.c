@@ -8,6 +8,8 @@
 #define DAY 86400.0
 #define K 1024.0
 
+static const WsHitCurveMachine no_machine = {NULL, 0, 8192};
+
 /* A sure table of five minutes: hit ratios by multiples of "present". */
 static WsAdviceTable
 table_of(double present, double (*ratio) (double buffers), double lookups)
@@ -70,7 +72,7 @@ test_sums(void)
 	WsAdviceTable table = table_of(64 * K, rising, 3000);
 
 	ok(isnan(ws_hit_curve_ratio(&curve, size_of(64 * K))), "nothing is known at first");
-	ws_hit_curve_add(&curve, &table, 10);
+	ws_hit_curve_add(&curve, &table, &no_machine, 10);
 	is_within(curve.lookups, 100, 1e-9, "ten seconds count as their part of the five minutes");
 	is_within(ws_hit_curve_ratio(&curve, size_of(64 * K)), 1 / 16.0, 1e-9, "what was predicted");
 	is_within(ws_hit_curve_ratio(&curve, size_of(64 * K) + 8), 91 / 64.0 / 16, 1e-9,
@@ -80,18 +82,18 @@ test_sums(void)
 
 	/* three times as many lookups, all of them hits */
 	table = table_of(64 * K, all, 9000);
-	ws_hit_curve_add(&curve, &table, 10);
+	ws_hit_curve_add(&curve, &table, &no_machine, 10);
 	is_within(ws_hit_curve_ratio(&curve, size_of(64 * K)), 1 - (1 - 1 / 16.0) / 4, 1e-4,
 			  "moments count by their lookups");
 
 	/* at another size, where 2^13 is known and 2^18 is not: as good as not */
 	table = table_of(8 * K, half, 3000);
-	ws_hit_curve_add(&curve, &table, 10);
+	ws_hit_curve_add(&curve, &table, &no_machine, 10);
 	ok(isnan(ws_hit_curve_ratio(&curve, size_of(256 * K))) &&
 	   isnan(ws_hit_curve_ratio(&curve, size_of(2 * K))), "what is not known of one in five is not known");
 	table = table_of(64 * K, all, 3000);
 	for (int i = 0; i < 50; i++)
-		ws_hit_curve_add(&curve, &table, 10);
+		ws_hit_curve_add(&curve, &table, &no_machine, 10);
 	ok(ws_hit_curve_ratio(&curve, size_of(256 * K)) > 0.97, "of nine tenths it is");
 }
 
@@ -102,21 +104,21 @@ test_doubt(void)
 	WsHitCurve	before;
 	WsAdviceTable table = table_of(64 * K, half, 3000);
 
-	ws_hit_curve_add(&curve, &table, 10);
+	ws_hit_curve_add(&curve, &table, &no_machine, 10);
 	before = curve;
 	table.sure = false;
-	ws_hit_curve_add(&curve, &table, 10);
+	ws_hit_curve_add(&curve, &table, &no_machine, 10);
 	ok(memcmp(&curve, &before, sizeof(curve)) == 0, "a table that is not sure adds nothing");
 	table.sure = true;
 	table.lookups = 0;
-	ws_hit_curve_add(&curve, &table, 10);
+	ws_hit_curve_add(&curve, &table, &no_machine, 10);
 	table.lookups = table.seconds = 0;
-	ws_hit_curve_add(&curve, &table, 10);
+	ws_hit_curve_add(&curve, &table, &no_machine, 10);
 	ok(memcmp(&curve, &before, sizeof(curve)) == 0, "nor does one of no lookups, or of no time");
 	table = table_of(64 * K, half, 3000);
 	table.rows[WS_SWEEP_DOUBLE].cold = 0.5;
 	for (int i = 0; i < 50; i++)
-		ws_hit_curve_add(&curve, &table, 10);
+		ws_hit_curve_add(&curve, &table, &no_machine, 10);
 	ok(isnan(ws_hit_curve_ratio(&curve, size_of(128 * K))) &&
 	   ws_hit_curve_ratio(&curve, size_of(64 * K)) == 0.5, "nor does a row in doubt");
 }
@@ -129,19 +131,54 @@ test_fading(void)
 
 	/* by the minute, to more than a thousandth */
 	for (int i = 0; i < 7 * 1440; i++)
-		ws_hit_curve_add(&curve, &table, 60);
+		ws_hit_curve_add(&curve, &table, &no_machine, 60);
 	is_within(curve.lookups, 10 * 7 * DAY * (1 - exp(-1)), 1e-3 * 70 * DAY, "a week fades as it is added");
 	table = table_of(64 * K, all, 3000);
 	for (int i = 0; i < 7 * 1440; i++)
-		ws_hit_curve_add(&curve, &table, 60);
+		ws_hit_curve_add(&curve, &table, &no_machine, 60);
 	is_within(ws_hit_curve_ratio(&curve, size_of(64 * K)), 1 - 0.5 / (1 + exp(1)), 1e-3,
 			  "those of a week before count 1/e");
+}
+
+/* Two sizes of shared buffers and page caches behind them: waits fall with both. */
+static void
+test_waits(void)
+{
+	WsHitCurve	curve = {0};
+	WsAdviceTable table = table_of(64 * K, half, 3000);
+	WsTierTable tiers = {
+		.lookups = 10, .other = 0x1p30, .nsizes = 2, .sizes = {0x1p28, 0x1p30}, .reads = {4, 2}, .nbuffers = 2,
+		.buffers = {0x1p28, 0x1p30}
+	};
+	WsHitCurveMachine machine = {&tiers, 5 * 0x1p30, 8192};
+	int			large = size_of(0x1p30 / 8192);
+	int			small = size_of(0x1p28 / 8192);
+
+	for (int c = 0; c < WS_TIER_CACHES; c++)
+	{
+		tiers.caches[c] = 4 * 0x1p30 * ws_tier_caches[c];
+		tiers.waits[0][c] = 0.5;
+		tiers.waits[1][c] = c == WS_TIER_CACHES - 1 ? 0 : 0.25;
+	}
+	ws_hit_curve_add(&curve, &table, &no_machine, 10);
+	ok(isnan(ws_hit_curve_waits(&curve, large)) && !isnan(ws_hit_curve_ratio(&curve, large)),
+	   "waits are not known of a machine of which nothing is sure");
+	for (int i = 0; i < 50; i++)
+		ws_hit_curve_add(&curve, &table, &machine, 10);
+	is_within(ws_hit_curve_waits(&curve, small), 0.5 * 4 / 10, 1e-9, "they are the waits of each lookup");
+	is_within(ws_hit_curve_waits(&curve, large), 0.25 * 2 / 10, 1e-9, "with what is left of the memory for the page cache");
+	ok(isnan(ws_hit_curve_waits(&curve, large + WS_HIT_CURVE_PER_OCTAVE)), "not known beyond the sizes that are simulated");
+	tiers.error[1][6] = 1;		/* three quarters of 4 GB */
+	for (int i = 0; i < 20; i++)
+		ws_hit_curve_add(&curve, &table, &machine, 10);
+	ok(isnan(ws_hit_curve_waits(&curve, large)), "nor where the error was large for more than a tenth of the lookups");
 }
 
 int
 main(void)
 {
-	plan(17);
+	plan(22);
+	test_waits();
 	test_sizes();
 	test_sums();
 	test_doubt();

@@ -41,6 +41,24 @@ naive_round(double bytes)
 	return ceil(bytes / step) * step;
 }
 
+static double
+naive_worth(const WsSizingFacts *f, int i)
+{
+	return f->wait_cost > 0 ? f->hit_ratio[i] - f->wait_cost * f->waits[i] : f->hit_ratio[i];
+}
+
+/* half a percent, and a twentieth of the waits of the size, or of the one below */
+static double
+naive_slack(const WsSizingFacts *f, double bytes, double least)
+{
+	double		waits = 0;
+
+	for (int i = 0; i < f->sizes && bytes <= f->size[f->sizes - 1]; i++)
+		if (f->size[i] <= bytes)
+			waits = f->waits[i];
+	return f->wait_cost > 0 ? least + f->wait_cost * waits / 20 : least;
+}
+
 /* NaN unless both neighbours, or the size itself, are known */
 static double
 naive_ratio(const WsSizingFacts *f, double bytes)
@@ -53,32 +71,34 @@ naive_ratio(const WsSizingFacts *f, double bytes)
 	if (above == f->sizes || (above == 0 && f->size[0] > bytes))
 		return NAN;
 	if (f->size[above] == bytes)
-		return f->hit_ratio[above];
+		return naive_worth(f, above);
 	part = (f->size[above] - bytes) / (f->size[above] - f->size[above - 1]);
-	return part * f->hit_ratio[above - 1] + (1 - part) * f->hit_ratio[above];
+	return part * naive_worth(f, above - 1) + (1 - part) * naive_worth(f, above);
 }
 
+/* what is as good as the best; NaN: nothing is known */
 static double
-naive_best(const WsSizingFacts *f, double most)
+naive_enough(const WsSizingFacts *f, double most)
 {
-	double		best = -1;
+	int			best = -1;
 
 	for (int i = 0; i < f->sizes; i++)
-		if (f->size[i] <= most && f->hit_ratio[i] > best)
-			best = f->hit_ratio[i];
-	return best;
+		if (f->size[i] <= most && !isnan(naive_worth(f, i)) &&
+			(best < 0 || naive_worth(f, i) > naive_worth(f, best)))
+			best = i;
+	return best < 0 ? NAN : naive_worth(f, best) - naive_slack(f, f->size[best], 0.005);
 }
 
 /* the first from a size on that is as good as the best; NaN: none */
 static double
 naive_good(const WsSizingFacts *f, double least, double most)
 {
-	double		best = naive_best(f, most);
+	double		enough = naive_enough(f, most);
 
-	if (best >= 0 && naive_ratio(f, least) >= best - 0.005)
+	if (naive_ratio(f, least) >= enough)
 		return least;
 	for (int i = 0; i < f->sizes; i++)
-		if (f->size[i] >= least && f->size[i] <= most && f->hit_ratio[i] >= best - 0.005)
+		if (f->size[i] >= least && f->size[i] <= most && naive_worth(f, i) >= enough)
 			return f->size[i];
 	return NAN;
 }
@@ -114,13 +134,14 @@ naive_sizing(const WsSizingFacts *f, WsVerdict before)
 		double		good = naive_good(f, fmin(128 * MB, most), most);
 
 		for (int i = 0; i < f->sizes; i++)
-			if (f->size[i] <= most && !isnan(f->hit_ratio[i]))
+			if (f->size[i] <= most && !isnan(naive_worth(f, i)))
 				last = i;
 		suggested = isnan(good) || good == f->size[last] ? most : good;
 		gain = naive_ratio(f, isnan(good) ? most : good) - naive_ratio(f, f->shared_buffers);
 		if (f->sizes == 0)
 			suggested = most;
-		else if (suggested > f->shared_buffers ? !(gain > 0.005) :
+		else if (suggested > f->shared_buffers ?
+				 !(gain > naive_slack(f, isnan(good) ? most : good, 0.005)) :
 				 !f->long_enough || suggested >= 0.55 * f->shared_buffers)
 			suggested = fmin(f->shared_buffers, most);
 	}
@@ -144,7 +165,7 @@ naive_sizing(const WsSizingFacts *f, WsVerdict before)
 	}
 	gain = naive_ratio(f, suggested) - naive_ratio(f, f->shared_buffers);
 	if (!exceeds && suggested > f->shared_buffers &&
-		gain <= (before == WS_VERDICT_GROW ? 0.004 : 0.005))
+		gain <= naive_slack(f, suggested, before == WS_VERDICT_GROW ? 0.004 : 0.005))
 	{
 		no_gain = true;
 		suggested = f->shared_buffers;
@@ -164,7 +185,7 @@ naive_sizing(const WsSizingFacts *f, WsVerdict before)
 	{
 		if (!f->long_enough)
 			s.kept = WS_KEPT_SHORT_HISTORY;
-		else if (isnan(gain) || gain < -0.005)
+		else if (isnan(gain) || !(gain >= -naive_slack(f, f->shared_buffers, 0.005)))
 			s.kept = WS_KEPT_NOT_KNOWN;
 		else
 			s.verdict = WS_VERDICT_SHRINK;
@@ -200,7 +221,8 @@ test_rule(void)
 			.work_mem = random_bytes(&seed, 65536, GB),
 			.maintenance = random_below(&seed, 2) ? random_bytes(&seed, MB, 16 * GB) : 0,
 			.long_enough = random_below(&seed, 2),
-			.sizes = (int) random_below(&seed, 25)
+			.sizes = (int) random_below(&seed, 25),
+			.wait_cost = random_below(&seed, 3) ? 0 : 50
 		};
 		WsVerdict	before = (WsVerdict) random_below(&seed, 5);
 		double		size = random_bytes(&seed, MB, f.memory + 2 * MB);
@@ -215,6 +237,7 @@ test_rule(void)
 			f.size[k] = size *= 1 + random_unit(&seed) / 2;
 			ratio += steep * (random_below(&seed, 3) ? 0.002 * random_unit(&seed) : 0.02);
 			f.hit_ratio[k] = random_below(&seed, 6) ? ratio : NAN;
+			f.waits[k] = random_below(&seed, 40) ? (1 - ratio) * random_unit(&seed) / 100 : NAN;
 		}
 		/* often near a limit */
 		s = naive_sizing(&f, before);
@@ -743,10 +766,48 @@ test_words(void)
 	   ws_verdict_name(WS_VERDICT_NONE) == NULL, "verdicts have names, but none has none");
 }
 
+/*
+ * Random look-ups in a set of twice the memory: the page cache has what shared
+ * buffers have, too, if it is the larger one, so the worst division is half.
+ */
+static void
+test_waits(void)
+{
+	WsSizingFacts f = {
+		.needed = 32 * GB, .shared_buffers = 8 * GB, .memory = 17 * GB, .maintenance = GB,
+		.long_enough = true, .sizes = 12
+	};
+	WsSizing	s;
+
+	for (int i = 0; i < f.sizes; i++)
+	{
+		f.size[i] = (i + 1) * GB;
+		f.hit_ratio[i] = f.size[i] / f.needed;
+		f.waits[i] = 1 - fmax(f.size[i], 16 * GB - f.size[i]) / f.needed;
+	}
+	s = ws_sizing(&f, WS_VERDICT_NONE);
+	is_within(s.suggested_shared_buffers, 12 * GB, 0, "waits that are not known do not count");
+	f.wait_cost = 50;
+	s = ws_sizing(&f, WS_VERDICT_NONE);
+	is_within(s.suggested_shared_buffers, GB, 0, "of sizes that wait about as often, the smallest");
+	f.long_enough = false;
+	s = ws_sizing(&f, WS_VERDICT_NONE);
+	is_within(s.suggested_shared_buffers, 8 * GB, 0, "not less after a short time");
+	for (int i = 0; i < f.sizes; i++)
+		f.waits[i] = 1 - f.size[i] / f.needed;
+	s = ws_sizing(&f, WS_VERDICT_NONE);
+	is_within(s.suggested_shared_buffers, 12 * GB, 0, "all that there is, where it saves waits");
+	for (int i = 0; i < f.sizes; i++)
+		f.waits[i] = NAN;
+	s = ws_sizing(&f, WS_VERDICT_NONE);
+	is_within(s.suggested_shared_buffers, 8 * GB, 0, "and what there is where nothing is known");
+}
+
 int
 main(void)
 {
-	plan(107);
+	plan(112);
+	test_waits();
 	test_rule();
 	test_suggested();
 	test_useful();

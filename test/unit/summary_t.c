@@ -37,6 +37,8 @@ static const WsSummary usual = {
 	.expected_hit_ratio = 0.96,
 	.expected_error = 0.005,
 	.saved_doubled = 900,
+	.waits = NAN,
+	.expected_waits = NAN,
 	.read_ms = 0.2,
 	.doubt = "",
 	.memory = 24 * GB,
@@ -131,6 +133,11 @@ test_grow(void)
 			"grow: without I/O timing, in lines");
 	is_line(&s, "Memory 24 GB (control group): fits", "grow: by a control group");
 	s.by_cgroup = false;
+	s.waits = 40;
+	is_line(&s, "Memory 24 GB: fits; reads from disk 40/s", "grow: reads from disk, now");
+	s.expected_waits = 2;
+	is_line(&s, "Memory 24 GB: fits; reads from disk 40/s -> 2/s", "grow: reads from disk, then");
+	s.waits = s.expected_waits = NAN;
 	s.expected_hit_ratio = 0.76995;
 	is_reason(&s, "Grow shared_buffers from 64 MB to 188 MB for the busiest time; now it would save less than one "
 			  "read a second" BASED("187 MB"), "grow: that saves nothing now");
@@ -195,6 +202,9 @@ test_keep(void)
 			"Memory 24 GB: fits\n"
 			"Top: accounts 150 MB, accounts_pkey 30 MB\n"
 			"Do: nothing; what the busiest time needed is covered", "keep: in lines");
+	s.waits = 12;
+	s.expected_waits = 0;
+	is_line(&s, "Memory 24 GB: fits; reads from disk 12/s", "keep: reads from disk");
 	s.saved_doubled = 12.3;
 	is_reason(&s, "Keep shared_buffers at 200 MB: what the busiest time needed fits, and twice as much would save "
 			  "12 of 12 reads a second" BASED("187 MB"), "keep: what more would save is not more than all");
@@ -459,7 +469,7 @@ test_buffers(void)
 int
 main(void)
 {
-	plan(13 + 5 + 7 + 7 + 5 + 4 + 9 + 6 + 9 + 14 * 2 + 3 + 2 + 1);
+	plan(13 + 5 + 7 + 7 + 5 + 4 + 9 + 6 + 9 + 14 * 2 + 3 + 2 + 1 + 3);
 	test_grow();
 	test_unknown_memory();
 	test_keep();

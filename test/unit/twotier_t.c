@@ -240,6 +240,42 @@ test_counts(void)
 	free(tiers);
 }
 
+static WsSweep *
+empty_sweep(uint32_t pages)
+{
+	WsSweep    *sweep = aligned_memory(ws_sweep_size(pages));
+
+	ws_sweep_init(sweep, pages);
+	return sweep;
+}
+
+/* Shared buffers have half of what the page caches of their size have, too. */
+static void
+test_twice(void)
+{
+	WsTwoTier  *tiers = new_tiers(1000, 1, 400);
+	WsSweep    *sweep = empty_sweep(1000);
+
+	ws_sweep_resize(sweep, 200);
+	ok(isnan(tiers->only[2][WHOLE]), "how much is cached twice is not known at first");
+	for (uint32_t page = 0; page < 400; page++)
+	{
+		WsAccess	access = {.page = page};
+		uint32_t	cold;
+
+		if (page < 200)
+			(void) ws_sweep_access(sweep, &access, &cold);
+		look(tiers, page, 1, ALL, NULL);
+	}
+	ws_twotier_survey(tiers, sweep);
+	is_within(tiers->only[2][WHOLE], 0.5, 1e-6, "half of a page cache is not in shared buffers");
+	is_within(tiers->only[1][WHOLE], 0.75, 1e-6, "of one behind smaller ones more");
+	is_within(tiers->only[2][HALF], 1, 1e-6, "a smaller one has the pages that came last");
+	ok(isnan(tiers->only[2][DOUBLE]), "of one that is not full it is not known");
+	free(sweep);
+	free(tiers);
+}
+
 /* A quarter of a table is cached; what does a miss read? */
 static void
 test_readahead(void)
@@ -247,6 +283,7 @@ test_readahead(void)
 	static WsTierCounts counts;
 	WsTwoTier  *tiers = new_tiers(4000, 1, 8000);
 	WsReadahead *readahead = &tiers->readahead;
+	WsSweep    *sweep = empty_sweep(4000);
 	WsTierAccess run = {.page = 999, .id = {1, 2, 3, 0, 999}, .missed = ALL, .run = true};
 	uint32_t	before;
 
@@ -257,7 +294,7 @@ test_readahead(void)
 		look(tiers, page, 3, ALL, &counts);
 	ok(counts.blocks[2][WHOLE] == 250, "before a survey nothing is known to be cached");
 	tiers->relations[0].blocks = 1000;
-	ws_twotier_survey(tiers);
+	ws_twotier_survey(tiers, sweep);
 	is_within(tiers->relations[0].cached[2][WHOLE], 0.25, 1e-6, "the survey counts what is");
 	is_within(tiers->relations[0].cached[0][0], 0.25, 1e-6, "in each cache");
 
@@ -287,6 +324,7 @@ test_readahead(void)
 	memset(&counts, 0, sizeof(counts));
 	ws_twotier_access(tiers, &run, &counts);
 	is_within(all(counts.waits[2][WHOLE]), 2, 0, "without readahead it waits as others do");
+	free(sweep);
 	free(tiers);
 }
 
@@ -317,7 +355,8 @@ test_relations(void)
 int
 main(void)
 {
-	plan(38);
+	plan(43);
+	test_twice();
 	test_sizes();
 	test_pairs();
 	test_sampled();
