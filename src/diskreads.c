@@ -14,6 +14,7 @@
 
 #define PATH_SIZE		1024
 #define TEXT_SIZE		4096	/* of a file whose start is enough */
+#define EXITING			4		/* PF_EXITING of a process's flags */
 
 static bool
 refuse(WsDiskReads *reads, int pid, const char *what)
@@ -41,7 +42,43 @@ read_text(const char *path, char *text)
 	return length;
 }
 
-/* Bytes of a process.  A child may be gone: then it has none. */
+/* The start of a process's stat behind its name, which may have any byte. */
+static const char *
+read_stat(const char *root, int pid, char *text)
+{
+	char		path[PATH_SIZE];
+	const char *after;
+
+	snprintf(path, sizeof(path), "%s/proc/%d/stat", root, pid);
+	if (read_text(path, text) < 0)
+		return NULL;
+	after = strrchr(text, ')');
+	return after ? after + 1 : NULL;
+}
+
+static int
+parent_of(const char *root, int pid)
+{
+	char		text[TEXT_SIZE];
+	const char *stat = read_stat(root, pid, text);
+	int			parent;
+
+	return stat && sscanf(stat, " %*c %d", &parent) == 1 ? parent : -1;
+}
+
+/* Is it gone, or about to end?  Then the kernel may refuse to show its io. */
+static bool
+has_ended(const char *root, int pid)
+{
+	char		text[TEXT_SIZE];
+	const char *stat = read_stat(root, pid, text);
+	unsigned int flags;
+
+	return stat == NULL ? errno == ENOENT || errno == ESRCH :
+		sscanf(stat, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1 && (flags & EXITING);
+}
+
+/* Bytes of a process.  A child that ends has none: its parent has them. */
 static bool
 read_process(WsDiskReads *reads, const char *root, int pid, bool child, uint64_t *sum)
 {
@@ -51,30 +88,17 @@ read_process(WsDiskReads *reads, const char *root, int pid, bool child, uint64_t
 
 	snprintf(path, sizeof(path), "%s/proc/%d/io", root, pid);
 	if (read_text(path, text) < 0)
-		return (child && (errno == ENOENT || errno == ESRCH)) ||
-			refuse(reads, pid, strerror(errno));
+	{
+		int			error = errno;
+
+		return (child && has_ended(root, pid)) || refuse(reads, pid, strerror(error));
+	}
 	line = strstr(text, "\nread_bytes: ");
 	if (line == NULL)
 		return refuse(reads, pid, "io has no read_bytes");
 	*sum += strtoull(line + strlen("\nread_bytes: "), NULL, 10);
 	reads->processes++;
 	return true;
-}
-
-/* The parent of a process by its stat, in which the name may have any byte. */
-static int
-parent_of(const char *root, int pid)
-{
-	char		path[PATH_SIZE];
-	char		text[TEXT_SIZE];
-	const char *after;
-	int			parent;
-
-	snprintf(path, sizeof(path), "%s/proc/%d/stat", root, pid);
-	if (read_text(path, text) < 0)
-		return -1;
-	after = strrchr(text, ')');
-	return after && sscanf(after, ") %*c %d", &parent) == 1 ? parent : -1;
 }
 
 static bool

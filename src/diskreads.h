@@ -12,6 +12,7 @@
  * The postmaster is read first.  A child that ends before its turn is missing
  * this time, and in the postmaster's figure the next time; no child counts
  * twice.  So that the sum does not go back, it is the largest so far.
+ * Of a process that is about to end the kernel may refuse to show anything.
  *
  * Children come from /proc/PID/task/PID/children, or where the kernel does not
  * have that, from the parents named in /proc/PID/stat.

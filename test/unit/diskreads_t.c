@@ -104,6 +104,12 @@ test_sum(void)
 	put_process(77, "1000100", 1);
 	ws_disk_reads(root, 77, &reads);
 	is_int(reads.bytes, 1020900, "it goes on from there");
+	put("/proc/83/io", NULL);
+	put("/proc/83/stat", "83 (post) gres) S 77 77 77 0 -1 4194564 1 1\n");
+	put("/proc/77/task/77/children", "80 82 83");
+	ws_disk_reads(root, 77, &reads);
+	ok(reads.known && reads.processes == 3 && reads.bytes == 1020900,
+	   "of a child that is about to end nothing need be shown");
 	put("/proc/77/task/77/children", "");
 	put_process(77, "18446744073709551000", 1);
 	ws_disk_reads(root, 77, &reads);
@@ -159,6 +165,7 @@ test_refused(void)
 	put_process(77, "1000", 1);
 	put("/proc/80/io", NULL);
 	put("/proc/77/task/77/children", "80");
+	put("/proc/80/stat", "80 (post) S 77 77 77 0 -1 4194560 1 1\n");
 	refused("/proc/80: Is a directory", "a child's that cannot be read");
 	put_process(77, "1000", 1);
 	put("/proc/77/task", "a file");
@@ -215,7 +222,7 @@ main(void)
 	const char *directory = getenv("TMPDIR");
 	int			before = next_descriptor();
 
-	plan(23);
+	plan(24);
 	snprintf(root, sizeof(root), "%s/diskreads_t.XXXXXX", directory && *directory ? directory : "/tmp");
 	if (mkdtemp(root) == NULL)
 		die("mkdtemp");
