@@ -51,11 +51,11 @@ sub look_up
 	return;
 }
 
-# Five minutes and some, in steps of the worker's counts.
+# Five minutes and some, or others, in steps of the worker's counts.
 sub five_minutes
 {
-	my ($before) = @_;
-	for (1 .. 34)
+	my ($before, $steps) = @_;
+	for (1 .. $steps // 34)
 	{
 		$before->() if $before;
 		look_up();
@@ -128,6 +128,8 @@ sub evict
 	return;
 }
 
+sub measured { return $node->safe_psql('postgres', 'SELECT measured_disk_bytes_per_second FROM working_set_memory_advice WHERE present') }
+
 sub really_read
 {
 	my ($read) = slurp_file('/proc/self/io') =~ /^read_bytes: (\d+)/m;
@@ -138,14 +140,33 @@ SKIP: {
 	evict();
 	my $before = really_read();
 	slurp_file($file);
-	skip 'the files of the server are not on a disk', 3 if really_read() == $before;
+	skip 'the files of the server are not on a disk', $node->pg_version < 18 ? 3 : 5 if really_read() == $before;
 	five_minutes(\&evict);
 	is($node->safe_psql('postgres', q{
 		SELECT bool_and(measured_disk_bytes_per_second > 2 * predicted_disk_bytes_per_second) FILTER (WHERE present),
 		       count(measured_disk_bytes_per_second) FROM working_set_memory_advice}), 't|1', 'what was really read is shown beside the prediction');
 	like(doubt(), qr/^for the present sizes \d+ blocks a second from disk were predicted and \d+ read$/, 'a prediction that fails is not sure');
+	my $by_default = measured();
 	$node->safe_psql('postgres', 'SELECT working_set_reset()');
 	is(doubt(), 'there is too little data yet', 'a reset forgets it');
+
+	# the process that reads is another one by then, or a thread of the kernel's
+	for my $method ($node->pg_version < 18 ? () : qw(sync io_uring))
+	{
+		$node->append_conf('postgresql.conf', "io_method = '$method'");
+		my $started = $clock->lend(sub { $node->stop; $node->start(fail_ok => 1) });
+		SKIP: {
+			skip "this server has no $method", 1 unless $started;
+			$clock->let_pass($node, 61);
+			five_minutes(\&evict, 17);
+			cmp_ok(abs(log(measured() / $by_default)), '<', log(2), "with io_method $method, what is read is measured");
+		}
+	}
+	if ($node->pg_version >= 18)
+	{
+		$node->append_conf('postgresql.conf', "io_method = 'worker'");
+		$clock->lend(sub { $node->stop('fast', fail_ok => 1); $node->start });
+	}
 }
 
 # ---- no prediction
