@@ -175,6 +175,15 @@ take_huge(Look *look, const char *name, char *line)
 	return true;
 }
 
+/* the line of the switch of MGLRU: a hexadecimal number, whose last bit it is */
+static bool
+take_generations(Look *look, const char *name, char *line)
+{
+	(void) name;
+	look->memory->generations = (strtoul(line, NULL, 0) & 1) != 0;
+	return true;
+}
+
 /* is "memory" in a comma-separated list? */
 static bool
 has_memory(char *list)
@@ -468,7 +477,6 @@ ws_memory_read(const char *root, WsMemory *memory)
 		.v2.cached = "file",
 		.v2.shared = "shmem"
 	};
-
 	bool		groups;
 
 	memset(memory, 0, sizeof(*memory));
@@ -479,6 +487,7 @@ ws_memory_read(const char *root, WsMemory *memory)
 	else
 		look.no_room = true;
 	(void) read_file(&look, "/proc/self/status", take_huge);
+	(void) read_file(&look, "/sys/kernel/mm/lru_gen/enabled", take_generations);
 	groups = read_groups(&look);
 	if (look.no_room || !groups)
 	{

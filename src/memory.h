@@ -18,8 +18,8 @@
  * files.  The least of these is the room for the page cache.  Memory in huge
  * pages (HugetlbPages of /proc/self/status) is part of none.
  *
- * References: Linux, Documentation/admin-guide/cgroup-v1/memory.rst and
- * cgroup-v2.rst; proc(5), cgroups(7).
+ * References: Linux, Documentation/admin-guide/cgroup-v1/memory.rst,
+ * cgroup-v2.rst and mm/multigen_lru.rst; proc(5), cgroups(7).
  */
 #ifndef WS_MEMORY_H
 #define WS_MEMORY_H
@@ -35,6 +35,7 @@ typedef struct WsMemory
 	bool		room_known;
 	uint64_t	room;			/* bytes for the page cache */
 	bool		huge;			/* has this process touched huge pages? */
+	bool		generations;	/* does the kernel replace pages by MGLRU? */
 	char		reason[192];	/* why the limit is not known, or empty */
 } WsMemory;
 

@@ -304,7 +304,7 @@ ws_memory_advice_make(WsPublished *p)
 	advice->disk_blocks = measured_blocks();
 	if (ws_division_predict(&advice->table, facts.shared_buffers, cache, &advice->present))
 		advice->difference = ws_division_difference(&advice->present, advice->disk_blocks);
-	advice->sure = advice->present.buffers > 0 && p->table.sure && !isnan(advice->disk_blocks) &&
+	advice->sure = advice->present.buffers > 0 && !p->memory.generations && p->table.sure && !isnan(advice->disk_blocks) &&
 		!ws_division_is_off(&advice->present, advice->difference);
 	ws_note_difference(&sim->differences, advice->difference, ws_shared_clock_ms());
 	if (!isnan(advice->difference) &&

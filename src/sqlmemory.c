@@ -47,6 +47,8 @@ get_doubt(const Advice *a)
 						timestamptz_to_str(p->computed_at));
 	if (!p->table.sure)
 		return p->doubt[0] != '\0' ? p->doubt : "too few pages are sampled";
+	if (p->memory.generations)
+		return "the kernel replaces pages by generations (MGLRU), which is not simulated";
 	if (both->unchecked[0] != '\0')
 		return psprintf("not checked, because reads from disk cannot be measured: %s", both->unchecked);
 	if (isnan(both->disk_blocks))

@@ -989,13 +989,30 @@ test_huge(void)
 	ok(!memory.huge && memory.reason[0] == '\0', "huge pages: what is no number says nothing");
 }
 
+static void
+test_generations(void)
+{
+	machine(NULL, NULL);
+	look();
+	ok(!memory.generations, "generations: not with a kernel that has none");
+	put("/sys/kernel/mm/lru_gen/enabled", "0x0000\n");
+	look();
+	ok(!memory.generations, "generations: off");
+	put("/sys/kernel/mm/lru_gen/enabled", "0x0006\n");
+	look();
+	ok(!memory.generations, "generations: off, whatever their options are");
+	put("/sys/kernel/mm/lru_gen/enabled", "0x0007\n");
+	look();
+	ok(memory.generations && memory.limit == memory.host && memory.reason[0] == '\0', "generations: on");
+}
+
 int
 main(void)
 {
 	const char *directory = getenv("TMPDIR");
 	int			before;
 
-	plan(MACHINES + 3 + 8 + 19 + 9 + 2 + 9 + 8 + 24 + 4 + 3 + 7 + 4 + 2 + 3 + 17 + 4);
+	plan(MACHINES + 3 + 8 + 19 + 9 + 2 + 9 + 8 + 24 + 4 + 3 + 7 + 4 + 2 + 3 + 17 + 4 + 4);
 	alarm(120);					/* should something block */
 	snprintf(base, sizeof(base), "%s/memory_t.XXXXXX",
 			 directory && *directory ? directory : "/tmp");
@@ -1010,6 +1027,7 @@ main(void)
 	test_unreadable();
 	test_room();
 	test_huge();
+	test_generations();
 	test_long_mounts();
 	test_long_lines();
 	test_long_paths();
