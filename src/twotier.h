@@ -88,8 +88,7 @@ typedef struct WsTwoTier
 	WsTierRelation relations[WS_TIER_RELATIONS];
 	/* blocks to read ahead */
 	double		owed[WS_TIER_BUFFERS][WS_TIER_CACHES];
-	/* share of a page cache that shared buffers do not have, too; NaN: it is
-	 * not full */
+	/* share that shared buffers do not have, too; NaN: it is not full */
 	float		only[WS_TIER_BUFFERS][WS_TIER_CACHES];
 	WsPageCache *cache[WS_TIER_BUFFERS][WS_TIER_CACHES];
 	WsTierPage	pages[WS_TIER_PAGES];

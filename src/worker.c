@@ -50,6 +50,7 @@
 
 #define REST_MS 10000			/* the longest rest */
 #define CLOCK_SLACK		60		/* s; a larger difference: it was set back */
+#define MB				1048576.0
 #define WEEK			(7 * 24 * 60)	/* minutes until shrink is advised */
 #define FORECAST_SECONDS 240	/* that a hit ratio has to be about, */
 #define FORECAST_LOOKUPS 1000	/* at least */
@@ -241,7 +242,7 @@ divide(WsPublished *p)
 		return;
 	if (!isnan(both->suggested.distinct))
 		p->sizing.suggested_effective_cache_size =
-			floor(fmin(both->suggested.distinct, p->sizing.cacheable) / 0x1p20) * 0x1p20;
+			floor(fmin(both->suggested.distinct, p->sizing.cacheable) / MB) * MB;
 }
 
 /* Suggest settings, and give the verdict. */
