@@ -50,12 +50,13 @@ function draw_line(buffers, at,    i, key, path, begun) {
     for (i = 1; i <= shares[w, buffers]; i++) {
         key = w SUBSEP buffers SUBSEP share[w, buffers, i]
         if ((key, at) in said) {
-            path = path (begun ? " L" : " M") sprintf("%.1f,%.1f", x_of(memory[key]), y_of(said[key, at]))
+            # (of a single one, a dot)
+            path = path (begun ? " L" : " M") sprintf("%.1f,%.1f", x_of(memory[key]), y_of(said[key, at])) (begun ? "" : " h0.1")
             begun = 1
         } else begun = 0
     }
     if (path != "")
-        printf "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\" stroke-linejoin=\"round\" stroke-opacity=\"0.75\"/>\n",
+        printf "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\" stroke-linejoin=\"round\" stroke-linecap=\"round\" stroke-opacity=\"0.75\"/>\n",
             substr(path, 2), colour[colour_of[buffers]]
 }
 
@@ -90,20 +91,21 @@ END {
     low_x -= 20; high_x += 20
     left = 70
     rows = int((workloads + 1) / 2)
-    svg_begin(960, 110 + rows * 252, "Reads that wait for the disk, against memory (PostgreSQL " server ")")
-    text(left, 54, "start", "key", "Across: shared_buffers and page cache, MB.  Up: reads a second that wait.  shared_buffers:")
+    svg_begin(960, 132 + rows * 252, "Reads that wait for the disk, against memory (PostgreSQL " server ")")
+    text(left, 54, "start", "key", "Across: shared_buffers and page cache, MB.  Up: reads a second that wait.")
+    text(left, 76, "start", "key", "Points are measured.  Lines were predicted at " names ".")
+    text(left, 98, "start", "key", "shared_buffers:")
     for (i = 1; i <= sizes; i++) {
-        x = left + 516 + i * 90
-        line(x, 49, x + 24, 49, "stroke=\"" colour[i] "\" stroke-width=\"2\"")
-        point(x + 12, 49, colour[i])
-        text(x + 30, 54, "start", "key", size[i] " MB")
+        x = left + 40 + i * 90
+        line(x, 93, x + 24, 93, "stroke=\"" colour[i] "\" stroke-width=\"2\"")
+        point(x + 12, 93, colour[i])
+        text(x + 30, 98, "start", "key", size[i] " MB")
     }
-    text(left, 78, "start", "key", "Points are measured.  Lines were predicted at " names ".")
     for (k = 1; k <= workloads; k++) {
         w = order[k]
         high_y[w] = high_y[w] > 0 ? 1.05 * high_y[w] : 1
         left = k % 2 ? 70 : 550
-        top = 130 + int((k - 1) / 2) * 252
+        top = 152 + int((k - 1) / 2) * 252
         panel()
     }
     print "</svg>"
