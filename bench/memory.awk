@@ -79,7 +79,7 @@ function show_pair(key, w,    i, at, row) {
         figure("pairs", row, "error", form(said_error[key, at], "%.3f"))
         figure("pairs", row, "waits/s", form(said_waits[key, at], "%.0f"))
         figure("pairs", row, "MB/s", said_bytes[key, at] == "" ? "" : sprintf("%.1f", said_bytes[key, at] / mb))
-        figure("pairs", row, "note", note[key, at])
+        figure("pairs", row, "note", length(note[key, at]) > 60 ? substr(note[key, at], 1, 57) "..." : note[key, at])
     }
 }
 
