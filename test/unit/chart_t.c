@@ -646,18 +646,27 @@ is_memory_chart(const WsMemoryChart *c, const char *want, const char *name)
 		diag("%s", buf);
 }
 
-/* Reads with less memory, now, best divided, and with more of it; note: of the best. */
+/* NaN: not known, negative: not reliable */
+static WsMemoryChartRow
+memory_row(double memory, double buffers, double reads)
+{
+	return (WsMemoryChartRow) {memory, buffers, fabs(reads), reads >= 0 ? NULL : "not reliable"};
+}
+
+/*
+ * What is concluded from the reads with less memory, now, with the best
+ * division and the suggested one, and with more memory.
+ */
 static const char *
-conclusion(const char *note, double less, double now, double best, double more, double most)
+conclusion(double less, double now, double best, double suggested, double more, double most)
 {
 	static char buf[WS_CHART_SIZE];
 	WsMemoryChart c = {
-		.nrows = 5, .present = 1, .best = 2, .suggested = -1,
+		.nrows = 7, .present = 2, .suggested = 3, .best = 4,
 		.rows = {
-			{4 * GB, 128 * MB, less, isnan(less) ? "not known" : NULL},
-			{8 * GB, 1 * GB, now, isnan(now) ? "not known" : NULL}, {8 * GB, 256 * MB, best, note},
-			{12 * GB, 512 * MB, more, isnan(more) ? "not known" : NULL},
-			{16 * GB, 512 * MB, most, isnan(most) ? "not known" : NULL},
+			memory_row(2 * GB, 64 * MB, 0), memory_row(4 * GB, 128 * MB, less), memory_row(8 * GB, 1 * GB, now),
+			memory_row(8 * GB, 512 * MB, suggested), memory_row(8 * GB, 256 * MB, best),
+			memory_row(12 * GB, 512 * MB, more), memory_row(16 * GB, 512 * MB, most),
 		}
 	};
 	const char *bars;
@@ -673,22 +682,28 @@ conclusion(const char *note, double less, double now, double best, double more, 
 static void
 test_conclusions(void)
 {
-	is_string(conclusion(NULL, 900, 100, 100, 100, 95), "More memory would not read less.", "nothing to gain, and much to lose");
-	is_string(conclusion(NULL, 109, 100, 100, 100, 95), "More memory would not read less. 4096 MB of memory would read hardly more.", "less is enough");
-	is_string(conclusion(NULL, 0, 0, 0, 0, 0), "More memory would not read less. 4096 MB of memory would read hardly more.", "nothing is read at all");
-	is_string(conclusion(NULL, NAN, 100, 100, 100, 95), "More memory would not read less.", "what less memory reads is not known");
-	is_string(conclusion(NULL, 900, 1.2, 1.2, 0.4, 0.4), "More memory would not read less.", "less than one a second is nothing to gain");
-	is_string(conclusion(NULL, 900, 100, 100, 50, 50), "12 GB of memory would read 50 % less.", "half");
-	is_string(conclusion(NULL, 900, 100, 100, 90, 40), "16 GB of memory would read 60 % less.", "the largest saves much more");
-	is_string(conclusion(NULL, 900, 100, 100, 14, 5), "12 GB of memory would read 86 % less.", "the next saves nearly as much");
-	is_string(conclusion(NULL, 900, 100000, 100000, 1, 0.1), "12 GB of memory would read 99 % less.", "never all but one");
-	is_string(conclusion(NULL, 900, 100, 100, 0.3, 0), "12 GB of memory would read nothing.", "nothing");
-	is_string(conclusion(NULL, 900, 100, 40, 38, 37), "256 MB of shared_buffers would read 60 % less. More memory would not read\nless.", "another division is as good");
-	is_string(conclusion(NULL, 900, 100, 40, 20, 0), "256 MB of shared_buffers would read 60 % less. 16 GB of memory would read\nnothing.", "more memory is better still");
-	is_string(conclusion(NULL, 900, NAN, 40, 20, 20), "12 GB of memory would read 50 % less.", "what there is now is not known");
-	is_string(conclusion(NULL, 900, 100, 100, NAN, 50), "16 GB of memory would read 50 % less.", "one of the larger sizes is not known");
-	is_string(conclusion(NULL, 900, 100, 100, NAN, NAN), "What more memory would read is not known.", "neither of them is");
-	is_string(conclusion("why", 900, 100, 100, 50, 50), "Do not rely on this: why", "nothing is concluded from what is not reliable");
+	is_string(conclusion(900, 100, 100, 100, 100, 95), "More memory would not read less.", "nothing to gain, and much to lose");
+	is_string(conclusion(109, 100, 100, 100, 100, 95), "More memory would not read less. 2048 MB of memory would read hardly more.", "less is enough");
+	is_string(conclusion(0, 0, 0, 0, 0, 0), "More memory would not read less. 2048 MB of memory would read hardly more.", "nothing is read at all");
+	is_string(conclusion(NAN, 100, 100, 100, 100, 95), "More memory would not read less.", "what less memory reads is not known");
+	is_string(conclusion(-100, 100, 100, 100, 100, 95), "More memory would not read less.", "or not reliable");
+	is_string(conclusion(900, 1.2, 1.2, 1.2, 0.4, 0.4), "More memory would not read less.", "less than one a second is nothing to gain");
+	is_string(conclusion(900, 100, 100, 100, 50, 50), "12 GB of memory would read 50 % less.", "half");
+	is_string(conclusion(900, 100, 100, 100, 90, 40), "16 GB of memory would read 60 % less.", "the largest saves much more");
+	is_string(conclusion(900, 100, 100, 100, 14, 5), "12 GB of memory would read 86 % less.", "the next saves nearly as much");
+	is_string(conclusion(900, 100000, 100000, 100000, 1, 0.1), "12 GB of memory would read 99 % less.", "never all but one");
+	is_string(conclusion(900, 100, 100, 100, 0.3, 0), "12 GB of memory would read nothing.", "nothing");
+	is_string(conclusion(900, 100, 100, 100, NAN, 50), "16 GB of memory would read 50 % less.", "one of the larger sizes is not known");
+	is_string(conclusion(900, 100, 100, 100, -10, 50), "16 GB of memory would read 50 % less.", "or not reliable");
+	is_string(conclusion(900, 100, 100, 100, 50, -10), "12 GB of memory would read 50 % less.", "nor the largest");
+	is_string(conclusion(900, 100, 100, 100, NAN, NAN), "What more memory would read is not known.", "no larger size is known");
+	is_string(conclusion(900, 100, 40, 70, 38, 37), "512 MB of shared_buffers would read 30 % less. More memory would not read\nless.", "what is suggested is better");
+	is_string(conclusion(900, 100, 40, 95, 38, 37), "256 MB of shared_buffers would read 60 % less. More memory would not read\nless.", "only another division is");
+	is_string(conclusion(900, 100, 40, -70, 38, 37), "256 MB of shared_buffers would read 60 % less. More memory would not read\nless.", "what is suggested is not reliable");
+	is_string(conclusion(900, 100, 40, 70, 20, 0), "512 MB of shared_buffers would read 30 % less. 16 GB of memory would read\nnothing.", "more memory is better still");
+	is_string(conclusion(900, NAN, 40, 40, 20, 20), "12 GB of memory would read 50 % less.", "what there is now is not known");
+	is_string(conclusion(900, -100, 40, 40, 20, 20), "12 GB of memory would read 50 % less.", "or not reliable");
+	is_string(conclusion(900, 100, -100, 100, 50, 50), "Do not rely on this: not reliable", "nothing is concluded from what is not reliable");
 }
 
 static void
@@ -787,7 +802,7 @@ test_memory_charts(void)
 int
 main(void)
 {
-	plan(53);
+	plan(59);
 	test_charts();
 	test_words();
 	test_windows();
