@@ -448,18 +448,28 @@ reads_less(const WsMemoryChartRow *row, double than)
 	return row->note == NULL && row->reads <= (1 - LESS) * than && than - row->reads >= 1;
 }
 
+static bool
+reads_more(const WsMemoryChartRow *row, double than)
+{
+	return row->note == NULL && row->reads >= (1 + LESS) * than && row->reads - than >= 1;
+}
+
 /* Add a sentence: "12 GB of memory would read 90 % less". */
 static void
-add_less(char *words, size_t size, double bytes, const char *what, double reads, double than)
+add_change(char *words, size_t size, double bytes, const char *what, double reads, double than)
 {
 	size_t		n = strlen(words);
 	char		pretty[32];
-	char		less[32] = "nothing";
+	char		change[64] = "nothing";
 
-	if (rint(reads) >= 1)
-		snprintf(less, sizeof(less), "%.0f %% less", fmin(rint(100 * (1 - reads / than)), 99));
+	if (rint(reads) >= 1 && reads < than)
+		snprintf(change, sizeof(change), "%.0f %% less", fmin(rint(100 * (1 - reads / than)), 99));
+	else if (rint(reads) >= 1 && rint(than) >= 1)
+		snprintf(change, sizeof(change), "%.0f %% more", fmin(rint(100 * (reads / than - 1)), MOST_READS));
+	else if (rint(reads) >= 1)
+		snprintf(change, sizeof(change), "%.0f a second", fmin(reads, MOST_READS));
 	snprintf(words + n, size - n, "%s of %s would read %s. ",
-			 format_size(bytes, pretty, sizeof(pretty)), what, less);
+			 format_size(bytes, pretty, sizeof(pretty)), what, change);
 }
 
 /* Add what more memory saves; or what less memory is enough. */
@@ -487,7 +497,7 @@ conclude_memory(const WsMemoryChart *c, double now, char *words, size_t size)
 			if (c->rows[i].memory > best->memory && c->rows[i].note == NULL &&
 				c->rows[i].reads <= here - NEARLY_ALL * (here - least))
 				enough = &c->rows[i];
-		add_less(words, size, enough->memory, "memory", enough->reads, now);
+		add_change(words, size, enough->memory, "memory", enough->reads, now);
 		return;
 	}
 	n += (size_t) snprintf(words + n, size - n, "More memory would not read less.");
@@ -504,23 +514,33 @@ conclude_memory(const WsMemoryChart *c, double now, char *words, size_t size)
 				 format_size(enough->memory, pretty, sizeof(pretty)));
 }
 
+/* Add what other shared buffers would change, with the memory that there is. */
+static void
+conclude_division(const WsMemoryChart *c, double now, char *words, size_t size)
+{
+	const WsMemoryChartRow *best = &c->rows[c->best];
+	const WsMemoryChartRow *suggested = c->suggested < 0 ? best : &c->rows[c->suggested];
+
+	if (reads_less(suggested, now) || reads_more(suggested, now))
+		add_change(words, size, suggested->buffers, "shared_buffers", suggested->reads, now);
+	if (!reads_less(suggested, now) && reads_less(best, now))
+		add_change(words, size, best->buffers, "shared_buffers", best->reads, now);
+}
+
 static void
 put_conclusion(Text *text, const WsMemoryChart *c)
 {
+	const WsMemoryChartRow *now = &c->rows[c->present];
 	const WsMemoryChartRow *best = &c->rows[c->best];
-	const WsMemoryChartRow *better = best;
-	double		now = c->rows[c->present].note ? best->reads : c->rows[c->present].reads;
 	char		words[512] = "";
 
 	if (best->note)
 		snprintf(words, sizeof(words), "Do not rely on this: %s", best->note);
 	else
 	{
-		if (c->suggested >= 0 && reads_less(&c->rows[c->suggested], now))
-			better = &c->rows[c->suggested];
-		if (reads_less(better, now))
-			add_less(words, sizeof(words), better->buffers, "shared_buffers", better->reads, now);
-		conclude_memory(c, now, words, sizeof(words));
+		if (now->note == NULL)
+			conclude_division(c, now->reads, words, sizeof(words));
+		conclude_memory(c, now->note ? best->reads : now->reads, words, sizeof(words));
 	}
 	put_words(text, words, WORDS_LINES);
 }

@@ -701,6 +701,13 @@ test_conclusions(void)
 	is_string(conclusion(900, 100, 40, 95, 38, 37), "256 MB of shared_buffers would read 60 % less. More memory would not read\nless.", "only another division is");
 	is_string(conclusion(900, 100, 40, -70, 38, 37), "256 MB of shared_buffers would read 60 % less. More memory would not read\nless.", "what is suggested is not reliable");
 	is_string(conclusion(900, 100, 40, 70, 20, 0), "512 MB of shared_buffers would read 30 % less. 16 GB of memory would read\nnothing.", "more memory is better still");
+	is_string(conclusion(900, 100, 90.5, 140, 100, 100), "512 MB of shared_buffers would read 40 % more. More memory would not read\nless.", "what is suggested is worse");
+	is_string(conclusion(900, 100, 100, 109, 100, 100), "More memory would not read less.", "but not much");
+	is_string(conclusion(900, 0, 0, 0.9, 0, 0), "More memory would not read less.", "nor if it is less than one a second");
+	is_string(conclusion(900, 100, 100, -140, 100, 100), "More memory would not read less.", "nor if that is not reliable");
+	is_string(conclusion(900, 0.2, 0.2, 7, 0, 0), "512 MB of shared_buffers would read 7 a second. More memory would not read\nless.", "worse than nothing");
+	is_string(conclusion(900, 100, 70, 140, 10, 10), "512 MB of shared_buffers would read 40 % more. 256 MB of shared_buffers would\nread 30 % less. 12 GB of memory would read 90 % less.", "what is suggested is worse, another division is better");
+	is_string(conclusion(900, -100, 40, 80, 20, 20), "12 GB of memory would read 50 % less.", "no division is compared with what is not known");
 	is_string(conclusion(900, NAN, 40, 40, 20, 20), "12 GB of memory would read 50 % less.", "what there is now is not known");
 	is_string(conclusion(900, -100, 40, 40, 20, 20), "12 GB of memory would read 50 % less.", "or not reliable");
 	is_string(conclusion(900, 100, -100, 100, 50, 50), "Do not rely on this: not reliable", "nothing is concluded from what is not reliable");
@@ -710,6 +717,7 @@ static void
 test_memory_charts(void)
 {
 	WsMemoryChart c = golden_memory;
+	char		whole[WS_CHART_SIZE];
 	uint64_t	seed = 11;
 	long		malformed = 0;
 	long		bars = 0;
@@ -720,9 +728,12 @@ test_memory_charts(void)
 	long		overrun = 0;
 
 	is_memory_chart(&c, GOLDEN_MEMORY, "a whole chart of memory");
+	c.suggested = -1;
+	ws_memory_chart_draw(&c, whole);
+	is_string(line_of(whole, 5), "           8192 MB   512 MB     300 |#####################", "nothing is marked if nothing is suggested");
+	is_string(line_of(whole, 11), "256 MB of shared_buffers would read 50 % less. 12 GB of memory would read 98 %", "and the best division is compared");
 	c.nrows = 1;
 	c.present = c.best = 0;
-	c.suggested = -1;
 	c.rows[0] = (WsMemoryChartRow) {8 * GB, 1 * GB, NAN, "there is too little data yet"};
 	is_memory_chart(&c, "Reads from disk are not known: there is too little data yet", "nothing is drawn for what is not known");
 
@@ -754,7 +765,7 @@ test_memory_charts(void)
 		ws_memory_chart_draw(&c, buf);
 		overrun += memchr(buf, '\0', WS_CHART_SIZE) == NULL || memcmp(buf + WS_CHART_SIZE, "XXXXXXXX", 8) != 0;
 		buf[WS_CHART_SIZE] = '\0';
-		malformed += !well_formed(buf, &n) || n > c.nrows + 5;
+		malformed += !well_formed(buf, &n) || n > c.nrows + 6;
 
 		for (int i = 0; i < c.nrows; i++)
 		{
@@ -802,7 +813,7 @@ test_memory_charts(void)
 int
 main(void)
 {
-	plan(59);
+	plan(68);
 	test_charts();
 	test_words();
 	test_windows();
