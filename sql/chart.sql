@@ -1,4 +1,4 @@
--- The chart: what it is made of, since sizes vary; that it fits and is plain; and when there is none
+-- The charts: what they are made of, since sizes vary; that they fit and are plain; and when there are none
 
 -- what is seen: some lookups of a table, and so a second or more of knowledge
 CREATE TABLE charted AS
@@ -44,6 +44,7 @@ SELECT 'SELECT pg_sleep(0.1) FROM working_set_info WHERE tracking' FROM generate
 \o
 \set ECHO all
 SELECT working_set_chart();
+SELECT working_set_memory_chart();
 SELECT working_set();
 ALTER SYSTEM RESET working_set.enabled;
 SELECT pg_reload_conf();

@@ -304,6 +304,17 @@ COMMENT ON COLUMN working_set_memory_advice.note IS 'Why the row is not reliable
 REVOKE ALL ON working_set_memory_advice FROM PUBLIC;
 GRANT SELECT ON working_set_memory_advice TO pg_monitor;
 
+CREATE FUNCTION working_set_memory_chart()
+RETURNS text
+AS 'MODULE_PATHNAME', 'ws_working_set_memory_chart'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION working_set_memory_chart() IS
+'Text chart of the predicted reads from disk with a quarter to four times the memory, now, and with the suggested shared_buffers';
+
+REVOKE ALL ON FUNCTION working_set_memory_chart() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION working_set_memory_chart() TO pg_monitor;
+
 --
 -- Relations and databases of the working set
 --

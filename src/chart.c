@@ -25,6 +25,14 @@
 #define MOST_BYTES		0x1p63	/* larger sizes are shown as this one */
 
 #define MINUTE			(60 * WS_TICKS_PER_SECOND)
+/* Columns before the bars of reads: mark, two sizes, reads, axis. */
+#define READS_AXIS		36
+#define READS_BARS		(WS_CHART_WIDTH - READS_AXIS - 1)
+
+#define MOST_READS		9999999 /* more are shown as so many */
+#define LESS			0.1		/* part of the reads: fewer are the same */
+#define NEARLY_ALL		0.9		/* of what more memory saves is enough */
+
 #define LENGTH(array)	((int) (sizeof(array) / sizeof((array)[0])))
 
 static const char *const unit[] = {"kB", "MB", "GB", "TB", "PB"};
@@ -364,4 +372,210 @@ ws_chart_draw(const WsChart *c, char *buf)
 		snprintf(words, sizeof(words), "Status: %s: %s", c->status, c->reason ? c->reason : "");
 		put_words(&text, words, c->verdict ? WORDS_LINES - 1 : WORDS_LINES);
 	}
+}
+
+/* Reads as they are shown; NaN: not known. */
+static double
+whole_reads(const WsMemoryChartRow *row)
+{
+	return row->reads > MOST_READS ? MOST_READS : rint(row->reads);
+}
+
+/* Bars begin at a power of ten, and the longest fills the width. */
+typedef struct ReadsScale
+{
+	double		low;			/* INFINITY: there are no bars */
+	double		high;
+} ReadsScale;
+
+static ReadsScale
+choose_reads_scale(const WsMemoryChart *c)
+{
+	ReadsScale	s = {INFINITY, 0};
+
+	for (int i = 0; i < c->nrows; i++)
+		if (whole_reads(&c->rows[i]) >= 1)
+		{
+			s.low = fmin(s.low, whole_reads(&c->rows[i]));
+			s.high = fmax(s.high, whole_reads(&c->rows[i]));
+		}
+	if (!isinf(s.low))
+	{
+		s.low = pow(10, floor(log10(s.low)));
+		s.high = fmax(s.high, 10 * s.low);
+	}
+	return s;
+}
+
+/* At least 1, so that any reads are seen; nothing for NaN. */
+static int
+reads_column(const ReadsScale *s, double reads)
+{
+	if (!(reads >= 1))
+		return 0;
+	return 1 + (int) rint((READS_BARS - 1) * log(reads / s->low) / log(s->high / s->low));
+}
+
+static void
+draw_memory(Text *text, const WsMemoryChart *c, const ReadsScale *s, int i)
+{
+	const WsMemoryChartRow *row = &c->rows[i];
+	double		reads = whole_reads(row);
+	const char *mark = "";
+	char		memory[32];
+	char		buffers[32] = "";
+	char		number[32] = "";
+	char		bar[READS_BARS + 1] = "";
+
+	if (i == c->present)
+		mark = c->suggested == i ? "now, keep" : "now";
+	else if (i == c->suggested)
+		mark = "suggested";
+	if (row->buffers > 0)
+		format_size(row->buffers, buffers, sizeof(buffers));
+	if (!isnan(reads))
+		snprintf(number, sizeof(number), "%.0f", reads);
+	memset(bar, '#', (size_t) reads_column(s, reads));
+	put_line(text, "%-9s %8.8s %8.8s %7s%c|%s", mark,
+			 format_size(row->memory, memory, sizeof(memory)), buffers, number,
+			 row->note ? '?' : ' ', bar);
+}
+
+/* Does this row read less than so much, as far as is known? */
+static bool
+reads_less(const WsMemoryChartRow *row, double than)
+{
+	return row->note == NULL && row->reads <= (1 - LESS) * than && than - row->reads >= 1;
+}
+
+static bool
+reads_more(const WsMemoryChartRow *row, double than)
+{
+	return row->note == NULL && row->reads >= (1 + LESS) * than && row->reads - than >= 1;
+}
+
+/* Add a sentence: "12 GB of memory would read 90 % less". */
+static void
+add_change(char *words, size_t size, double bytes, const char *what, double reads, double than)
+{
+	size_t		n = strlen(words);
+	char		pretty[32];
+	char		change[64] = "nothing";
+
+	if (rint(reads) >= 1 && reads < than)
+		snprintf(change, sizeof(change), "%.0f %% less", fmin(rint(100 * (1 - reads / than)), 99));
+	else if (rint(reads) >= 1 && rint(than) >= 1)
+		snprintf(change, sizeof(change), "%.0f %% more", fmin(rint(100 * (reads / than - 1)), MOST_READS));
+	else if (rint(reads) >= 1)
+		snprintf(change, sizeof(change), "%.0f a second", fmin(reads, MOST_READS));
+	snprintf(words + n, size - n, "%s of %s would read %s. ",
+			 format_size(bytes, pretty, sizeof(pretty)), what, change);
+}
+
+/* Add what more memory saves; or what less memory is enough. */
+static void
+conclude_memory(const WsMemoryChart *c, double now, char *words, size_t size)
+{
+	const WsMemoryChartRow *best = &c->rows[c->best];
+	double		here = fmin(now, best->reads);
+	double		least = NAN;
+	const WsMemoryChartRow *enough = NULL;
+	char		pretty[32];
+	size_t		n = strlen(words);
+
+	for (int i = 0; i < c->nrows; i++)
+		if (c->rows[i].memory > best->memory && c->rows[i].note == NULL)
+			least = fmin(least, c->rows[i].reads);
+	if (isnan(least))
+	{
+		snprintf(words + n, size - n, "What more memory would read is not known.");
+		return;
+	}
+	if (least <= (1 - LESS) * here && here - least >= 1)
+	{
+		for (int i = 0; enough == NULL; i++)
+			if (c->rows[i].memory > best->memory && c->rows[i].note == NULL &&
+				c->rows[i].reads <= here - NEARLY_ALL * (here - least))
+				enough = &c->rows[i];
+		add_change(words, size, enough->memory, "memory", enough->reads, now);
+		return;
+	}
+	n += (size_t) snprintf(words + n, size - n, "More memory would not read less.");
+	/* from the largest one below on, until there is one that does not do */
+	for (int i = c->nrows - 1; i >= 0; i--)
+		if (c->rows[i].memory < best->memory)
+		{
+			if (c->rows[i].note || c->rows[i].reads > here + fmax(LESS * here, 1))
+				break;
+			enough = &c->rows[i];
+		}
+	if (enough)
+		snprintf(words + n, size - n, " %s of memory would read hardly more.",
+				 format_size(enough->memory, pretty, sizeof(pretty)));
+}
+
+/* Add what other shared buffers would change, with the memory that there is. */
+static void
+conclude_division(const WsMemoryChart *c, double now, char *words, size_t size)
+{
+	const WsMemoryChartRow *best = &c->rows[c->best];
+	const WsMemoryChartRow *suggested = c->suggested < 0 ? best : &c->rows[c->suggested];
+
+	if (reads_less(suggested, now) || reads_more(suggested, now))
+		add_change(words, size, suggested->buffers, "shared_buffers", suggested->reads, now);
+	if (!reads_less(suggested, now) && reads_less(best, now))
+		add_change(words, size, best->buffers, "shared_buffers", best->reads, now);
+}
+
+static void
+put_conclusion(Text *text, const WsMemoryChart *c)
+{
+	const WsMemoryChartRow *now = &c->rows[c->present];
+	const WsMemoryChartRow *best = &c->rows[c->best];
+	char		words[512] = "";
+
+	if (best->note)
+		snprintf(words, sizeof(words), "Do not rely on this: %s", best->note);
+	else
+	{
+		if (now->note == NULL)
+			conclude_division(c, now->reads, words, sizeof(words));
+		conclude_memory(c, now->note ? best->reads : now->reads, words, sizeof(words));
+	}
+	put_words(text, words, WORDS_LINES);
+}
+
+void
+ws_memory_chart_draw(const WsMemoryChart *c, char *buf)
+{
+	Text		text = {buf, 0};
+	ReadsScale	s = choose_reads_scale(c);
+	bool		known = false;
+	bool		noted = false;
+	char		scale[64] = "";
+
+	buf[0] = '\0';
+	for (int i = 0; i < c->nrows; i++)
+	{
+		known |= !isnan(c->rows[i].reads);
+		noted |= c->rows[i].note != NULL;
+	}
+	if (!known)
+	{
+		char		words[512];
+
+		snprintf(words, sizeof(words), "Reads from disk are not known: %s",
+				 c->rows[c->best].note ? c->rows[c->best].note : "");
+		put_words(&text, words, WORDS_LINES);
+		return;
+	}
+	if (!isinf(s.low))
+		snprintf(scale, sizeof(scale), "bars: %.0f to %.0f, logarithmic", s.low, s.high);
+	put_line(&text, "Predicted reads from disk, by memory and the best shared_buffers for it");
+	put_line(&text, "%-9s %8s %8s %7s  %s", "", "memory", "shared", "reads/s", scale);
+	for (int i = 0; i < c->nrows; i++)
+		draw_memory(&text, c, &s, i);
+	if (noted)
+		put_line(&text, "? not reliable: see note in working_set_memory_advice");
+	put_conclusion(&text, c);
 }

@@ -1,11 +1,18 @@
 /*
  * chart.h
- *		The curve as text, for a terminal of 80 columns.
+ *		The curve, and reads from disk against memory, as text for a terminal of
+ *		80 columns.
  *
- * The chart shows how the size grows with the window, where it levels off, and
- * on which side of it shared_buffers and the recommendation are.  Windows go
- * down the page, closer together where they are short.  Sizes go to the right.
- * The two settings run down the page as columns of letters, over the bars.
+ * The chart of the curve shows how the size grows with the window, where it
+ * levels off, and on which side of it shared_buffers and the recommendation
+ * are.  Windows go down the page, closer together where they are short.  Sizes
+ * go to the right.  The two settings run down the page as columns of letters,
+ * over the bars.
+ *
+ * The chart of memory has a row for each size of memory and its shared_buffers,
+ * with a bar of the predicted reads from disk.  Bars are logarithmic, because
+ * reads fall steeply: a bar shows how many digits, the number how many reads.
+ * The last words are what to conclude.
  *
  * Lines are of printable ASCII, so that they are the same in any client
  * encoding, and at most 78 columns wide: psql puts a blank before and a sign
@@ -68,5 +75,31 @@ extern void ws_chart_take(WsChart *chart, uint32_t known, const WsEstimate *esti
  * not be negative; low <= bytes <= high.
  */
 extern void ws_chart_draw(const WsChart *chart, char *buf);
+
+/* The most rows of a chart of memory. */
+#define WS_MEMORY_CHART_ROWS	13
+
+typedef struct WsMemoryChartRow
+{
+	double		memory;			/* bytes */
+	double		buffers;		/* of them for shared buffers; 0: not known */
+	double		reads;			/* a second from disk; NaN: not known */
+	const char *note;			/* why not to rely on it; NULL: reliable */
+} WsMemoryChartRow;
+
+typedef struct WsMemoryChart
+{
+	int			nrows;			/* at least 1 */
+	WsMemoryChartRow rows[WS_MEMORY_CHART_ROWS];	/* by memory, ascending */
+	int			present;		/* the row of what there is now, */
+	int			best;			/* of the best division of that memory, */
+	int			suggested;		/* and of the suggested one; -1: none */
+} WsMemoryChart;
+
+/*
+ * Draw it into WS_CHART_SIZE bytes, without a newline at the end.  If no reads
+ * are known there is only a line with the note of the best division.
+ */
+extern void ws_memory_chart_draw(const WsMemoryChart *chart, char *buf);
 
 #endif							/* WS_CHART_H */

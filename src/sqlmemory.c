@@ -1,6 +1,7 @@
 /*
  * sqlmemory.c
- *		The rows of working_set_memory_advice.
+ *		The rows of working_set_memory_advice, and the text of
+ *		working_set_memory_chart().
  */
 #include "postgres.h"
 
@@ -10,6 +11,7 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
+#include "chart.h"
 #include "published.h"
 #include "shared.h"
 #include "sqlfuncs.h"
@@ -18,6 +20,9 @@
 static const double factors[] = {
 	0.25, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4
 };
+
+/* Those that the chart shows. */
+static const double chart_factors[] = {0.25, 0.35, 0.5, 0.7, 0.9, 1, 1.25, 1.5, 2, 3, 4};
 
 #define MUCH_READ_AHEAD	1.5		/* blocks for each one that is waited for */
 
@@ -136,18 +141,34 @@ add_pair(WsRow *row, const Advice *a, double memory, double buffers, const WsPai
 	ws_row_add_text(row, get_note(a, pair, present));
 }
 
+/* What the server has, times a factor. */
+static double
+memory_of(const Advice *a, double factor)
+{
+	double		limit = (double) a->report.last.memory.limit;
+
+	return factor == 1 ? limit : floor(factor * limit / BLCKSZ) * BLCKSZ;
+}
+
 /* So much memory, with so much for shared buffers; NaN: the best division. */
+static bool
+predict(const Advice *a, double memory, double buffers, WsPair *pair)
+{
+	const WsTierTable *table = &a->both->table;
+
+	if (!a->known)
+		return false;
+	if (isnan(buffers))
+		return ws_division_best(table, memory, pair);
+	return ws_division_predict(table, buffers, memory - table->other - buffers, pair);
+}
+
 static void
 add_memory(WsRow *row, const Advice *a, double memory, double buffers)
 {
-	const WsTierTable *table = &a->both->table;
 	WsPair		pair = {0};
-	bool		found;
+	bool		found = predict(a, memory, buffers, &pair);
 
-	if (isnan(buffers))
-		found = a->known && ws_division_best(table, memory, &pair);
-	else
-		found = a->known && ws_division_predict(table, buffers, memory - table->other - buffers, &pair);
 	if (isnan(buffers))
 		buffers = found ? pair.buffers : 0;
 	add_pair(row, a, memory, buffers, found ? &pair : NULL, false);
@@ -159,7 +180,6 @@ WS_FUNCTION(ws_working_set_memory_advice)
 	double		memory = PG_ARGISNULL(0) ? NAN : (double) PG_GETARG_INT64(0);
 	double		buffers = PG_ARGISNULL(1) ? NAN : (double) PG_GETARG_INT64(1);
 	Advice		a;
-	double		limit;
 	WsRow		row;
 
 	if (memory <= 0)
@@ -167,7 +187,6 @@ WS_FUNCTION(ws_working_set_memory_advice)
 	if (buffers <= 0)
 		WS_REJECT("shared_buffers must be greater than zero");
 	get_advice(&a);
-	limit = (double) a.report.last.memory.limit;
 	ws_row_begin(&row, fcinfo);
 	if (!isnan(memory))
 	{
@@ -178,12 +197,58 @@ WS_FUNCTION(ws_working_set_memory_advice)
 	{
 		if (factors[i] == 1)
 		{
-			add_pair(&row, &a, limit, (double) NBuffers * BLCKSZ,
+			add_pair(&row, &a, memory_of(&a, 1), (double) NBuffers * BLCKSZ,
 					 a.known && a.both->present.buffers > 0 ? &a.both->present : NULL, true);
 			ws_row_end(&row);
 		}
-		add_memory(&row, &a, factors[i] == 1 ? limit : floor(factors[i] * limit / BLCKSZ) * BLCKSZ,
-				   buffers);
+		add_memory(&row, &a, memory_of(&a, factors[i]), buffers);
 	}
 	return (Datum) 0;
+}
+
+/* Add a row to the chart; NaN: the best division.  Returns its number. */
+static int
+chart_memory(WsMemoryChart *chart, const Advice *a, double memory, double buffers, bool present)
+{
+	WsMemoryChartRow *row = &chart->rows[chart->nrows];
+	WsPair		pair = {0};
+	bool		found = predict(a, memory, buffers, &pair);
+
+	row->memory = memory;
+	row->buffers = found ? pair.buffers : isnan(buffers) ? 0 : buffers;
+	row->reads = found ? pair.waits : NAN;
+	row->note = get_note(a, found ? &pair : NULL, present);
+	return chart->nrows++;
+}
+
+WS_FUNCTION(ws_working_set_memory_chart)
+{
+	Advice		a;
+	WsMemoryChart chart = {.suggested = -1};
+	double		shared_buffers = (double) NBuffers * BLCKSZ;
+	double		suggested;
+	char		drawing[WS_CHART_SIZE];
+
+	StaticAssertStmt(lengthof(chart_factors) + 2 <= WS_MEMORY_CHART_ROWS, "all rows fit");
+	get_advice(&a);
+	suggested = a.report.known ? a.report.last.sizing.suggested_shared_buffers : 0;
+	for (size_t i = 0; i < lengthof(chart_factors); i++)
+	{
+		double		memory = memory_of(&a, chart_factors[i]);
+		int			best;
+
+		if (chart_factors[i] == 1)
+		{
+			chart.present = chart_memory(&chart, &a, memory, shared_buffers, true);
+			if (suggested == shared_buffers)
+				chart.suggested = chart.present;
+			else if (suggested > 0)
+				chart.suggested = chart_memory(&chart, &a, memory, suggested, false);
+		}
+		best = chart_memory(&chart, &a, memory, NAN, false);
+		if (chart_factors[i] == 1)
+			chart.best = best;
+	}
+	ws_memory_chart_draw(&chart, drawing);
+	PG_RETURN_TEXT_P(cstring_to_text(drawing));
 }

@@ -25,6 +25,7 @@ for my $query (
 	'SELECT * FROM working_set_curve',
 	'SELECT * FROM working_set_recommendation',
 	'SELECT working_set_chart()',
+	'SELECT working_set_memory_chart()',
 	'SELECT working_set()',
 	'SELECT * FROM working_set_cache_advice',
 	'SELECT * FROM working_set_relations',

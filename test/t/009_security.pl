@@ -74,7 +74,7 @@ for my $call ('pg_size_pretty(bigint)', 'current_setting(pg_catalog.text)', 'rou
 	'generate_series(integer, integer)', 'has_function_privilege(pg_catalog.text, pg_catalog.text)',
 	# those of our own names; with no argument, they fit a call without better than ours
 	'approximate_working_set_size_seconds()', 'approximate_working_set_size()',
-	'working_set_size()', 'working_set_curve()', 'working_set_chart()', 'working_set()', 'working_set_recommendation()',
+	'working_set_size()', 'working_set_curve()', 'working_set_chart()', 'working_set_memory_chart()', 'working_set()', 'working_set_recommendation()',
 	'working_set_cache_advice()', 'working_set_relations()', 'working_set_databases()',
 	'working_set_history()', 'working_set_forecast()', 'working_set_info()', 'working_set_reset()')
 {
@@ -409,6 +409,7 @@ my %errors = (
 	working_set_recommendation => '55000',
 	working_set_cache_advice => '55000',
 	working_set_memory_advice => '22023 55000',
+	working_set_memory_chart => '55000',
 	working_set_relations => '22023 55000',
 	working_set_databases => '22023 55000',
 	working_set_history => '55000',

@@ -93,6 +93,20 @@ is($node->safe_psql('postgres', q{
 	  FROM working_set_memory_advice v, working_set_memory_advice(v.memory_bytes, CASE WHEN v.present THEN v.shared_buffers_bytes END) f}),
 	'16|0', 'the function of a pair says the same');
 is($node->safe_psql('postgres', q{
+	SELECT count(*), count(*) FILTER (WHERE trim(substr(line, 29, 7)) = coalesce(round(predicted_disk_reads_per_second)::bigint::text, '')
+	                                    AND (substr(line, 36, 2) = '?|') = (note IS NOT NULL)
+	                                    AND pg_size_bytes(trim(substr(line, 20, 8))) IS NOT DISTINCT FROM pg_size_bytes(pg_size_pretty(shared_buffers_bytes)))
+	  FROM string_to_table(working_set_memory_chart(), E'\n') line
+	  JOIN working_set_memory_advice ON trim(substr(line, 11, 8)) = size AND (line LIKE 'now%') = present
+	 WHERE line NOT LIKE 'suggested%'}),
+	'12|12', 'the chart shows what the view does') or diag($node->safe_psql('postgres', 'SELECT working_set_memory_chart()'));
+is($node->safe_psql('postgres', q{
+	SELECT trim(substr(line, 20, 8)) = pg_size_pretty(pg_size_bytes(r.suggested_shared_buffers)), trim(substr(line, 29, 7)) = round(a.predicted_disk_reads_per_second)::bigint::text
+	  FROM string_to_table(working_set_memory_chart(), E'\n') line, working_set_recommendation r,
+	       working_set_memory_advice(r.memory_limit_bytes, pg_size_bytes(r.suggested_shared_buffers)) a
+	 WHERE line ~ '^(suggested|now, keep)'}),
+	't|t', 'and what is suggested for the same memory');
+is($node->safe_psql('postgres', q{
 	SELECT note FROM working_set_memory_advice(2000000000::bigint * 1000000, 1000000000::bigint * 1000000)}),
 	'outside the sizes that are simulated', 'and nothing of what is not simulated');
 is($node->safe_psql('postgres', q{

@@ -595,14 +595,231 @@ test_scale(void)
 	ok(labels > 3 * 20000 / 2 * 1.5, "scale: there are enough of them: %.2f", labels / 20000.0);
 }
 
+/*
+ * ----------------------------------------------------------------
+ * Reads from disk against memory
+ * ----------------------------------------------------------------
+ */
+
+/* columns of such a line: reads, the sign of doubt, and the first of a bar */
+#define READS		28
+#define DOUBT		35
+#define READS_FIRST 37
+#define READS_BARS	41
+
+#define MEMORY_HEAD \
+	"Predicted reads from disk, by memory and the best shared_buffers for it\n"
+#define MEMORY_LEGEND \
+	"? not reliable: see note in working_set_memory_advice\n"
+
+#define GOLDEN_MEMORY \
+	MEMORY_HEAD \
+	"            memory   shared reads/s  bars: 10 to 9000, logarithmic\n" \
+	"           2048 MB    64 MB    9000?|#########################################\n" \
+	"           4096 MB   128 MB    4000 |####################################\n" \
+	"now        8192 MB  1024 MB     500 |########################\n" \
+	"suggested  8192 MB   512 MB     300 |#####################\n" \
+	"           8192 MB   256 MB     250 |####################\n" \
+	"             12 GB   512 MB      12 |##\n" \
+	"             16 GB   512 MB       0 |\n" \
+	"             24 GB                 ?|\n" \
+	MEMORY_LEGEND \
+	"512 MB of shared_buffers would read 40 % less. 12 GB of memory would read 98 %\n" \
+	"less."
+
+static const WsMemoryChart golden_memory = {
+	.nrows = 8, .present = 2, .suggested = 3, .best = 4,
+	.rows = {
+		{2 * GB, 64 * MB, 9000, "a note"}, {4 * GB, 128 * MB, 4000, NULL}, {8 * GB, 1 * GB, 500, NULL},
+		{8 * GB, 512 * MB, 300, NULL}, {8 * GB, 256 * MB, 250, NULL}, {12 * GB, 512 * MB, 12, NULL},
+		{16 * GB, 512 * MB, 0.4, NULL}, {24 * GB, 0, NAN, "another"},
+	}
+};
+
+static void
+is_memory_chart(const WsMemoryChart *c, const char *want, const char *name)
+{
+	char		buf[WS_CHART_SIZE];
+
+	ws_memory_chart_draw(c, buf);
+	if (!ok(strcmp(buf, want) == 0, "%s", name))
+		diag("%s", buf);
+}
+
+/* NaN: not known, negative: not reliable */
+static WsMemoryChartRow
+memory_row(double memory, double buffers, double reads)
+{
+	return (WsMemoryChartRow) {memory, buffers, fabs(reads), reads >= 0 ? NULL : "not reliable"};
+}
+
+/*
+ * What is concluded from the reads with less memory, now, with the best
+ * division and the suggested one, and with more memory.
+ */
+static const char *
+conclusion(double less, double now, double best, double suggested, double more, double most)
+{
+	static char buf[WS_CHART_SIZE];
+	WsMemoryChart c = {
+		.nrows = 7, .present = 2, .suggested = 3, .best = 4,
+		.rows = {
+			memory_row(2 * GB, 64 * MB, 0), memory_row(4 * GB, 128 * MB, less), memory_row(8 * GB, 1 * GB, now),
+			memory_row(8 * GB, 512 * MB, suggested), memory_row(8 * GB, 256 * MB, best),
+			memory_row(12 * GB, 512 * MB, more), memory_row(16 * GB, 512 * MB, most),
+		}
+	};
+	const char *bars;
+
+	ws_memory_chart_draw(&c, buf);
+	bars = strrchr(buf, '|');
+	bars += strcspn(bars, "\n") + 1;
+	if (strncmp(bars, MEMORY_LEGEND, strlen(MEMORY_LEGEND)) == 0)
+		bars += strlen(MEMORY_LEGEND);
+	return bars;
+}
+
+static void
+test_conclusions(void)
+{
+	is_string(conclusion(900, 100, 100, 100, 100, 95), "More memory would not read less.", "nothing to gain, and much to lose");
+	is_string(conclusion(109, 100, 100, 100, 100, 95), "More memory would not read less. 2048 MB of memory would read hardly more.", "less is enough");
+	is_string(conclusion(0, 0, 0, 0, 0, 0), "More memory would not read less. 2048 MB of memory would read hardly more.", "nothing is read at all");
+	is_string(conclusion(NAN, 100, 100, 100, 100, 95), "More memory would not read less.", "what less memory reads is not known");
+	is_string(conclusion(-100, 100, 100, 100, 100, 95), "More memory would not read less.", "or not reliable");
+	is_string(conclusion(900, 1.2, 1.2, 1.2, 0.4, 0.4), "More memory would not read less.", "less than one a second is nothing to gain");
+	is_string(conclusion(900, 100, 100, 100, 50, 50), "12 GB of memory would read 50 % less.", "half");
+	is_string(conclusion(900, 100, 100, 100, 90, 40), "16 GB of memory would read 60 % less.", "the largest saves much more");
+	is_string(conclusion(900, 100, 100, 100, 14, 5), "12 GB of memory would read 86 % less.", "the next saves nearly as much");
+	is_string(conclusion(900, 100000, 100000, 100000, 1, 0.1), "12 GB of memory would read 99 % less.", "never all but one");
+	is_string(conclusion(900, 100, 100, 100, 0.3, 0), "12 GB of memory would read nothing.", "nothing");
+	is_string(conclusion(900, 100, 100, 100, NAN, 50), "16 GB of memory would read 50 % less.", "one of the larger sizes is not known");
+	is_string(conclusion(900, 100, 100, 100, -10, 50), "16 GB of memory would read 50 % less.", "or not reliable");
+	is_string(conclusion(900, 100, 100, 100, 50, -10), "12 GB of memory would read 50 % less.", "nor the largest");
+	is_string(conclusion(900, 100, 100, 100, NAN, NAN), "What more memory would read is not known.", "no larger size is known");
+	is_string(conclusion(900, 100, 40, 70, 38, 37), "512 MB of shared_buffers would read 30 % less. More memory would not read\nless.", "what is suggested is better");
+	is_string(conclusion(900, 100, 40, 95, 38, 37), "256 MB of shared_buffers would read 60 % less. More memory would not read\nless.", "only another division is");
+	is_string(conclusion(900, 100, 40, -70, 38, 37), "256 MB of shared_buffers would read 60 % less. More memory would not read\nless.", "what is suggested is not reliable");
+	is_string(conclusion(900, 100, 40, 70, 20, 0), "512 MB of shared_buffers would read 30 % less. 16 GB of memory would read\nnothing.", "more memory is better still");
+	is_string(conclusion(900, 100, 90.5, 140, 100, 100), "512 MB of shared_buffers would read 40 % more. More memory would not read\nless.", "what is suggested is worse");
+	is_string(conclusion(900, 100, 100, 109, 100, 100), "More memory would not read less.", "but not much");
+	is_string(conclusion(900, 0, 0, 0.9, 0, 0), "More memory would not read less.", "nor if it is less than one a second");
+	is_string(conclusion(900, 100, 100, -140, 100, 100), "More memory would not read less.", "nor if that is not reliable");
+	is_string(conclusion(900, 0.2, 0.2, 7, 0, 0), "512 MB of shared_buffers would read 7 a second. More memory would not read\nless.", "worse than nothing");
+	is_string(conclusion(900, 100, 70, 140, 10, 10), "512 MB of shared_buffers would read 40 % more. 256 MB of shared_buffers would\nread 30 % less. 12 GB of memory would read 90 % less.", "what is suggested is worse, another division is better");
+	is_string(conclusion(900, -100, 40, 80, 20, 20), "12 GB of memory would read 50 % less.", "no division is compared with what is not known");
+	is_string(conclusion(900, NAN, 40, 40, 20, 20), "12 GB of memory would read 50 % less.", "what there is now is not known");
+	is_string(conclusion(900, -100, 40, 40, 20, 20), "12 GB of memory would read 50 % less.", "or not reliable");
+	is_string(conclusion(900, 100, -100, 100, 50, 50), "Do not rely on this: not reliable", "nothing is concluded from what is not reliable");
+}
+
+static void
+test_memory_charts(void)
+{
+	WsMemoryChart c = golden_memory;
+	char		whole[WS_CHART_SIZE];
+	uint64_t	seed = 11;
+	long		malformed = 0;
+	long		bars = 0;
+	long		marks = 0;
+	long		compared = 0;
+	long		widest = 0;
+	long		wide = 0;
+	long		overrun = 0;
+
+	is_memory_chart(&c, GOLDEN_MEMORY, "a whole chart of memory");
+	c.suggested = -1;
+	ws_memory_chart_draw(&c, whole);
+	is_string(line_of(whole, 5), "           8192 MB   512 MB     300 |#####################", "nothing is marked if nothing is suggested");
+	is_string(line_of(whole, 11), "256 MB of shared_buffers would read 50 % less. 12 GB of memory would read 98 %", "and the best division is compared");
+	c.nrows = 1;
+	c.present = c.best = 0;
+	c.rows[0] = (WsMemoryChartRow) {8 * GB, 1 * GB, NAN, "there is too little data yet"};
+	is_memory_chart(&c, "Reads from disk are not known: there is too little data yet", "nothing is drawn for what is not known");
+
+	for (int trial = 0; trial < 20000; trial++)
+	{
+		char		buf[WS_CHART_SIZE + 8];
+		char		lines[WS_MEMORY_CHART_ROWS][WS_CHART_WIDTH + 1];
+		int			length[WS_MEMORY_CHART_ROWS];
+		double		reads[WS_MEMORY_CHART_ROWS];
+		double		most = 0;
+		int			n;
+
+		c.nrows = 3 + (int) random_below(&seed, WS_MEMORY_CHART_ROWS - 2);
+		c.present = (int) random_below(&seed, (uint32_t) c.nrows - 2);
+		c.suggested = random_below(&seed, 3) == 0 ? -1 : c.present + (int) random_below(&seed, 2);
+		c.best = c.present + 1 + (c.suggested > c.present);
+		for (int i = 0; i < c.nrows; i++)
+		{
+			bool		known = i == 0 || random_below(&seed, 10) > 0;
+
+			c.rows[i].memory = i > c.present && i <= c.best ? c.rows[c.present].memory :
+				(i > 0 ? c.rows[i - 1].memory : 0) + 1 + random_size(&seed);
+			c.rows[i].buffers = random_below(&seed, 10) == 0 ? 0 : random_size(&seed);
+			c.rows[i].reads = !known ? NAN : random_below(&seed, 4) == 0 ? 0.8 * random_unit(&seed) :
+				exp(random_unit(&seed) * log(random_below(&seed, 10) == 0 ? 1e9 : 1e5));
+			c.rows[i].note = !known || random_below(&seed, 8) == 0 ? "a\tnote that is \xc3\xa9 long one, for it has words" : NULL;
+		}
+		memset(buf, 'X', sizeof(buf));
+		ws_memory_chart_draw(&c, buf);
+		overrun += memchr(buf, '\0', WS_CHART_SIZE) == NULL || memcmp(buf + WS_CHART_SIZE, "XXXXXXXX", 8) != 0;
+		buf[WS_CHART_SIZE] = '\0';
+		malformed += !well_formed(buf, &n) || n > c.nrows + 6;
+
+		for (int i = 0; i < c.nrows; i++)
+		{
+			const char *mark = i == c.present ? (i == c.suggested ? "now, keep" : "now") : i == c.suggested ? "suggested" : "";
+			char		want[16];
+			char		number[16] = "";
+
+			snprintf(lines[i], sizeof(lines[i]), "%s", line_of(buf, 2 + i));
+			snprintf(want, sizeof(want), "%-9s ", mark);
+			marks += strncmp(lines[i], want, strlen(want)) != 0;
+			marks += lines[i][DOUBT] != (c.rows[i].note ? '?' : ' ') || lines[i][DOUBT + 1] != '|';
+			reads[i] = fmin(rint(c.rows[i].reads), 9999999);
+			if (isnan(c.rows[i].reads))
+				reads[i] = 0;
+			else
+				sprintf(number, "%.0f", reads[i]);
+			sprintf(want, "%7s", number);
+			marks += strncmp(lines[i] + READS, want, 7) != 0;
+			length[i] = (int) strlen(lines[i]) - READS_FIRST;
+			bars += length[i] != (int) strspn(lines[i] + READS_FIRST, "#");
+			bars += (length[i] == 0) != (reads[i] == 0);
+			most = fmax(most, reads[i]);
+		}
+		for (int i = 0; i < c.nrows; i++)
+		{
+			/* none is longer than one of more reads, and ten times as many are longer */
+			for (int j = 0; j < c.nrows; j++)
+			{
+				bars += reads[i] >= reads[j] ? length[i] < length[j] : length[i] > length[j];
+				bars += reads[i] > 0 && reads[j] >= 10 * reads[i] && length[j] <= length[i] + 3;
+				compared += reads[i] > 0 && reads[j] >= 10 * reads[i];
+			}
+			wide += reads[i] == most && most >= 10;
+			widest += reads[i] == most && most >= 10 && length[i] == READS_BARS;
+		}
+	}
+	is_int(malformed, 0, "memory: printable ASCII, no line is wider than 78, nor are there too many");
+	is_int(overrun, 0, "memory: terminated within the buffer, and nothing behind it");
+	is_int(marks, 0, "memory: what there is now and what is suggested are marked, and what is not reliable");
+	is_int(bars, 0, "memory: a bar grows with the reads, and there is none without reads");
+	ok(compared > 100000, "memory: %ld times there were ten times as many", compared);
+	ok(widest > wide * 9 / 10, "memory: the longest bar fills the width, %ld times of %ld", widest, wide);
+}
+
 int
 main(void)
 {
-	plan(29);
+	plan(68);
 	test_charts();
 	test_words();
 	test_windows();
 	test_random();
 	test_scale();
+	test_conclusions();
+	test_memory_charts();
 	return done();
 }
