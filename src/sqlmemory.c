@@ -235,7 +235,6 @@ WS_FUNCTION(ws_working_set_memory_chart)
 	for (size_t i = 0; i < lengthof(chart_factors); i++)
 	{
 		double		memory = memory_of(&a, chart_factors[i]);
-		int			best;
 
 		if (chart_factors[i] == 1)
 		{
@@ -244,10 +243,9 @@ WS_FUNCTION(ws_working_set_memory_chart)
 				chart.suggested = chart.present;
 			else if (suggested > 0)
 				chart.suggested = chart_memory(&chart, &a, memory, suggested, false);
+			chart.best = chart.nrows;
 		}
-		best = chart_memory(&chart, &a, memory, NAN, false);
-		if (chart_factors[i] == 1)
-			chart.best = best;
+		(void) chart_memory(&chart, &a, memory, NAN, false);
 	}
 	ws_memory_chart_draw(&chart, drawing);
 	PG_RETURN_TEXT_P(cstring_to_text(drawing));
