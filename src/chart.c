@@ -543,6 +543,8 @@ put_conclusion(Text *text, const WsMemoryChart *c)
 		conclude_memory(c, now->note ? best->reads : now->reads, words, sizeof(words));
 	}
 	put_words(text, words, WORDS_LINES);
+	if (c->remark && best->note == NULL)
+		put_words(text, c->remark, WORDS_LINES);
 }
 
 void

@@ -94,6 +94,7 @@ typedef struct WsMemoryChart
 	int			present;		/* the row of what there is now, */
 	int			best;			/* of the best division of that memory, */
 	int			suggested;		/* and of the suggested one; -1: none */
+	const char *remark;			/* a last sentence; NULL: none */
 } WsMemoryChart;
 
 /*

@@ -95,7 +95,7 @@ pretty(double bytes)
 
 /* Why a row is not reliable, or NULL. */
 static const char *
-get_note(const Advice *a, const WsPair *pair, bool present)
+get_note(const Advice *a, const WsPair *pair)
 {
 	const WsMemoryAdvice *both = a->both;
 
@@ -110,10 +110,19 @@ get_note(const Advice *a, const WsPair *pair, bool present)
 		return "the page cache is larger than those that are simulated";
 	if (pair->error >= 2 * WS_DIVISION_TOLERANCE)
 		return "too little has been read for a page cache of this size";
-	if (present && pair->blocks > MUCH_READ_AHEAD * pair->waits)
-		return psprintf("for each block that is needed %.1f are read: the device reads ahead up to %u kB",
-						pair->blocks / pair->waits, both->readahead);
 	return NULL;
+}
+
+/* Is it the readahead that costs?  NULL: no, or not known. */
+static const char *
+get_remark(const Advice *a)
+{
+	const WsPair *present = &a->both->present;
+
+	if (!a->known || !(present->blocks > MUCH_READ_AHEAD * present->waits))
+		return NULL;
+	return psprintf("For each block that is needed %.1f are read: the device reads ahead up to %u kB.",
+					present->blocks / present->waits, a->both->readahead);
 }
 
 /* Sizes of memory and of shared buffers, 0 if not known; the prediction. */
@@ -138,7 +147,7 @@ add_pair(WsRow *row, const Advice *a, double memory, double buffers, const WsPai
 	ws_row_add_number(row, known, known ? (pair->waits + WS_DIVISION_COPY * pair->reads) * a->wait : 0);
 	ws_row_add_number(row, known, known ? pair->error : 0);
 	ws_row_add(row, true, BoolGetDatum(present));
-	ws_row_add_text(row, get_note(a, pair, present));
+	ws_row_add_text(row, get_note(a, pair));
 }
 
 /* What the server has, times a factor. */
@@ -208,7 +217,7 @@ WS_FUNCTION(ws_working_set_memory_advice)
 
 /* Add a row to the chart; NaN: the best division.  Returns its number. */
 static int
-chart_memory(WsMemoryChart *chart, const Advice *a, double memory, double buffers, bool present)
+chart_memory(WsMemoryChart *chart, const Advice *a, double memory, double buffers)
 {
 	WsMemoryChartRow *row = &chart->rows[chart->nrows];
 	WsPair		pair = {0};
@@ -217,7 +226,7 @@ chart_memory(WsMemoryChart *chart, const Advice *a, double memory, double buffer
 	row->memory = memory;
 	row->buffers = found ? pair.buffers : isnan(buffers) ? 0 : buffers;
 	row->reads = found ? pair.waits : NAN;
-	row->note = get_note(a, found ? &pair : NULL, present);
+	row->note = get_note(a, found ? &pair : NULL);
 	return chart->nrows++;
 }
 
@@ -238,15 +247,16 @@ WS_FUNCTION(ws_working_set_memory_chart)
 
 		if (chart_factors[i] == 1)
 		{
-			chart.present = chart_memory(&chart, &a, memory, shared_buffers, true);
+			chart.present = chart_memory(&chart, &a, memory, shared_buffers);
 			if (suggested == shared_buffers)
 				chart.suggested = chart.present;
 			else if (suggested > 0)
-				chart.suggested = chart_memory(&chart, &a, memory, suggested, false);
+				chart.suggested = chart_memory(&chart, &a, memory, suggested);
 			chart.best = chart.nrows;
 		}
-		(void) chart_memory(&chart, &a, memory, NAN, false);
+		(void) chart_memory(&chart, &a, memory, NAN);
 	}
+	chart.remark = get_remark(&a);
 	ws_memory_chart_draw(&chart, drawing);
 	PG_RETURN_TEXT_P(cstring_to_text(drawing));
 }

@@ -729,6 +729,13 @@ test_memory_charts(void)
 
 	is_memory_chart(&c, GOLDEN_MEMORY, "a whole chart of memory");
 	c.suggested = -1;
+	c.remark = "The device reads ahead.";
+	ws_memory_chart_draw(&c, whole);
+	is_string(strrchr(whole, '\n') + 1, c.remark, "a remark is the last line");
+	c.rows[c.best].note = "why";
+	ws_memory_chart_draw(&c, whole);
+	is_string(strrchr(whole, '\n') + 1, "Do not rely on this: why", "but not where nothing is reliable");
+	c.rows[c.best].note = NULL;
 	ws_memory_chart_draw(&c, whole);
 	is_string(line_of(whole, 5), "           8192 MB   512 MB     300 |#####################", "nothing is marked if nothing is suggested");
 	is_string(line_of(whole, 11), "256 MB of shared_buffers would read 50 % less. 12 GB of memory would read 98 %", "and the best division is compared");
@@ -750,6 +757,7 @@ test_memory_charts(void)
 		c.present = (int) random_below(&seed, (uint32_t) c.nrows - 2);
 		c.suggested = random_below(&seed, 3) == 0 ? -1 : c.present + (int) random_below(&seed, 2);
 		c.best = c.present + 1 + (c.suggested > c.present);
+		c.remark = random_below(&seed, 2) ? "A remark, that is some words about the present sizes and the device, and longer than a line of it" : NULL;
 		for (int i = 0; i < c.nrows; i++)
 		{
 			bool		known = i == 0 || random_below(&seed, 10) > 0;
@@ -765,7 +773,7 @@ test_memory_charts(void)
 		ws_memory_chart_draw(&c, buf);
 		overrun += memchr(buf, '\0', WS_CHART_SIZE) == NULL || memcmp(buf + WS_CHART_SIZE, "XXXXXXXX", 8) != 0;
 		buf[WS_CHART_SIZE] = '\0';
-		malformed += !well_formed(buf, &n) || n > c.nrows + 6;
+		malformed += !well_formed(buf, &n) || n > c.nrows + 9;
 
 		for (int i = 0; i < c.nrows; i++)
 		{
@@ -813,7 +821,7 @@ test_memory_charts(void)
 int
 main(void)
 {
-	plan(68);
+	plan(70);
 	test_charts();
 	test_words();
 	test_windows();
