@@ -550,7 +550,7 @@ server_version() { postgres --version | sed 's/.*) *\([0-9]\)/\1/;s/ .*//'; }
 # ---------------------------------------------------------------- a control group
 
 # A limit for the memory of a bench's server.  To make such a group takes root, and the sandbox
-# runs its command as another user.  So root starts `bench/NAME'; in_cgroup makes the group,
+# runs its command as another user.  So root starts the script; in_cgroup makes the group,
 # starts the script again in the sandbox, and removes the group when that ends.  There,
 # in_cgroup returns at once, and `inside COMMAND' runs a command, or a function, in the group:
 # the server, but no client.
@@ -562,13 +562,15 @@ server_version() { postgres --version | sed 's/.*) *\([0-9]\)/\1/;s/ .*//'; }
 # Version 1 and version 2 of control groups will do.  Where there are none, or they cannot
 # be changed, as in most containers, in_cgroup prints a line and exits with success.
 
-# in_cgroup MB SCRIPT [ARGUMENT...]: of the arguments, --installed is test/sandbox's
+# in_cgroup MB SCRIPT [ARGUMENT...]: of the arguments, --installed and --monitoring are test/sandbox's
 in_cgroup() {
-    local mb=$1 option=() status=0
+    local mb=$1 top option=() name status=0
     shift
     # shellcheck disable=SC2154
     if [ -n "$svg" ] && [ -z "${WS_CGROUP:-}" ]; then exec 8>"$svg"; fi
-    if [[ " $* " == *" --installed "* ]]; then option=(--installed); fi
+    for name in --installed --monitoring; do
+        if [[ " $* " == *" $name "* ]]; then option+=("$name"); fi
+    done
     if [ -n "${WS_CGROUP:-}" ]; then
         # kernels before 5.16 may check the user that writes, not the one that opened
         inside true 2>/dev/null || cgroup_skip "the sandbox's user may not join the control group"
@@ -584,8 +586,9 @@ in_cgroup() {
     if ! cgroup_limit "$mb" || ! (echo "$BASHPID" >"$cgroup/cgroup.procs") 2>/dev/null; then
         cgroup_skip "cannot limit a control group's memory, or join it, below $cgroup_parent"
     fi
-    WS_CGROUP=$cgroup "$(dirname "$1")/../test/sandbox" ${option[@]+"${option[@]}"} \
-        "bench/$(basename "$1")" "${@:2}" 7>"$(cgroup_file max limit_in_bytes)" 9>"$cgroup/cgroup.procs" || status=$?
+    top=$(realpath "$(dirname "${BASH_SOURCE[0]}")/..")
+    WS_CGROUP=$cgroup "$top/test/sandbox" ${option[@]+"${option[@]}"} \
+        "$(realpath --relative-to="$top" "$1")" "${@:2}" 7>"$(cgroup_file max limit_in_bytes)" 9>"$cgroup/cgroup.procs" || status=$?
     exit "$status"
 }
 

@@ -102,6 +102,14 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 		advice AS MATERIALIZED (
 			SELECT row_number() OVER (ORDER BY cache_bytes) AS n, * FROM :"ws_report_schema".working_set_cache_advice
 		),
+		-- the best divisions of memory (set), what there is (have), and shared_buffers as suggested (want)
+		memory AS MATERIALIZED (
+			SELECT row_number() OVER (ORDER BY series = 'set', series, memory_bytes) AS n, m.*
+			  FROM (SELECT CASE WHEN a.present THEN 'have' ELSE 'set' END AS series, a.* FROM :"ws_report_schema".working_set_memory_advice a
+			        UNION ALL
+			        SELECT 'want', p.* FROM rec, :"ws_report_schema".working_set_memory_advice(memory_limit_bytes, pg_size_bytes(suggested_shared_buffers)) p
+			         WHERE memory_limit_bytes IS NOT NULL AND suggested_shared_buffers IS NOT NULL) m
+		),
 		history AS MATERIALIZED (
 			SELECT * FROM :"ws_report_schema".working_set_history, LATERAL (SELECT extract(epoch FROM at)::float8 AS x) e
 		),
@@ -150,6 +158,7 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			UNION ALL SELECT 'summary', line.n, line.t
 			            FROM regexp_split_to_table(:"ws_report_schema".working_set(), chr(10)) WITH ORDINALITY AS line(t, n)
 			UNION ALL SELECT 'note', row_number() OVER (ORDER BY min(n)), note FROM advice WHERE note IS NOT NULL GROUP BY note
+			UNION ALL SELECT 'memory_note', row_number() OVER (ORDER BY min(n)), note FROM memory WHERE note IS NOT NULL GROUP BY note
 			UNION ALL SELECT v.kind, 0, v.t
 			            FROM rec, info, LATERAL (VALUES
 				('host', CASE WHEN :'ws_report_host' = '' OR :'ws_report_host' ~ '^[/@]' THEN :'ws_report_here' ELSE :'ws_report_host' END),
@@ -209,6 +218,9 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			SELECT 'reads', 'set', n, cache_bytes, 0, predicted_reads_per_second, NULL, NULL
 			  FROM advice WHERE predicted_reads_per_second IS NOT NULL
 			UNION ALL
+			SELECT 'disk', 'set', n, memory_bytes, 0, predicted_disk_reads_per_second, NULL, NULL
+			  FROM memory WHERE series = 'set' AND predicted_disk_reads_per_second IS NOT NULL
+			UNION ALL
 			SELECT concat(chart, v.panel), v.series, n, x, wide, v.y, NULL, NULL
 			  FROM past, LATERAL (VALUES ('_size', 'set', size::float8), ('_size', 'want', recommended::float8),
 				('_hit', 'set', hit_ratio::float8)) v(panel, series, y)
@@ -233,12 +245,18 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			 WHERE m.x BETWEEN (SELECT min(cache_bytes) FROM advice) AND (SELECT max(cache_bytes) FROM advice)
 			UNION ALL
 			SELECT 'hit', 'have', shared_buffers_bytes, current_hit_ratio, NULL FROM rec WHERE current_hit_ratio IS NOT NULL
+			UNION ALL
+			SELECT 'disk', 'have', memory_bytes, NULL, 'memory' FROM memory WHERE series = 'have'
+			UNION ALL
+			SELECT 'disk', series, memory_bytes, predicted_disk_reads_per_second, NULL
+			  FROM memory WHERE series <> 'set' AND predicted_disk_reads_per_second IS NOT NULL
 		),
 		-- panels: two of a chart are one above the other, and share the lower one's axis
 		box(chart, panel, up, height, steps, kind, title) AS (
 			VALUES ('curve', 'curve', 28, 290, 5, 'bytes', 'distinct pages used in the window'),
 			       ('advice', 'hit', 28, 170, 4, 'ratio', 'predicted hit ratio'),
 			       ('advice', 'reads', 232, 86, 2, 'number', 'predicted reads per second'),
+			       ('memory', 'disk', 28, 290, 5, 'number', 'predicted reads from disk per second'),
 			       ('day', 'day_size', 28, 170, 4, 'bytes', 'size'),
 			       ('day', 'day_hit', 232, 86, 2, 'ratio', 'hit ratio'),
 			       ('month', 'month_size', 28, 170, 4, 'bytes', 'size'),
@@ -251,13 +269,13 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			  FROM (SELECT panel, x, CASE WHEN high < 1e30 THEN high ELSE y END AS top,
 			               greatest(coalesce(low, y), y - 0.2) AS bottom FROM point
 			        UNION ALL
-			        SELECT panel, NULL, y, y FROM mark WHERE y IS NOT NULL AND (series <> 'have' OR panel = 'hit')) a
+			        SELECT panel, NULL, y, y FROM mark WHERE y IS NOT NULL AND (series <> 'have' OR panel IN ('hit', 'disk'))) a
 			 GROUP BY panel HAVING count(x) > 0
 		),
 		extent AS (
 			SELECT box.*, first, final,
 			       CASE kind WHEN 'bytes' THEN 1.08 * greatest(top, CASE WHEN shared_buffers_bytes <= 4 * top THEN shared_buffers_bytes END, 65536)
-			                 WHEN 'number' THEN greatest(top, 0.001)
+			                 WHEN 'number' THEN greatest(top, 1)
 			                 ELSE greatest(1 - bottom, 0.002) END AS range
 			  FROM box JOIN need USING (panel), rec
 		),
@@ -295,10 +313,13 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			  FROM scale, (VALUES (1, '1 s'), (5, '5 s'), (30, '30 s'), (120, '2 min'), (600, '10 min'), (3600, '1 h'), (21600, '6 h'), (86400, '1 day')) t(s, label)
 			 WHERE chart = 'curve' AND ln(s) BETWEEN xlo - 1e-9 AND xhi + 1e-9
 			UNION ALL
-			SELECT panel, 'x', ln(cache_bytes),
-			       (SELECT concat(trim_scale(round((cache_bytes / 1024.0 ^ u)::numeric, 1)), ' ', (ARRAY['bytes', 'kB', 'MB', 'GB', 'TB', 'PB'])[u + 1])
-			          FROM (SELECT least(5, floor(ln(cache_bytes) / ln(1024) + 1e-9))::integer AS u) z)
-			  FROM scale, advice WHERE chart = 'advice' AND size_factor IN (0.125, 0.25, 0.5, 1, 2, 4) AND ln(cache_bytes) BETWEEN xlo AND xhi
+			SELECT panel, 'x', ln(size),
+			       (SELECT concat(trim_scale(round((size / 1024.0 ^ u)::numeric, 1)), ' ', (ARRAY['bytes', 'kB', 'MB', 'GB', 'TB', 'PB'])[u + 1])
+			          FROM (SELECT least(5, floor(ln(size) / ln(1024) + 1e-9))::integer AS u) z)
+			  FROM scale JOIN (SELECT 'advice' AS chart, cache_bytes AS size, size_factor AS factor FROM advice
+			                   UNION ALL
+			                   SELECT 'memory', memory_bytes, round(memory_bytes::numeric / nullif(memory_limit_bytes, 0), 2) FROM memory, rec WHERE series = 'set') s USING (chart)
+			 WHERE factor IN (0.125, 0.25, 0.5, 1, 2, 4) AND ln(size) BETWEEN xlo AND xhi
 			UNION ALL
 			SELECT panel, 'x', extract(epoch FROM t), CASE WHEN every < '1 day' THEN to_char(t, 'HH24:MI') ELSE to_char(t, 'DD Mon') END
 			  FROM scale,
@@ -363,17 +384,17 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			                        string_agg(concat(px, ' ', py, CASE WHEN pw > 0 THEN concat('h', pw) END), 'L' ORDER BY n))
 			  FROM spot GROUP BY chart, panel, series, run
 			UNION ALL
-			SELECT chart, 5, format('<circle class="%s" cx="%s" cy="%s" r="3"/>', series, px, py) FROM spot WHERE chart = 'advice'
+			SELECT chart, 5, format('<circle class="%s" cx="%s" cy="%s" r="3"/>', series, px, py) FROM spot WHERE chart IN ('advice', 'memory')
 			UNION ALL
-			SELECT chart, 6, format('<circle class="%s" cx="%s" cy="%s" r="6"/>', series, px, py) FROM marked WHERE x IS NOT NULL AND y IS NOT NULL
+			SELECT chart, 6, format('<circle class="%s" cx="%s" cy="%s" r="%s"/>', series, px, py, CASE series WHEN 'want' THEN 4 ELSE 6 END) FROM marked WHERE x IS NOT NULL AND y IS NOT NULL
 			UNION ALL
 			SELECT chart, 7, format('<text class="label %s" x="92" y="%s">%s %s%s</text>', series, ty, label, pg_size_pretty(y::bigint),
 			                        CASE WHEN outside THEN ', above' END) FROM placed WHERE chart = 'curve' OR outside
 			UNION ALL
 			SELECT chart, 7, format('<text class="label %s" text-anchor="%s" x="%s" y="%s">%s %s</text>', series,
 			                        CASE WHEN px > 356 THEN 'end' ELSE 'start' END, CASE WHEN px > 356 THEN px - 7 ELSE px + 7 END,
-			                        up + height - 8 - CASE series WHEN 'want' THEN 22 ELSE 0 END, label,
-			                        CASE chart WHEN 'advice' THEN pg_size_pretty(x::bigint)
+			                        CASE chart WHEN 'memory' THEN up + 18 ELSE up + height - 8 - CASE series WHEN 'want' THEN 22 ELSE 0 END END, label,
+			                        CASE WHEN chart IN ('advice', 'memory') THEN pg_size_pretty(x::bigint)
 			                                   ELSE CASE WHEN x < 120 THEN concat(x, ' s') WHEN x < 7200 THEN concat(floor(x / 60), ' min')
 			                                             ELSE concat(floor(x / 3600), ' h') END END)
 			  FROM marked WHERE y IS NULL AND label IS NOT NULL
@@ -394,6 +415,12 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			                              round((100 * max(predicted_hit_ratio))::numeric, 2), pg_size_pretty(max(cache_bytes)))
 			                  FROM advice WHERE predicted_hit_ratio IS NOT NULL),
 			               'size of shared_buffers'
+			        UNION ALL
+			        SELECT 'memory', 'Predicted reads from disk per second against memory',
+			               (SELECT format('From %s per second with %s to %s with %s.', round(max(predicted_disk_reads_per_second)::numeric, 1), pg_size_pretty(min(memory_bytes)),
+			                              round(min(predicted_disk_reads_per_second)::numeric, 1), pg_size_pretty(max(memory_bytes)))
+			                  FROM memory WHERE series = 'set' AND predicted_disk_reads_per_second IS NOT NULL),
+			               'memory'
 			        UNION ALL
 			        SELECT span.chart, CASE span.chart WHEN 'day' THEN 'Working set, recommendation and hit ratio of the last day'
 			                                      ELSE 'Working set, recommendation and hit ratio of the last 30 days' END,
@@ -434,7 +461,8 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			       max(t) FILTER (WHERE kind = 'why') AS why,
 			       max(t) FILTER (WHERE kind = 'summary' AND n = 1) AS headline,
 			       string_agg(t, chr(10) ORDER BY n) FILTER (WHERE kind = 'summary' AND n > 1) AS summary,
-			       string_agg(concat('<p class="note">', t, '</p>'), NULL ORDER BY n) FILTER (WHERE kind = 'note') AS note
+			       string_agg(concat('<p class="note">', t, '</p>'), NULL ORDER BY n) FILTER (WHERE kind = 'note') AS note,
+			       string_agg(concat('<p class="note">', t, '</p>'), NULL ORDER BY n) FILTER (WHERE kind = 'memory_note') AS memory_note
 			  FROM safe
 		),
 		head AS (
@@ -486,6 +514,11 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			       coalesce(round((100 * predicted_hit_ratio)::numeric, 2) || ' %', 'not known'), '</td><td>', '&#177; ' || round((100 * error)::numeric, 2), '</td><td>',
 			       round(predicted_reads_per_second::numeric, 1), '</td><td>', round(read_factor::numeric, 2), '</td></tr>'), NULL ORDER BY n) FROM advice
 			UNION ALL
+			SELECT 'memory', string_agg(concat('<tr><th scope="row"><data value="', memory_bytes, '">', pg_size_pretty(memory_bytes), '</data>',
+			       CASE series WHEN 'have' THEN ', now' WHEN 'want' THEN ', suggested' END, '</th><td>', pg_size_pretty(shared_buffers_bytes), '</td><td>',
+			       coalesce(round(predicted_disk_reads_per_second::numeric, 1)::text, 'not known'), '</td><td>', round((predicted_disk_bytes_per_second / 1048576)::numeric, 2), '</td><td>',
+			       round((100 * predicted_os_hit_ratio)::numeric, 2) || ' %', '</td><td>', '&#177; ' || round((100 * error)::numeric, 2), '</td></tr>'), NULL ORDER BY n) FROM memory
+			UNION ALL
 			SELECT chart, string_agg(concat('<tr><th scope="row">', unit, '</th><td>', pg_size_pretty(size), '</td><td>', pg_size_pretty(recommended), '</td><td>',
 			       round(100 * hit_ratio, 2) || ' %', '</td></tr>'), NULL ORDER BY at DESC)
 			  FROM (SELECT chart, date_trunc(unit, at) AS at, to_char(date_trunc(unit, at), CASE unit WHEN 'hour' THEN 'YYYY-MM-DD HH24:MI' ELSE 'YYYY-MM-DD' END) AS unit,
@@ -499,7 +532,9 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			SELECT chart, concat('<ul class="key">', string_agg(format('<li><i class="%s"></i>%s%s</li>', class, label, CASE WHEN label LIKE '%, ' THEN concat(pg_size_pretty(shared_buffers_bytes), ' now') END), NULL ORDER BY n), '</ul>')
 			  FROM (VALUES ('curve', 1, 'set', 'working set, with 95 % bounds'), ('curve', 2, 'have', 'shared_buffers'), ('curve', 3, 'want', 'recommended now'),
 				('curve', 4, 'end', 'plateau_end'), ('advice', 1, 'set', 'predicted, with 95 % bounds'), ('advice', 2, 'have', 'shared_buffers; the dot is what was measured'),
-				('advice', 3, 'want', 'suggested'), ('day', 1, 'set', 'working set; hit ratio'), ('day', 2, 'want', 'recommended'), ('day', 3, 'have', 'shared_buffers, '),
+				('advice', 3, 'want', 'suggested'), ('memory', 1, 'set', 'best division between shared_buffers and the page cache'),
+				('memory', 2, 'have', 'memory now; the ring is with the present shared_buffers'), ('memory', 3, 'want', 'the dot: with the suggested shared_buffers'),
+				('day', 1, 'set', 'working set; hit ratio'), ('day', 2, 'want', 'recommended'), ('day', 3, 'have', 'shared_buffers, '),
 				('month', 1, 'set', 'working set; hit ratio'), ('month', 2, 'want', 'recommended'), ('month', 3, 'have', 'shared_buffers, '),
 				('relation', 1, 'all', 'used in the last five minutes'), ('relation', 2, 'resident', 'in shared buffers now'), ('relation', 3, 'reused', 'used more than once'),
 				('database', 1, 'all', 'used in the last five minutes'), ('database', 2, 'resident', 'in shared buffers now'), ('database', 3, 'reused', 'used more than once')) k(chart, n, class, label), rec
@@ -516,19 +551,25 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 				 CASE WHEN tracking THEN 'The curve is not known.' ELSE 'Nothing is tracked.' END, 'window|pages|size|95 % bounds'),
 				('advice', 2, 'What another size would do', 'If shared_buffers had been larger or smaller in the last five minutes.',
 				 CASE WHEN tracking AND NOT unsampled THEN 'What other sizes would do is not known.' ELSE nobody END, 'cache|of the present|hit ratio|error, points|reads per second|of the present'),
-				('relation', 5, 'Tables and indexes', CASE WHEN relations > 20 THEN format('The twenty largest; %s more have %s together.', relations - 20, pg_size_pretty(other)) END,
+				('memory', 3, 'What more or less memory would do',
+				 concat('If there had been more or less memory in the last five minutes. ', (SELECT format('Now %s MB per second from disk are predicted, and %s were measured.',
+				        round((predicted_disk_bytes_per_second / 1048576)::numeric, 2), round((measured_disk_bytes_per_second / 1048576)::numeric, 2))
+				    FROM memory WHERE series = 'have' AND predicted_disk_bytes_per_second IS NOT NULL AND measured_disk_bytes_per_second IS NOT NULL)),
+				 CASE WHEN tracking THEN 'This is not known.' ELSE 'Nothing is tracked.' END,
+				 'memory|shared_buffers|reads from disk per second|MB per second|hit ratio of the page cache|error, points'),
+				('relation', 6, 'Tables and indexes', CASE WHEN relations > 20 THEN format('The twenty largest; %s more have %s together.', relations - 20, pg_size_pretty(other)) END,
 				 nobody, 'relation|kind|used|share|in shared buffers|more than once'),
-				('database', 6, 'Databases', NULL, nobody, 'database|used|share|in shared buffers|more than once'),
-				('day', 3, 'The last day', NULL, CASE WHEN rows = 0 THEN 'There is no history yet: the first entry comes after a minute or two.' ELSE 'Nothing was recorded in the last day.' END,
+				('database', 7, 'Databases', NULL, nobody, 'database|used|share|in shared buffers|more than once'),
+				('day', 4, 'The last day', NULL, CASE WHEN rows = 0 THEN 'There is no history yet: the first entry comes after a minute or two.' ELSE 'Nothing was recorded in the last day.' END,
 				 'hour|working set, at most|recommended, at most|hit ratio'),
-				('month', 4, 'The last 30 days', NULL, 'Nothing is known that is older than a day.', 'day|working set, at most|recommended, at most|hit ratio')) v
+				('month', 5, 'The last 30 days', NULL, 'Nothing is known that is older than a day.', 'day|working set, at most|recommended, at most|hit ratio')) v
 		),
 		-- a card for each picture; what has none is said in a line of the last card
 		html(n, shown, html) AS (
 			SELECT n, svg IS NOT NULL, CASE WHEN svg IS NULL
-			       THEN concat('<div class="none" id="', chart, '">', title, ': ', missing, CASE chart WHEN 'advice' THEN word.note END, '</div>')
+			       THEN concat('<div class="none" id="', chart, '">', title, ': ', missing, CASE chart WHEN 'advice' THEN word.note WHEN 'memory' THEN word.memory_note END, '</div>')
 			       ELSE concat('<section class="card" id="', chart, '"><h2>', title, '</h2>', '<p>' || intro || '</p>', svg, key.html,
-			       CASE chart WHEN 'advice' THEN word.note END,
+			       CASE chart WHEN 'advice' THEN word.note WHEN 'memory' THEN word.memory_note END,
 			       CASE WHEN rows IS NOT NULL THEN concat('<details><summary>The figures</summary><div class="scroll"><table><thead><tr><th scope="col">',
 			            replace(columns, '|', '</th><th scope="col">'), '</th></tr></thead><tbody>', rows, '</tbody></table></div></details>') END, '</section>', chr(10)) END
 			  FROM section LEFT JOIN key USING (chart)
@@ -558,7 +599,7 @@ text { fill: var(--ink) } .tick, .title { fill: var(--dim) } .plot { fill: var(-
 .line { fill: none; stroke-width: 2.5; stroke-linejoin: round; stroke-linecap: round } .rule { stroke-width: 1.6 }
 .line.set, .rule.set { stroke: var(--set) } .line.want, .rule.want { stroke: var(--want) } .rule.have { stroke: var(--have) } .rule.end { stroke: var(--end) }
 .rule.have { stroke-dasharray: 8 4 } .rule.want { stroke-dasharray: 3 3 } .rule.end { stroke-dasharray: 1 4; stroke-linecap: round; stroke-width: 2.5 } .rule.set { stroke-dasharray: 2 4 }
-.band { fill: var(--set); fill-opacity: .2 } circle.set { fill: var(--set) } circle.have { fill: var(--card); stroke: var(--have); stroke-width: 2 }
+.band { fill: var(--set); fill-opacity: .2 } circle.set { fill: var(--set) } circle.want { fill: var(--want) } circle.have { fill: var(--card); stroke: var(--have); stroke-width: 2 }
 #day .line, #month .line { stroke-width: 1.7 } .label { font-weight: 600; paint-order: stroke; stroke: var(--plot); stroke-width: 4px; stroke-linejoin: round }
 .label.set { fill: var(--set) } .label.want { fill: var(--want) } .label.have { fill: var(--have) } .label.end { fill: var(--end) }
 .size { fill: var(--dim) } rect.all { fill: var(--all) } rect.resident { fill: var(--set) } rect.reused { fill: var(--want) }

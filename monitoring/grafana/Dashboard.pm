@@ -279,6 +279,7 @@ sub formatted
 {
 	my ($value, $unit, $decimals) = @_;
 	return '' unless defined $value && length $value;
+	return scaled($value, $decimals, 1024, '/s', ' B', ' KiB', ' MiB', ' GiB') if $unit eq 'binBps';
 	if ($unit eq 'bytes' || $unit eq 'short' || $unit eq 'none' || $unit eq 'ops' || $unit eq 'rps')
 	{
 		return scaled($value, $decimals, 1024, '', ' B', ' KiB', ' MiB', ' GiB', ' TiB', ' PiB') if $unit eq 'bytes';

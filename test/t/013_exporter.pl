@@ -21,6 +21,7 @@ my $tmp = PostgreSQL::Test::Utils::tempdir();
 # Not in the default search_path, and has to be quoted.
 my $schema = 'Watch "it"';
 my $quoted = '"Watch ""it"""';
+my $first_in = '';    # a schema in front of it, and a comma
 
 sub new_node
 {
@@ -58,7 +59,7 @@ sub grant
 sub sql
 {
 	my ($n, $sql) = @_;
-	return $n->safe_psql('postgres', "SET search_path = $quoted, pg_catalog, public;\n$sql");
+	return $n->safe_psql('postgres', "SET search_path = $first_in$quoted, pg_catalog, public;\n$sql");
 }
 
 sub wait_for
@@ -253,9 +254,15 @@ is_deeply([ grep { !/\{(?:.*,)?col="value",(?:.*,)?database="postgres",driver="p
 
 # ---------------------------------------------------------------- opt-in
 
-my $more = new_exporter($main, files => [ 'working_set.yml', map { "working_set_$_.jobs.yml" } qw(relations databases neon reason) ]);
-($series) = agrees($main, $more, 'with all opt-in jobs', qw(relations databases neon reason));
-is_deeply([ sort @{ names($series) }, unknown($main) ], [ sort @always, @tracking, @on_time, keys %{ $documented->{'opt-in'} } ],
+my @opt_in = qw(relations databases memory neon reason);
+my @of_limit = map { "working_set_${_}_per_second" } qw(expected_disk_reads predicted_disk_reads predicted_disk_bytes);
+pretend_memory_advice($main, $quoted);
+$first_in = 'figures, ';
+$main->safe_psql('postgres', "ALTER ROLE working_set_scrape IN DATABASE postgres SET search_path = pg_catalog, figures, $quoted, pg_temp");
+my $more = new_exporter($main, files => [ 'working_set.yml', map { "working_set_$_.jobs.yml" } @opt_in ]);
+($series) = agrees($main, $more, 'with all opt-in jobs', @opt_in);
+is_deeply([ sort @{ names($series) }, unknown($main), map { /_suggested_/ ? @of_limit : () } unknown($main) ],
+	[ sort @always, @tracking, @on_time, keys %{ $documented->{'opt-in'} } ],
 	'with all opt-in jobs: every metric is there');
 my @relations = grep { /^working_set_relation_size_bytes/ } keys %$series;
 cmp_ok(scalar @relations, '<=', 20, 'no more than twenty relations');
@@ -264,6 +271,8 @@ ok((grep { $_ eq 'working_set_relation_size_bytes{datname="postgres",relation="p
 ok((grep { /datname="elsewhere",relation="relfilenode \d+"\}/ } @relations),
 	'and one of another database, by its file');
 is(scalar(grep { /^lfc_approximate.*\{duration_seconds=/ } keys %$series), 60, 'sixty windows for Neon');
+is(scalar(grep { /^working_set_memory_predicted_disk_reads_per_second\{/ } keys %$series), 15, 'fifteen sizes of memory');
+$first_in = '';
 
 # ---------------------------------------------------------------- two exporters at once
 
@@ -273,7 +282,7 @@ is_deeply([ grep { !defined $second->{$_} } keys %$first ], [], 'two exporters e
 is($second->{$_}, $first->{$_}, "two exporters: $_")
   for qw(working_set_recommended_cache_size_bytes working_set_peak_cache_size_bytes);
 # one that was replaced may still be about to end
-ok($main->poll_query_until('postgres', q{SELECT count(*) <= 5 FROM pg_stat_activity WHERE usename = 'working_set_scrape'}),
+ok($main->poll_query_until('postgres', q{SELECT count(*) <= 6 FROM pg_stat_activity WHERE usename = 'working_set_scrape'}),
 	'two exporters: one connection for each job');
 stop_exporter($more);
 

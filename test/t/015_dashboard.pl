@@ -69,6 +69,7 @@ sub unit_of
 	return 'rps' if $expr =~ /_reads_per_second|_reads:rate/;
 	return 'ops' if $expr =~ /\brate\(|_lookups:rate/;
 	return 'percentunit' if $expr =~ /_ratio|:ratio/;
+	return 'binBps' if $expr =~ /_bytes_per_second/;
 	return 'bytes' if $expr =~ /_bytes/;
 	return 'short' if $expr =~ /_pages|^max by \(duration_seconds\) \(lfc_/;
 	return 'none' if $expr =~ /_(?:verdict|status|tracking|worker_running|advice_reliable|info|instances|scrape_failed)\b/;
@@ -268,6 +269,9 @@ $node->safe_psql('postgres', 'CREATE EXTENSION working_set');
 $node->command_ok([ 'psql', '-X', '-q', '-d', $node->connstr('postgres'), '-f', monitoring('grants.sql') ], 'grants.sql');
 # five seconds are not much on a busy machine
 $node->safe_psql('postgres', q{ALTER ROLE working_set_scrape SET statement_timeout = '10min'});
+$node->poll_query_until('postgres', 'SELECT memory_limit_bytes > 0 FROM working_set_recommendation');
+pretend_memory_advice($node, 'public');
+$node->safe_psql('postgres', 'ALTER ROLE working_set_scrape IN DATABASE postgres SET search_path = pg_catalog, figures, public, pg_temp');
 $node->command_ok([ 'pgbench', '-i', '-q', '-s', '3', '-p', $node->port, '-h', $node->host, 'postgres' ], 'tables');
 
 my @running;
@@ -434,6 +438,12 @@ is_deeply([ map { $_->{'Size of shared_buffers'} } grep { defined $_->{'Present 
 	[ 16 * 1024 * 1024 ], 'the present size is marked, and no other');
 is(scalar(grep { $_->{'Lower bound'} > $_->{Predicted} || $_->{'Upper bound'} < $_->{Predicted} } @{ $advice->{rows} }),
 	0, 'what is predicted is within its bounds');
+
+my $memory = $dashboard{working_set}->table(panel('Disk reads against memory'));
+my ($limit) = split /\n/, $node->safe_psql('postgres', 'SELECT memory_bytes FROM figures.memory WHERE present');
+is_deeply([ map { $_->{Memory} } grep { defined $_->{Now} && defined $_->{Suggested} } @{ $memory->{rows} } ], [$limit],
+	'the present memory is marked, and no other');
+is(scalar @{ $memory->{rows} }, 15, 'among all sizes of memory');
 
 # --- drawn
 

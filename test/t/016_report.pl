@@ -442,7 +442,8 @@ is(join('', map { text($_) } find($card, sub { $_[0]{name} eq 'h2' })), $headlin
 # (the largest relations are of the moment)
 is(text((find($card, sub { $_[0]{name} eq 'pre' }))[0]) =~ s/^Top: .*$/Top:/mr, join("\n", @lines) =~ s/^Top: .*$/Top:/mr, 'and goes on with them');
 like($headline, qr/^\Q@{[uc $verdict]}\E:? shared_buffers/, 'and the verdict');
-is(pictures($tree), 'curve advice day relation database', 'all pictures are there but that of the month');
+# (that of memory needs five minutes)
+like(pictures($tree), qr/^curve advice (?:memory )?day relation database$/, 'all pictures are there but that of the month');
 says($tree, qr/Nothing is known that is older than a day/, 'which says so', 'month');
 says($tree, qr/primary/, 'it is a primary');
 my ($title) = find($tree, sub { $_[0]{name} eq 'h1' });
@@ -483,12 +484,14 @@ $node->restart;
 $tree = page_of('no sample', $node, role => 'ws_monitor');
 says($tree, qr/No page is sampled: working_set.sample_pages is 0/, 'says so', 'relation');
 says($tree, qr/No page is sampled: working_set.sample_pages is 0/, 'here, too', $_) for qw(database advice);
+says($tree, qr/This is not known\.working_set.sample_pages is 0/, 'nor is the memory advice known', 'memory');
 $node->append_conf('postgresql.conf', 'working_set.enabled = off');
 $node->reload;
 $node->poll_query_until('postgres', "SELECT NOT tracking FROM $ws.working_set_info") or die 'it tracks';
 $tree = page_of('not tracking', $node, role => 'ws_monitor');
 says($tree, qr/NOT TRACKING: working_set.enabled is off/, 'says so, and why');
-says($tree, qr/Nothing is tracked/, 'and in each section', $_) for qw(curve advice relation database);
+says($tree, qr/Nothing is tracked/, 'and in each section', $_) for qw(curve advice memory relation database);
+says($tree, qr/working_set\.enabled is off/, 'with the reason', 'memory');
 $node->append_conf('postgresql.conf', "working_set.enabled = on\nworking_set.sample_pages = 1024\nmax_worker_processes = 0\nmax_parallel_workers = 0\nworking_set.interval = 1");
 $node->restart;
 $tree = page_of('no worker', $node, role => 'ws_monitor');
@@ -542,7 +545,8 @@ my @rows = (
 	relations => [25],
 	databases => [ 'g::bigint', '8192 * g::bigint', 3 ]);
 
-# %change: a view's columns, or what its rows are made from; curve and words: how these functions begin
+# %change: a view's columns, or what its rows are made from; curve and words: how these functions begin;
+# memory: reads with f times the memory, and the note (with what there is, as with 0.8 times, as suggested, as with 0.9)
 sub pretend
 {
 	my (%change) = @_;
@@ -562,6 +566,18 @@ sub pretend
 	my $curve = $change{curve} // 'SELECT s, (100 * sqrt(s))::bigint, (819200 * sqrt(s))::bigint, (99 * sqrt(s))::bigint, (101 * sqrt(s))::bigint FROM unnest($1) s';
 	$sql .= "CREATE OR REPLACE FUNCTION working_set_curve(periods integer[] DEFAULT NULL, kind text DEFAULT 'client', OUT seconds integer, OUT pages bigint,
 		OUT bytes bigint, OUT pages_low bigint, OUT pages_high bigint) RETURNS SETOF record LANGUAGE sql AS \$sql\$$curve\$sql\$;";
+	my ($reads, $note) = @{ $change{memory} // [ '1000 / f', 'NULL' ] };
+	$sql .= "CREATE OR REPLACE FUNCTION working_set_memory_advice(memory bigint DEFAULT NULL, shared_buffers bigint DEFAULT NULL,
+		OUT size text, OUT setting text, OUT memory_bytes bigint, OUT shared_buffers_bytes bigint, OUT page_cache_bytes bigint,
+		OUT predicted_hit_ratio float8, OUT predicted_os_hit_ratio float8, OUT predicted_disk_reads_per_second float8,
+		OUT predicted_disk_bytes_per_second float8, OUT measured_disk_bytes_per_second float8, OUT predicted_read_seconds_per_second float8,
+		OUT error float8, OUT present boolean, OUT note text) RETURNS SETOF record LANGUAGE sql AS \$sql\$
+		SELECT NULL::text, NULL::text, bytes, bytes / 4, bytes / 2, 0.9::float8, 0.95::float8, $reads, 8192 * $reads,
+		       CASE WHEN now THEN 3145728 END::float8, NULL::float8, 0.02::float8, now, $note\::text
+		  FROM (SELECT round(25276502016 * f)::bigint AS bytes, f, false AS now
+		          FROM unnest('{0.25,0.35,0.5,0.6,0.7,0.8,0.9,1,1.25,1.5,1.75,2,2.5,3,4}'::float8[]) f WHERE \$1 IS NULL
+		        UNION ALL SELECT 25276502016, 0.8, true WHERE \$1 IS NULL
+		        UNION ALL SELECT \$1, 0.9, false WHERE \$2 = 196083712) v\$sql\$;";
 	my $words = $change{words} // q{'GROW shared_buffers 64 MB -> 187 MB  confidence LOW' || chr(10) || 'Do: this'};
 	$sql .= "CREATE OR REPLACE FUNCTION working_set() RETURNS text LANGUAGE sql AS \$sql\$SELECT $words\$sql\$;";
 	$node->safe_psql('other', $sql);
@@ -590,7 +606,7 @@ sub far
 
 pretend();
 $tree = page_of('usual', $node, database => 'other');
-is(pictures($tree), 'curve advice day month relation database', 'all pictures are there');
+is(pictures($tree), 'curve advice memory day month relation database', 'all pictures are there');
 says($tree, qr/GROW shared_buffers 64 MB -> 187 MB  confidence LOW.*Do: this.*because; and <so> on.*ALTER SYSTEM SET shared_buffers = '187MB';.*ALTER SYSTEM SET effective_cache_size = '23313MB'/s,
 	'what to do, and why');
 says($tree, qr/The twenty largest; 5 more have 120 kB together/, 'and who is left out', 'relation');
@@ -615,6 +631,25 @@ $place = scale_of(by_id($tree, 'advice'), 0, 210);
 cmp_ok(far([ sort { $a <=> $b } map { $place->($_->{at}{cy}) } grep { $_->{at}{cy} < 210 } @dots ], [ map { 1 - 0.3 / (1 + $_) } @factors ]), '<', 0.01, 'predicted hit ratios, too');
 $place = scale_of(by_id($tree, 'advice'), 210, 330);
 cmp_ok(far([ sort { $b <=> $a } map { $place->($_->{at}{cy}) } grep { $_->{at}{cy} > 210 } @dots ], [ map { 1000 / $_ } @factors ]), '<', 0.01, 'and reads');
+my $memory = by_id($tree, 'memory');
+my @sizes = (0.25, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4);
+@dots = sort { $a->{at}{cx} <=> $b->{at}{cx} } grep { $_->{at}{r} == 3 } by_class($memory, 'circle', 'set');
+$place = scale_of($memory, 0, 330);
+cmp_ok(far([ map { $place->($_->{at}{cy}) } @dots ], [ map { 1000 / $_ } @sizes ]), '<', 0.01, 'reads from disk, too');
+cmp_ok(far([ map { 0.25 * exp(($_->{at}{cx} - 84) / 544 * log(16)) } @dots ], \@sizes), '<', 0.01, 'against memory');
+for (['have', 0.8], ['want', 0.9])
+{
+	my ($dot, @more) = grep { $_->{at}{r} != 3 } by_class($memory, 'circle', $_->[0]);
+	is(scalar(@more), 0, "one dot $_->[0]");
+	cmp_ok(far([ $place->($dot->{at}{cy}) ], [ 1000 / $_->[1] ]), '<', 0.01, 'is where its reads are');
+	is($dot->{at}{cx}, '356.0', 'with the present memory');
+}
+is(join(' ', map { text($_) } by_class($memory, 'text', 'label have')), 'memory 24 GB', 'which has a name');
+says($tree, qr/Now 9\.77 MB per second from disk are predicted, and 3\.00 were measured\./, 'what was measured is beside the prediction', 'memory');
+my @figures = rows_of($tree, 'memory');
+is(scalar(@figures), 17, 'each size of memory has a row');
+is(join('; ', map { join(' ', @$_[ 0 .. 4 ]) } @figures[ 0 .. 2 ]), join('; ', '24 GB, now 6026 MB 1250.0 9.77 95.00 %', '24 GB, suggested 6026 MB 1111.1 8.68 95.00 %',
+	'6026 MB 1507 MB 4000.0 31.25 95.00 %'), 'what there is and what is suggested come first');
 for my $chart ('day', 'month')
 {
 	my ($line) = grep { /M[\d.]+ ([\d.]+)/ && $1 < 210 } map { $_->{at}{d} } by_class(by_id($tree, $chart), 'path', 'line set');
@@ -630,50 +665,56 @@ my %nothing = map { $_ => 'NULL::' . ($usual{recommendation}{$_} =~ /(bigint|tex
   grep { !/^(status|method|reason|shared_buffers_bytes)$/ } keys %{ $usual{recommendation} };
 my @cases = (
 	[ 'no advice', { cache_advice => [ 'NULL::float8', 'NULL::float8', 'NULL::float8', q{'too <few> & "so"'::text} ] },
-		'advice', qr/not known\.too <few> & "so"/, 'curve day month relation database' ],
+		'advice', qr/not known\.too <few> & "so"/, 'curve memory day month relation database' ],
 	[ 'advice but for some sizes', { cache_advice => [ 'CASE WHEN f < 0.3 OR f BETWEEN 0.9 AND 1.1 THEN NULL ELSE 1 - 0.1 / f END', '1 / f', '0.5::float8', 'NULL::text' ] },
-		'advice', qr/The figures/, 'curve advice day month relation database' ],
+		'advice', qr/The figures/, 'curve advice memory day month relation database' ],
 	[ 'a perfect cache', { cache_advice => [ '1::float8', '0::float8', '0::float8', 'NULL::text' ], recommendation => { current_hit_ratio => '1::float8' } },
-		'advice', qr/100 %/, 'curve advice day month relation database' ],
+		'advice', qr/100 %/, 'curve advice memory day month relation database' ],
 	[ 'a useless cache', { cache_advice => [ '0::float8', '1e9 * f', '1::float8', 'NULL::text' ], recommendation => { current_hit_ratio => '0::float8' } },
-		'advice', qr/\b0 %/, 'curve advice day month relation database' ],
+		'advice', qr/\b0 %/, 'curve advice memory day month relation database' ],
 	[ 'no hit ratio', { cache_advice => [ '1 - 0.1 / f', 'NULL::float8', 'NULL::float8', q{'because'::text} ] },
-		'advice', qr/because/, 'curve advice day month relation database' ],
-	[ 'no history', { history => [ 'NULL::bigint', '0::bigint', '0::bigint', 'false', '0' ] }, 'day', qr/There is no history yet/, 'curve advice relation database' ],
-	[ 'an hour of history', { history => [ 'm::bigint', '10::bigint', '5::bigint', 'm < 4', '0' ] }, 'month', qr/Nothing is known that is older/, 'curve advice day relation database' ],
-	[ 'one row of history', { history => [ '8192::bigint', '10::bigint', '5::bigint', 'm = 1', '0' ] }, 'day', qr/50\.00 %/, 'curve advice day relation database' ],
-	[ 'an old history', { history => [ '8192::bigint', '10::bigint', '5::bigint', 'm > 2000', '0' ] }, 'day', qr/Nothing was recorded in the last day/, 'curve advice month relation database' ],
-	[ 'history with holes', { history => [ 'NULLIF(m, 7)::bigint', '(m % 10)::bigint', '(m % 10)::bigint', 'm % 7 < 2', '0' ] }, 'month', qr/100\.00 %/, 'curve advice day month relation database' ],
+		'advice', qr/because/, 'curve advice memory day month relation database' ],
+	[ 'no memory advice', { memory => [ 'NULL::float8', q{'too <few> & "so"'} ] },
+		'memory', qr/^What more or less memory would do: This is not known\.too <few> & "so"$/, 'curve advice day month relation database' ],
+	[ 'memory advice with a doubt', { memory => [ 'CASE WHEN f < 0.5 THEN NULL ELSE 100 / f END', q{CASE WHEN f > 1 THEN 'a <doubt>' END} ] },
+		'memory', qr/a <doubt>The figures.*not known/, 'curve advice memory day month relation database' ],
+	[ 'nothing is read from disk', { memory => [ '0::float8', 'NULL' ] }, 'memory', qr/24 GB, now6026 MB0\.00\.00/, 'curve advice memory day month relation database' ],
+	[ 'no history', { history => [ 'NULL::bigint', '0::bigint', '0::bigint', 'false', '0' ] }, 'day', qr/There is no history yet/, 'curve advice memory relation database' ],
+	[ 'an hour of history', { history => [ 'm::bigint', '10::bigint', '5::bigint', 'm < 4', '0' ] }, 'month', qr/Nothing is known that is older/, 'curve advice memory day relation database' ],
+	[ 'one row of history', { history => [ '8192::bigint', '10::bigint', '5::bigint', 'm = 1', '0' ] }, 'day', qr/50\.00 %/, 'curve advice memory day relation database' ],
+	[ 'an old history', { history => [ '8192::bigint', '10::bigint', '5::bigint', 'm > 2000', '0' ] }, 'day', qr/Nothing was recorded in the last day/, 'curve advice memory month relation database' ],
+	[ 'history with holes', { history => [ 'NULLIF(m, 7)::bigint', '(m % 10)::bigint', '(m % 10)::bigint', 'm % 7 < 2', '0' ] }, 'month', qr/100\.00 %/, 'curve advice memory day month relation database' ],
 	[ 'history from the future', { history => [ '8192::bigint', '10::bigint', '5::bigint', 'm < 103', '1 day' ] },
-		'day', qr/50\.00 %/, 'curve advice day relation database' ],
+		'day', qr/50\.00 %/, 'curve advice memory day relation database' ],
 	[ 'nothing but the future', { history => [ '8192::bigint', '10::bigint', '5::bigint', 'm < 3', '10 days' ] },
-		'day', qr/Nothing was recorded/, 'curve advice relation database' ],
-	[ 'no relations', { relations => [0] }, 'relation', qr/No sampled page was used in the last five minutes/, 'curve advice day month database' ],
-	[ 'a database of no size', { databases => [ '0::bigint', '0::bigint', 1 ] }, 'database', qr/d1.*0 bytes/, 'curve advice day month relation database' ],
-	[ 'a curve of one row', { curve => q{SELECT 60, 1000::bigint, 8192000::bigint, 990::bigint, 1010::bigint} }, 'curve', qr/60 s1000/, 'curve advice day month relation database' ],
+		'day', qr/Nothing was recorded/, 'curve advice memory relation database' ],
+	[ 'no relations', { relations => [0] }, 'relation', qr/No sampled page was used in the last five minutes/, 'curve advice memory day month database' ],
+	[ 'a database of no size', { databases => [ '0::bigint', '0::bigint', 1 ] }, 'database', qr/d1.*0 bytes/, 'curve advice memory day month relation database' ],
+	[ 'a curve of one row', { curve => q{SELECT 60, 1000::bigint, 8192000::bigint, 990::bigint, 1010::bigint} }, 'curve', qr/60 s1000/, 'curve advice memory day month relation database' ],
 	[ 'a curve of nothing', { curve => q{SELECT s, 0::bigint, 0::bigint, 0::bigint, 0::bigint FROM unnest($1) s},
 			recommendation => { map { $_ => '0::bigint' } qw(working_set_bytes low_bytes high_bytes plateau_end_bytes recommended_cache_bytes peak_cache_bytes) } },
-		'curve', qr/0 bytes/, 'curve advice day month relation database' ],
-	[ 'no curve', { curve => q{SELECT 1, 1::bigint, 1::bigint, 1::bigint, 1::bigint WHERE false} }, 'curve', qr/The curve is not known/, 'advice day month relation database' ],
+		'curve', qr/0 bytes/, 'curve advice memory day month relation database' ],
+	[ 'no curve', { curve => q{SELECT 1, 1::bigint, 1::bigint, 1::bigint, 1::bigint WHERE false} }, 'curve', qr/The curve is not known/, 'advice memory day month relation database' ],
 	[ 'a sketch that is full', { curve => q{SELECT s, 1000000000000 + s, 8192000000000000 + s, 900000000000, NULL::bigint FROM unnest($1) s},
-			recommendation => { high_bytes => 'NULL::bigint', working_set_bytes => '8192000000000000::bigint' } }, 'curve', qr/to more/, 'curve advice day month relation database' ],
+			recommendation => { high_bytes => 'NULL::bigint', working_set_bytes => '8192000000000000::bigint' } }, 'curve', qr/to more/, 'curve advice memory day month relation database' ],
 	[ 'shared_buffers far above', { recommendation => { shared_buffers_bytes => '1099511627776::bigint', verdict => "'shrink'::text" } },
-		'curve', qr/shared_buffers 1024 GB, above/, 'curve advice day month relation database' ],
+		'curve', qr/shared_buffers 1024 GB, above/, 'curve advice memory day month relation database' ],
 	[ 'memory is not known', { recommendation => { map { $_ => $nothing{$_} } qw(memory_limit_bytes suggested_shared_buffers suggested_effective_cache_size) } },
-		undef, qr/^(?!.*Memory)/s, 'curve advice day month relation database' ],
-	[ 'it exceeds memory', { recommendation => { verdict => "'exceeds memory'::text" }, words => "'EXCEEDS MEMORY: and so on'" }, undef, qr/EXCEEDS MEMORY: and so on/, 'curve advice day month relation database' ],
-	[ 'no recommendation', { recommendation => { %nothing, status => "'collecting'::text" }, words => "'COLLECTING: wait'" }, undef, qr/COLLECTING: wait/, 'curve advice day month relation database' ],
-	[ 'a stale one', { recommendation => { %nothing, status => "'stale'::text" }, info => { worker_pid => 'NULL::integer' }, words => "'STALE: because'" }, undef, qr/STALE: because/, 'curve advice day month relation database' ],
+		undef, qr/^(?!.*Memory)/s, 'curve advice memory day month relation database' ],
+	[ 'it exceeds memory', { recommendation => { verdict => "'exceeds memory'::text" }, words => "'EXCEEDS MEMORY: and so on'" }, undef, qr/EXCEEDS MEMORY: and so on/, 'curve advice memory day month relation database' ],
+	[ 'no recommendation', { recommendation => { %nothing, status => "'collecting'::text" }, words => "'COLLECTING: wait'" }, undef, qr/COLLECTING: wait/, 'curve advice memory day month relation database' ],
+	[ 'a stale one', { recommendation => { %nothing, status => "'stale'::text" }, info => { worker_pid => 'NULL::integer' }, words => "'STALE: because'" }, undef, qr/STALE: because/, 'curve advice memory day month relation database' ],
 	[ 'nothing at all', {
 			recommendation => { %nothing, status => "'not tracking'::text", reason => "'because'::text" },
 			info => { tracking => 'false', map({ $_ => 'NULL::bigint' } qw(lookups hits evictions)), since => 'NULL::timestamptz', last_saved => 'NULL::timestamptz' },
 			history => [ '0::bigint', '0::bigint', '0::bigint', 'false', '0' ], relations => [0], databases => [ '0::bigint', '0::bigint', 0 ],
+			memory => [ 'NULL::float8', q{'because'} ],
 			cache_advice => [ 'NULL::float8', 'NULL::float8', 'NULL::float8', 'NULL::text' ], curve => 'SELECT 1, 1::bigint, 1::bigint, 1::bigint, 1::bigint WHERE false' },
 		undef, qr/because/s, '' ],
-	[ 'words that are hostile', { words => q{concat('<b>', chr(1), chr(10), '<i>&amp;')} }, undef, qr/<b>\?.*<i>&amp;/s, 'curve advice day month relation database' ],
+	[ 'words that are hostile', { words => q{concat('<b>', chr(1), chr(10), '<i>&amp;')} }, undef, qr/<b>\?.*<i>&amp;/s, 'curve advice memory day month relation database' ],
 	[ 'text that is hostile', { recommendation => { reason => q{concat('<script>alert(1)</script>; &amp; " '' ]]>', chr(1), chr(65534), chr(233))::text}, status => q{'<i>'::text},
 			method => q{'<b>'::text}, verdict => q{'<u>'::text} }, info => { version => q{'<s>'::text}, reason => q{'&&&'::text} } },
-		undef, qr/<script>alert\(1\)<\/script>/, 'curve advice day month relation database' ]);
+		undef, qr/<script>alert\(1\)<\/script>/, 'curve advice memory day month relation database' ]);
 for (@cases)
 {
 	my ($case, $change, $section, $pattern, $pictures) = @$_;

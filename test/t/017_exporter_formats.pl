@@ -96,7 +96,7 @@ $node->safe_psql('postgres', q{ALTER ROLE working_set_scrape SET statement_timeo
 
 # ---------------------------------------------------------------- running queries as the role
 
-my $stub = '';    # a schema that is before that of the extension
+my $stub = '';    # schemas that are before that of the extension
 
 sub query
 {
@@ -175,7 +175,7 @@ sub exposed
 }
 
 my %collectors = map { $_ => read_yaml(monitoring("sql_exporter/$_.collector.yml")) }
-  qw(working_set working_set_relations working_set_databases working_set_neon working_set_neon_dashboard working_set_reason);
+  qw(working_set working_set_relations working_set_databases working_set_memory working_set_neon working_set_neon_dashboard working_set_reason);
 for my $name (sort keys %collectors)
 {
 	ok(eval { check_all($collectors{$name}); 1 }, "$name.collector.yml is in order") or diag $@;
@@ -349,6 +349,15 @@ sub pgwatch_series
 			$series{ series_name("working_set_${name}_resident_bytes", \%labels) } = $row->{resident_bytes};
 		}
 	}
+	for my $row (@{ rows($pgwatch->{metrics}{working_set_memory}{sqls}{15}) })
+	{
+		$series{ series_name("working_set_memory_$_", { memory_bytes => $row->{tag_memory_bytes} }) } = $row->{$_}
+		  for qw(predicted_disk_reads_per_second best_shared_buffers_bytes);
+	}
+	for my $row (@{ rows($pgwatch->{metrics}{working_set_disk}{sqls}{15}) })
+	{
+		$series{"working_set_$_"} = $row->{$_} for grep { defined $row->{$_} && $_ ne 'epoch_ns' } keys %$row;
+	}
 	for my $row (@{ rows($pgwatch->{metrics}{working_set_size}{sqls}{15}) })
 	{
 		my %labels = (window_seconds => $row->{tag_window_seconds});
@@ -367,7 +376,7 @@ sub pgwatch_series
 # ---------------------------------------------------------------- postgres_exporter
 
 # the opt-in files are appended to the first
-my $queries = { map { %{ read_yaml(monitoring("postgres_exporter/$_.yaml")) } } qw(queries queries_relations queries_databases) };
+my $queries = { map { %{ read_yaml(monitoring("postgres_exporter/$_.yaml")) } } qw(queries queries_relations queries_databases queries_memory) };
 for my $block (sort keys %$queries)
 {
 	is_deeply([ sort keys %{ $queries->{$block} } ], [qw(metrics query)], "postgres_exporter: $block has no unknown fields");
@@ -438,7 +447,7 @@ sub agrees
 sub other_series
 {
 	my %series;
-	for my $query (@{ $jobs[0]{queries} })
+	for my $query (map { @{ $_->{queries} } } grep { $_->{name} =~ /^working_set(?:_memory)?$/ } @jobs)
 	{
 		my ($value) = list($query->{values});
 		for my $row (@{ rows($query->{query}) })
@@ -461,6 +470,7 @@ sub in_pgwatch
 }
 
 my $text;
+my @opt_in = qw(relations databases memory);
 
 sub all_agree
 {
@@ -469,9 +479,9 @@ sub all_agree
 	agrees("$name: sql_exporter", sub { $text = exposed($collectors{working_set}); parse_exposition($text) }, $everything);
 	my $got = agrees("$name: sql_exporter with all collectors",
 		sub { $text = exposed(@collectors{ sort keys %collectors }); parse_exposition($text) },
-		$everything, qw(relations databases neon reason));
-	agrees("$name: postgres_exporter", \&postgres_exporter_series, sub { $_[0] =~ /^(\w+)/ && $in_queries{$1} }, qw(relations databases));
-	agrees("$name: pgwatch", \&pgwatch_series, \&in_pgwatch, qw(relations databases));
+		$everything, @opt_in, qw(neon reason));
+	agrees("$name: postgres_exporter", \&postgres_exporter_series, sub { $_[0] =~ /^(\w+)/ && $in_queries{$1} }, @opt_in);
+	agrees("$name: pgwatch", \&pgwatch_series, \&in_pgwatch, @opt_in);
 	SKIP:
 	{
 		skip 'there is no promtool on PATH', 1 if !find_program('promtool');
@@ -524,12 +534,16 @@ $node->reload;
 wait_for("status = 'ok' AND computed_at < clock_timestamp() - interval '8 s' FROM watch.working_set_recommendation",
 	'the recommendation is made anew');
 
+pretend_memory_advice($node, 'watch');
+$stub = 'figures';
 $got = all_agree('after a workload');
 my @unknown = $node->safe_psql('postgres', 'SELECT memory_limit_bytes FROM watch.working_set_recommendation') ne '' ? ()
-  : qw(working_set_memory_limit_bytes working_set_suggested_shared_buffers_bytes working_set_expected_hit_ratio);
+  : qw(working_set_memory_limit_bytes working_set_suggested_shared_buffers_bytes working_set_expected_hit_ratio
+	working_set_expected_disk_reads_per_second working_set_predicted_disk_reads_per_second working_set_predicted_disk_bytes_per_second);
 is_deeply([ sort @{ names($got) }, @unknown ], [ sort keys %type ], 'after a workload: every metric is there');
 my ($series) = grep { /^working_set_relation_size_bytes\{.*relation="public\.pages"/ } keys %$got;
 is($series, 'working_set_relation_size_bytes{datname="postgres",relation="public.pages",relkind="r"}', 'the table by its name');
+is(scalar(grep { /^working_set_memory_predicted_disk_reads_per_second\{/ } keys %$got), 15, 'fifteen sizes of memory');
 
 # what the suggestion is worth
 SKIP:
@@ -571,17 +585,17 @@ sub stub_agrees
 {
 	my ($name, $change, %expected) = @_;
 	$node->safe_psql('postgres', "SET search_path = stub;\n$change");
-	for my $get ([ 'sql_exporter', sub { parse_exposition(exposed($collectors{working_set})) } ],
+	for my $get ([ 'sql_exporter', sub { parse_exposition(exposed(@collectors{qw(working_set working_set_memory)})) } ],
 		[ 'prometheus-sql-exporter', \&other_series ])
 	{
-		my $got = agrees("$name: $get->[0]", $get->[1], sub { 1 });
+		my $got = agrees("$name: $get->[0]", $get->[1], sub { 1 }, 'memory');
 		is($got->{$_} // 'none', $expected{$_}, "$name: $_") for sort keys %expected;
 	}
-	agrees("$name: postgres_exporter", \&postgres_exporter_series, sub { $_[0] =~ /^(\w+)/ && $in_queries{$1} }, qw(relations databases));
-	agrees("$name: pgwatch", \&pgwatch_series, \&in_pgwatch, qw(relations databases));
+	agrees("$name: postgres_exporter", \&postgres_exporter_series, sub { $_[0] =~ /^(\w+)/ && $in_queries{$1} }, @opt_in);
+	agrees("$name: pgwatch", \&pgwatch_series, \&in_pgwatch, @opt_in);
 	return;
 }
-$stub = 'stub';
+$stub = 'stub, figures';
 stub_agrees('as it is', q{UPDATE working_set_info SET reason = E'a "word", a back\\\\slash'}, working_set_advice_reliable => 1);
 stub_agrees('a full sketch', 'UPDATE curve SET pages_high = NULL WHERE seconds > 60',
 	'working_set_size_upper_bound_bytes{window_seconds="300"}' => 'none');
@@ -589,13 +603,23 @@ my ($size) = split /\n/, $node->safe_psql('postgres', 'SELECT min(cache_bytes) F
 stub_agrees('a doubt about one size', "UPDATE working_set_cache_advice SET note = 'why not' WHERE cache_bytes = $size",
 	qq(working_set_predicted_hit_ratio{cache_size_bytes="$size"}) => 'none', working_set_advice_reliable => 1);
 stub_agrees('a doubt about all', q{UPDATE working_set_cache_advice SET note = 'why not'}, working_set_advice_reliable => 0);
+my @memory = split /\n/, $node->safe_psql('postgres', 'SELECT memory_bytes FROM figures.memory WHERE NOT present ORDER BY 1');
+stub_agrees('a doubt about one size of memory', "UPDATE figures.memory SET note = 'why not' WHERE NOT present AND memory_bytes = $memory[2]",
+	qq(working_set_memory_predicted_disk_reads_per_second{memory_bytes="$memory[2]"}) => 'none',
+	qq(working_set_memory_predicted_disk_reads_per_second{memory_bytes="$memory[3]"}) => 2000);
+stub_agrees('a doubt about all sizes of memory', "UPDATE figures.memory SET note = 'why not'",
+	(map { $_ => 'none' } qq(working_set_memory_best_shared_buffers_bytes{memory_bytes="$memory[3]"}), map { "working_set_${_}_per_second" }
+		  qw(predicted_disk_reads expected_disk_reads predicted_disk_bytes)),
+	working_set_measured_disk_bytes_per_second => 5000000);
 stub_agrees('little is known', q{
+	UPDATE figures.memory SET note = NULL;
 	UPDATE working_set_recommendation SET live_bytes = NULL, memory_limit_bytes = NULL, suggested_shared_buffers = NULL,
 		verdict = NULL, current_hit_ratio = NULL, expected_hit_ratio = NULL;
-	UPDATE working_set_info SET last_saved = NULL}, working_set_memory_limit_bytes => 'none');
+	UPDATE working_set_info SET last_saved = NULL}, working_set_memory_limit_bytes => 'none', working_set_expected_disk_reads_per_second => 'none');
 stub_agrees('no worker', 'UPDATE working_set_info SET worker_pid = NULL', working_set_worker_running => 0);
 stub_agrees('stale', q{UPDATE working_set_recommendation SET status = 'stale'; UPDATE working_set_cache_advice SET note = NULL},
-	working_set_recommended_cache_size_bytes => 'none', working_set_advice_reliable => 'none');
+	working_set_recommended_cache_size_bytes => 'none', working_set_advice_reliable => 'none',
+	working_set_measured_disk_bytes_per_second => 'none');
 stub_agrees('not tracking', q{
 	UPDATE working_set_info SET tracking = false, reason = NULL;
 	UPDATE working_set_recommendation SET status = 'not tracking'; DELETE FROM curve},

@@ -16,7 +16,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils qw(slurp_file);
 
 our @EXPORT = qw(find_program monitoring read_yaml series_name parse_exposition truth differences
-  lint documented_metrics new_exporter stop_exporter scrape_text ours failed);
+  pretend_memory_advice lint documented_metrics new_exporter stop_exporter scrape_text ours failed);
 
 # where on PATH
 sub find_program
@@ -153,6 +153,8 @@ WITH i AS MATERIALIZED (SELECT * FROM working_set_info),
            ('working_set_predicted_reads_per_second', a.predicted_reads_per_second)) v (name, value)
         WHERE a.note IS NULL AND (r.status = 'ok' OR r.status = 'collecting'))
 };
+# a note that is no doubt
+my $readahead = q{'for each block that is needed %'};
 my %opt_in = (
 	relations => q{
        SELECT v.name, json_build_object('datname', x.datname, 'relation', x.relation, 'relkind', x.relkind), v.value
@@ -171,6 +173,24 @@ my %opt_in = (
          FROM (SELECT * FROM working_set_databases() ORDER BY bytes DESC, datname LIMIT 20) x,
               LATERAL (VALUES ('working_set_database_size_bytes', x.bytes::float8),
                               ('working_set_database_resident_bytes', x.resident_bytes)) v (name, value)},
+	memory => qq{
+       SELECT v.name, json_build_object('memory_bytes', m.memory_bytes::text), v.value
+         FROM r, working_set_memory_advice m, LATERAL (VALUES
+           ('working_set_memory_predicted_disk_reads_per_second', m.predicted_disk_reads_per_second),
+           ('working_set_memory_best_shared_buffers_bytes', m.shared_buffers_bytes::float8)) v (name, value)
+        WHERE m.present IS FALSE AND coalesce(m.note, '') = '' AND (r.status = 'ok' OR r.status = 'collecting')
+       UNION ALL
+       SELECT v.name, '{}'::json, v.value
+         FROM r, working_set_memory_advice m, LATERAL (VALUES
+           ('working_set_predicted_disk_reads_per_second', CASE WHEN r.memory_limit_bytes > 0 AND coalesce(m.note, $readahead) LIKE $readahead THEN m.predicted_disk_reads_per_second END),
+           ('working_set_predicted_disk_bytes_per_second', CASE WHEN r.memory_limit_bytes > 0 AND coalesce(m.note, $readahead) LIKE $readahead THEN m.predicted_disk_bytes_per_second END),
+           ('working_set_measured_disk_bytes_per_second', m.measured_disk_bytes_per_second),
+           ('working_set_expected_disk_reads_per_second',
+            CASE WHEN r.memory_limit_bytes > 0 AND r.suggested_shared_buffers > '' THEN
+              (SELECT CASE WHEN s.note IS NULL THEN s.predicted_disk_reads_per_second END
+                 FROM working_set_memory_advice(r.memory_limit_bytes,
+                        1048576 * nullif(regexp_replace(r.suggested_shared_buffers, 'MB\$', ''), '')::bigint) s) END)) v (name, value)
+        WHERE m.present AND (r.status = 'ok' OR r.status = 'collecting')},
 	# of Neon's names; all but the windows and what is used are of the counters
 	neon => q{
        SELECT 'lfc_approximate_working_set_size_windows', json_build_object('duration_seconds', (60 * g)::text),
@@ -204,6 +224,33 @@ sub truth
 		$series{ series_name($row->{name}, $row->{labels}) } = $row->{value};
 	}
 	return \%series;
+}
+
+# The memory advice takes minutes of reads from a disk.  These are figures for it, in a schema
+# `figures' to be looked into first; what is predicted for a pair of sizes shows which pair it is.
+sub pretend_memory_advice
+{
+	my ($n, $schema) = @_;
+	$n->safe_psql('postgres', qq{
+		SET search_path = $schema, pg_catalog;
+		CREATE SCHEMA figures;
+		CREATE TABLE figures.memory AS SELECT * FROM working_set_memory_advice LIMIT 0;
+		INSERT INTO figures.memory (memory_bytes, shared_buffers_bytes, predicted_disk_reads_per_second, predicted_disk_bytes_per_second,
+		                            measured_disk_bytes_per_second, present, note)
+		SELECT memory * g / 8, memory * g / 32, 8000.0 / g, 16384000.0 / g, NULL, false, NULL
+		  FROM (SELECT coalesce(memory_limit_bytes, 4000000000) AS memory FROM working_set_recommendation) r, generate_series(1, 15) g
+		UNION ALL
+		SELECT coalesce(memory_limit_bytes, 4000000000), shared_buffers_bytes, 1100, 2252800, 5000000, true, 'for each block that is needed 2.2 are read'
+		  FROM working_set_recommendation;
+		CREATE VIEW figures.working_set_memory_advice AS TABLE figures.memory;
+		CREATE FUNCTION figures.working_set_memory_advice(bigint, bigint) RETURNS SETOF figures.memory LANGUAGE sql AS \$\$
+			SELECT (jsonb_populate_record(m, jsonb_build_object('note', CASE WHEN m.note NOT LIKE $readahead THEN m.note END,
+			          'predicted_disk_reads_per_second',
+			          CASE WHEN \$2 <> m.shared_buffers_bytes THEN \$1::float8 / \$2 ELSE m.predicted_disk_reads_per_second END))).*
+			  FROM figures.memory m WHERE \$1 IS NULL OR m.present \$\$;
+		GRANT USAGE ON SCHEMA figures TO working_set_scrape;
+		GRANT SELECT ON ALL TABLES IN SCHEMA figures TO working_set_scrape});
+	return;
 }
 
 # How far a value may be from what the views say a moment before and after.  A size of a window

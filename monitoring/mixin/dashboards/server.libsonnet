@@ -298,6 +298,59 @@ local p = import 'panels.libsonnet';
     ]],
   },
 
+  // ---------------------------------------------------------------- memory
+
+  local noMemoryAdvice = 'no advice that can be relied on (yet). It needs the opt-in collector working_set_memory',
+  // A figure at the present memory, and a figure as a line for all memories.
+  local atMemory(name) = 'count_values("memory_bytes", %s) * on () group_left () %s' % [one('working_set_memory_limit_bytes'), one(name)],
+  local overMemory(name) = '0 * %s + on () group_left () %s' % [by('memory_bytes', 'working_set_memory_best_shared_buffers_bytes'), one(name)],
+
+  local memory = {
+    title: 'Memory: what more or less would do (opt-in: working_set_memory),',
+    lines: [[
+      p.trend(
+        'Disk reads against memory', 'How often in a second clients would wait for the disk, by the last five minutes, with a quarter to four times the memory, best divided between shared_buffers and the page cache. "Now" has the present shared_buffers, "suggested" the suggested ones. Where it falls steeply, memory is well spent.',
+        'rps', 10, 10, 'memory_bytes', 'Memory', 'bytes',
+        [
+          ['Best division', by('memory_bytes', 'working_set_memory_predicted_disk_reads_per_second')],
+          ['Now', atMemory('working_set_predicted_disk_reads_per_second')],
+          ['Suggested', atMemory('working_set_expected_disk_reads_per_second')],
+        ],
+        [
+          p.line('Best division', p.colors.size, { 'custom.fillOpacity': 12 }),
+          p.line('Now', p.colors.sharedBuffers, { 'custom.drawStyle': 'points', 'custom.pointSize': 14 }),
+          p.line('Suggested', p.colors.recommended, { 'custom.drawStyle': 'points', 'custom.pointSize': 8 }),
+        ],
+        { min: 0, noValue: noMemoryAdvice }
+      ),
+      p.trend(
+        'Best shared_buffers', 'What shared_buffers would be in the best division of so much memory. The rest, but for what all else takes, is left for the page cache.',
+        'bytes', 7, 10, 'memory_bytes', 'Memory', 'bytes',
+        [
+          ['Best', by('memory_bytes', 'working_set_memory_best_shared_buffers_bytes')],
+          ['shared_buffers', overMemory('working_set_shared_buffers_bytes')],
+          ['Suggested', overMemory('working_set_suggested_shared_buffers_bytes')],
+        ],
+        [
+          p.line('Best', p.colors.size),
+          p.dashed('shared_buffers', p.colors.sharedBuffers),
+          p.dashed('Suggested', p.colors.recommended),
+        ],
+        { min: 0, noValue: noMemoryAdvice }
+      ),
+      p.timeseries(
+        'Read from disk', 'Bytes that the kernel read from disk for clients in a second, and what is predicted for memory and shared_buffers as they are. While these differ, there are no predictions.',
+        'binBps', 7, 10,
+        [
+          p.range(one('working_set_measured_disk_bytes_per_second'), 'measured'),
+          p.range(one('working_set_predicted_disk_bytes_per_second'), 'predicted'),
+        ],
+        [p.line('measured', p.colors.sharedBuffers), p.line('predicted', p.colors.size)],
+        { min: 0, noValue: noMemoryAdvice }, ['lastNotNull', 'max']
+      ),
+    ]],
+  },
+
   // ---------------------------------------------------------------- the reason, in figures
 
   local small(title, description, unit, expr, defaults={}) =
@@ -565,7 +618,7 @@ local p = import 'panels.libsonnet';
       ],
       [
         row { title: super.title + ' $instance', repeat: 'instance' }
-        for row in [guarded(r) for r in [summary, size, curve, recommendation, advice, relations, databases, reason, minutes]] + [health]
+        for row in [guarded(r) for r in [summary, size, curve, recommendation, advice, memory, relations, databases, reason, minutes]] + [health]
       ]
     ),
   },
