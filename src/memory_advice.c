@@ -36,7 +36,7 @@
 #define SIZE_JUMPS		(1 / 4.0)	/* larger ones are followed at once */
 #define LEAST_SHARE		(1 / 4.0)	/* of memory: the unit of page caches */
 #define CHECK_SECONDS	150		/* of counts, to check a prediction */
-#define MUCH_AHEAD		1.02	/* blocks for a wait, to learn from them */
+#define MUCH_AHEAD		0.02	/* blocks ahead for a wait, to learn from */
 
 /* Counts of a minute. */
 typedef struct Bucket
@@ -58,6 +58,7 @@ typedef struct Simulation
 	bool		learned;		/* is the readahead known? */
 	Bucket		buckets[BUCKETS];
 	int			bucket;			/* the present one */
+	bool		learn;			/* from the one before it? */
 	int64		bucket_end;
 	int64		since;			/* value of WsShared.since */
 	int64		surveyed_at;
@@ -176,6 +177,7 @@ next_bucket(int64 now)
 	for (int i = 0; now >= sim->bucket_end && i < BUCKETS; i++)
 	{
 		sim->bucket = (sim->bucket + 1) % BUCKETS;
+		sim->learn = true;
 		memset(&sim->buckets[sim->bucket], 0, sizeof(Bucket));
 		sim->bucket_end += BUCKET_MS;
 	}
@@ -213,24 +215,52 @@ page_cache(const WsMemory *memory)
 	return fmax((double) memory->room - (memory->huge ? 0 : unused), 0);
 }
 
+/* Blocks really read for each page that shared buffers asked for. */
+static double
+blocks_for_a_read(const Bucket *b)
+{
+	return b->blocks / fmax(b->reads[WS_CLIENT] + b->reads[WS_MAINTENANCE], 1);
+}
+
 /* Blocks a second that clients really read; NaN if not known for long. */
 static double
 measured_blocks(void)
 {
-	double		seconds = 0;
-	double		blocks = 0;
-	double		reads[WS_NKINDS] = {0};
+	Bucket		sum = {0};
 
 	for (int i = 0; i < BUCKETS; i++)
 	{
-		seconds += sim->buckets[i].seconds;
-		blocks += sim->buckets[i].blocks;
+		sum.seconds += sim->buckets[i].seconds;
+		sum.blocks += sim->buckets[i].blocks;
 		for (int kind = 0; kind < WS_NKINDS; kind++)
-			reads[kind] += sim->buckets[i].reads[kind];
+			sum.reads[kind] += sim->buckets[i].reads[kind];
 	}
-	if (seconds < CHECK_SECONDS)
+	if (sum.seconds < CHECK_SECONDS)
 		return NAN;
-	return blocks / seconds * reads[WS_CLIENT] / fmax(reads[WS_CLIENT] + reads[WS_MAINTENANCE], 1);
+	return blocks_for_a_read(&sum) * sum.reads[WS_CLIENT] / sum.seconds;
+}
+
+/*
+ * Compare what was read ahead in the last minute with what was simulated then,
+ * for the present sizes.
+ */
+static void
+learn_ahead(WsTierFacts facts, double cache)
+{
+	static WsTierTable table;
+	WsReadahead *readahead = &sim->tiers->readahead;
+	const Bucket *b = &sim->buckets[(sim->bucket + BUCKETS - 1) % BUCKETS];
+	WsPair		pair;
+
+	sim->learn = false;
+	facts.counts = &b->counts;
+	ws_division_table(&facts, &table);
+	if (b->seconds == 0 || b->reads[WS_CLIENT] < WS_DIVISION_CHECKED * b->seconds ||
+		!ws_division_predict(&table, facts.shared_buffers, cache, &pair) ||
+		pair.blocks - pair.waits < MUCH_AHEAD * readahead->ahead * pair.waits)
+		return;
+	ws_readahead_follow(readahead, pair.blocks - pair.waits,
+						pair.reads * blocks_for_a_read(b) - pair.waits);
 }
 
 /* Simulate the readahead that the device of the data directory has. */
@@ -307,8 +337,6 @@ ws_memory_advice_make(WsPublished *p)
 	advice->sure = advice->present.buffers > 0 && !p->memory.generations && p->table.sure && !isnan(advice->disk_blocks) &&
 		!ws_division_is_off(&advice->present, advice->difference);
 	ws_note_difference(&sim->differences, advice->difference, ws_shared_clock_ms());
-	if (!isnan(advice->difference) &&
-		advice->present.blocks > MUCH_AHEAD * advice->present.waits)
-		ws_readahead_follow(&sim->tiers->readahead, advice->present.blocks - advice->present.waits,
-							advice->disk_blocks - advice->present.waits);
+	if (sim->learn)
+		learn_ahead(facts, cache);
 }

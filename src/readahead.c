@@ -16,7 +16,8 @@
 #define READS			4		/* how often it is read to warm up, and then */
 #define KERNEL_PAGE		4096	/* bytes */
 #define PAGES_MAX		16		/* of the kernel's in a block */
-#define FOLLOWS			0.05	/* part of a change followed at a time */
+#define FOLLOWS			0.25	/* part of a change followed at a time */
+#define AHEAD_LEAST		0.01	/* with none there is nothing to compare */
 #define AHEAD_MOST		2.0
 
 enum
@@ -218,10 +219,11 @@ ws_readahead_kilobytes(const char *root, const char *directory)
 void
 ws_readahead_follow(WsReadahead *readahead, double simulated, double real)
 {
-	double		wanted = fmin(fmax(real, 0) / simulated, 1 / FOLLOWS) * fmax(readahead->ahead, 0.01);
+	double		wanted = fmin(fmax(real, 0) / simulated, 1 / FOLLOWS) * readahead->ahead;
 
 	if (simulated > 0)
-		readahead->ahead += FOLLOWS * (fmin(wanted, AHEAD_MOST) - readahead->ahead);
+		readahead->ahead = fmax(readahead->ahead + FOLLOWS * (fmin(wanted, AHEAD_MOST) - readahead->ahead),
+								AHEAD_LEAST);
 }
 
 double

@@ -53,7 +53,7 @@ extern uint32_t ws_readahead_kilobytes(const char *root, const char *directory);
 
 /*
  * Where the simulation reads so many blocks ahead and the kernel so many, let
- * it come closer: a little, as these are of the last minutes.
+ * it come closer: a quarter of the way, as these are of a minute.
  */
 extern void ws_readahead_follow(WsReadahead *readahead, double simulated, double real);
 
