@@ -254,7 +254,8 @@ put_not_yet(Text *text, const WsSummary *s)
 		case WS_KEPT_FITS:
 			return false;
 		case WS_KEPT_NO_GAIN:
-			put(text, "the busiest time needed %s, but that much would save hardly any reads",
+			put(text, isnan(s->waits) ? "the busiest time needed %s, but that much would save hardly any reads" :
+				"the busiest time needed %s, but beside the page cache that much would gain hardly anything",
 				bytes(s->peak, a));
 			break;
 		case WS_KEPT_SHORT_HISTORY:

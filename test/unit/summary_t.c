@@ -236,6 +236,10 @@ test_not_yet(void)
 	s = sized(WS_VERDICT_KEEP, 128 * MB, 344 * MB, 341 * MB);
 	s.kept = WS_KEPT_NO_GAIN;
 	is_line(&s, "Do: nothing; the busiest time needed 341 MB, but that much would save hardly any reads", "keep: more gains nothing");
+	s.waits = 7;
+	is_line(&s, "Do: nothing; the busiest time needed 341 MB, but beside the page cache that much would gain hardly anything",
+			"keep: more gains nothing with both caches");
+	s.waits = NAN;
 	s.history = 3 * 3600;
 	s.kept = WS_KEPT_WAITING;
 	is_reason(&s, "Keep shared_buffers at 128 MB for now: 344 MB will be suggested if this lasts" BASED_HOURS("341 MB"), "keep: too early to grow");
@@ -469,7 +473,7 @@ test_buffers(void)
 int
 main(void)
 {
-	plan(13 + 5 + 7 + 7 + 5 + 4 + 9 + 6 + 9 + 14 * 2 + 3 + 2 + 1 + 3);
+	plan(13 + 5 + 7 + 7 + 5 + 4 + 9 + 6 + 9 + 14 * 2 + 3 + 2 + 1 + 4);
 	test_grow();
 	test_unknown_memory();
 	test_keep();
