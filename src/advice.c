@@ -42,9 +42,8 @@ subtract(WsTally *sum, const WsTally *part)
 	sum->correction = correction;
 }
 
-/* Sum over all groups but one; -1: over all. */
-static double
-sum_groups(const double *groups, int but)
+double
+ws_sum_groups(const double *groups, int but)
 {
 	double		sum = 0;
 
@@ -76,9 +75,9 @@ static double
 predict_reads(const WsTally *t, int size, int class, int but)
 {
 	double		part = but < 0 ? 1 : 1 - 1.0 / WS_ERROR_GROUPS;
-	double		missed = sum_groups(t->missed[size][class], but);
-	double		sampled = sum_groups(t->sampled[class], but);
-	double		all = sum_groups(t->sampled[class], -1);
+	double		missed = ws_sum_groups(t->missed[size][class], but);
+	double		sampled = ws_sum_groups(t->sampled[class], but);
+	double		all = ws_sum_groups(t->sampled[class], -1);
 	double		weight = t->events[class] > 0 ? all / t->events[class] : fmax(t->weight, 1);
 	double		prior = fmax(FEW_READS, t->pages) * weight;
 	double		correction = t->correction > 0 ? t->correction : 1;
@@ -204,7 +203,7 @@ cold_share(const WsTally *t, int size)
 	double		missed = 0;
 
 	for (int c = 0; c < WS_CLIENT_CLASSES; c++)
-		missed += sum_groups(t->missed[size][c], -1);
+		missed += ws_sum_groups(t->missed[size][c], -1);
 	return missed > 0 ? t->cold[size] / missed : 0;
 }
 

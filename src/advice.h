@@ -105,6 +105,9 @@ typedef struct WsAdviceFacts
 	bool		followed;		/* ws_advice_followed() */
 } WsAdviceFacts;
 
+/* Sum over all groups of pages but one; -1: over all. */
+extern double ws_sum_groups(const double *groups, int but);
+
 /* Standard error of an answer, from the answers without one of n parts. */
 extern double ws_jackknife(const double *without, int n);
 

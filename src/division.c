@@ -41,22 +41,11 @@ take_reads(WsTierTable *table, double size, double reads)
 	table->nsizes++;
 }
 
-/* Sum over all groups but one; -1: over all. */
-static double
-sum_groups(const double *groups, int but)
-{
-	double		sum = 0;
-
-	for (int g = 0; g < WS_ERROR_GROUPS; g++)
-		sum += g == but ? 0 : groups[g];
-	return sum;
-}
-
 /* Waits for each read that a size of shared buffers asked for. */
 static double
 wait_ratio(const WsTierCounts *counts, int b, int c, int but)
 {
-	return fmin(sum_groups(counts->waits[b][c], but) / fmax(sum_groups(counts->asked[b], but), 1), 1);
+	return fmin(ws_sum_groups(counts->waits[b][c], but) / fmax(ws_sum_groups(counts->asked[b], but), 1), 1);
 }
 
 /* The 95 % bound of that; see division.h. */
@@ -64,7 +53,7 @@ static double
 error_of(const WsTierFacts *f, int b, int c)
 {
 	const WsTierCounts *counts = f->counts;
-	double		asked = fmax(sum_groups(counts->asked[b], -1), 1);
+	double		asked = fmax(ws_sum_groups(counts->asked[b], -1), 1);
 	double		factor = f->advice->rows[ws_tier_buffers[b]].factor;
 	double		without[WS_ERROR_GROUPS];
 	double		sampling;
@@ -95,7 +84,7 @@ take_counts(WsTierTable *table, const WsTierFacts *f, int b)
 	for (int c = 0; c < WS_TIER_CACHES; c++)
 	{
 		table->waits[at][c] = wait_ratio(f->counts, b, c, -1);
-		table->blocks[at][c] = f->counts->blocks[b][c] / fmax(sum_groups(f->counts->asked[b], -1), 1);
+		table->blocks[at][c] = f->counts->blocks[b][c] / fmax(ws_sum_groups(f->counts->asked[b], -1), 1);
 		table->error[at][c] = error_of(f, b, c);
 		table->only[at][c] = f->tiers->only[b][c];
 	}
@@ -130,7 +119,7 @@ ws_division_table(const WsTierFacts *f, WsTierTable *table)
 
 		/* of few reads little is known, nor does it matter */
 		if (is_known(advice, ws_tier_buffers[b]) &&
-			(sum_groups(f->counts->asked[b], -1) >= WS_DIVISION_READS ||
+			(ws_sum_groups(f->counts->asked[b], -1) >= WS_DIVISION_READS ||
 			 row->reads_per_second <= WS_DIVISION_FEW * table->lookups))
 			take_counts(table, f, b);
 	}

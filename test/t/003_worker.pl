@@ -13,18 +13,10 @@ use Test::More;
 # Time passes when this test says so: what is late, and how old a lookup is, does not depend
 # on how busy the machine is.
 my $clock = clock->new;
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf(
-	'postgresql.conf', q{
-shared_preload_libraries = 'working_set'
-working_set.interval = 1
+my $node = $clock->new_server(q{
 working_set.method = plateau_end
 shared_buffers = 8192
-autovacuum = off
 });
-$clock->lend(sub { $node->start });
-$node->safe_psql('postgres', 'CREATE EXTENSION working_set');
 $node->safe_psql('postgres', q{
 	CREATE TABLE pages (id int, filler text);
 	ALTER TABLE pages ALTER filler SET STORAGE PLAIN;

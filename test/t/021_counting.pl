@@ -11,20 +11,12 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $clock = clock->new;
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
 # the logger has no shared memory, and reads the settings all the same
-$node->append_conf(
-	'postgresql.conf', q{
-shared_preload_libraries = 'working_set'
-working_set.interval = 1
+my $node = $clock->new_server(q{
 shared_buffers = '64MB'
-autovacuum = off
 logging_collector = on
 });
-$clock->lend(sub { $node->start });
 $node->safe_psql('postgres', q{
-	CREATE EXTENSION working_set;
 	CREATE TABLE pages (id int, filler text);
 	ALTER TABLE pages ALTER filler SET STORAGE PLAIN;
 	INSERT INTO pages SELECT g, repeat('x', current_setting('block_size')::int - 1000) FROM generate_series(1, 1000) g;

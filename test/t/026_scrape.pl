@@ -16,19 +16,8 @@ find_program('prometheus-sql-exporter')
   or plan skip_all => 'there is no prometheus-sql-exporter on PATH';
 
 my $clock = clock->new;
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf(
-	'postgresql.conf', q{
-shared_preload_libraries = 'working_set'
-working_set.interval = 1
-shared_buffers = '16MB'
-autovacuum = off
-fsync = off
-});
-$clock->lend(sub { $node->start });
+my $node = $clock->new_server("shared_buffers = '16MB'");
 $node->safe_psql('postgres', q{
-	CREATE EXTENSION working_set;
 	CREATE TABLE pages AS SELECT g, repeat('x', 1000) AS filler FROM generate_series(1, 7000) g;
 });
 $node->command_ok([ 'psql', '-X', '-q', '-d', $node->connstr('postgres'), '-f', monitoring('grants.sql') ], 'grants.sql');

@@ -6,43 +6,21 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use clock;
+use pages;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $clock = clock->new;
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf(
-	'postgresql.conf', q{
-shared_preload_libraries = 'working_set'
-working_set.interval = 1
-shared_buffers = '16MB'
-autovacuum = off
-fsync = off
-});
-$clock->lend(sub { $node->start });
-$node->safe_psql('postgres', q{
-	CREATE EXTENSION working_set;
-	CREATE TABLE pages AS SELECT g AS id, repeat('x', 1000) AS filler FROM generate_series(1, 21000) g;
-	ALTER TABLE pages ADD PRIMARY KEY (id);
-	VACUUM (FREEZE, ANALYZE) pages;
-});
+my $node = $clock->new_server("shared_buffers = '16MB'");
+make_pages($node);
 
-# Look-ups by key, all keys alike: 24 MB of pages.  Not too many at a time: the clock stands
-# still meanwhile, and by it they would be a flood, of which the worker samples less.
+# Enough of them to be sure of a hit ratio.
 sub look_up
 {
 	for (1 .. 5)
 	{
-		$node->safe_psql('postgres', q{
-			SET enable_seqscan = off;
-			SET enable_bitmapscan = off;
-			SET enable_hashjoin = off;
-			SET enable_mergejoin = off;
-			SELECT sum(length(filler))
-			  FROM (SELECT 1 + floor(21000 * random())::int AS key FROM generate_series(1, 2000) OFFSET 0) AS wanted,
-			       LATERAL (SELECT filler FROM pages WHERE id = key) AS p});
+		look_up_pages($node);
 		$clock->let_pass($node, 1);
 	}
 	return;

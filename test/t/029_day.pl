@@ -11,19 +11,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $clock = clock->new;
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf(
-	'postgresql.conf', q{
-shared_preload_libraries = 'working_set'
-working_set.interval = 1
-shared_buffers = '16MB'
-autovacuum = off
-fsync = off
-});
-$clock->lend(sub { $node->start });
+my $node = $clock->new_server("shared_buffers = '16MB'");
 $node->safe_psql('postgres', q{
-	CREATE EXTENSION working_set;
 	CREATE TABLE job AS SELECT g AS id, repeat('x', 1000) AS filler FROM generate_series(1, 700) g;
 	CREATE TABLE other AS SELECT g AS id, repeat('x', 1000) AS filler FROM generate_series(1, 700) g;
 	VACUUM (FREEZE, ANALYZE) job, other;

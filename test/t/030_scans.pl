@@ -11,21 +11,12 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $clock = clock->new;
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf(
-	'postgresql.conf', q{
-shared_preload_libraries = 'working_set'
-working_set.interval = 1
+my $node = $clock->new_server(q{
 working_set.break_even = 30
 working_set.hold = 5
 shared_buffers = 2048
-autovacuum = off
-fsync = off
 });
-$clock->lend(sub { $node->start });
 $node->safe_psql('postgres', q{
-	CREATE EXTENSION working_set;
 	CREATE TABLE hot (id int, filler text);
 	CREATE TABLE cold (id int, filler text);
 	CREATE TABLE moving (id int, filler text);

@@ -7,6 +7,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use clock;
+use pages;
 use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -17,40 +18,9 @@ plan skip_all => 'no control groups are mounted here'
   unless !-e '/proc/self/cgroup' || slurp_file('/proc/self/mountinfo') =~ / - cgroup/;
 
 my $clock = clock->new;
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf(
-	'postgresql.conf', q{
-shared_preload_libraries = 'working_set'
-working_set.interval = 1
-shared_buffers = '16MB'
-autovacuum = off
-fsync = off
-});
-$clock->lend(sub { $node->start });
-$node->safe_psql('postgres', q{
-	CREATE EXTENSION working_set;
-	CREATE TABLE pages AS SELECT g AS id, repeat('x', 1000) AS filler FROM generate_series(1, 21000) g;
-	ALTER TABLE pages ADD PRIMARY KEY (id);
-	VACUUM (FREEZE, ANALYZE) pages;
-	CHECKPOINT;
-});
+my $node = $clock->new_server("shared_buffers = '16MB'");
+make_pages($node);
 my $file = $node->data_dir . '/' . $node->safe_psql('postgres', q{SELECT pg_relation_filepath('pages')});
-
-# Look-ups by key, all keys alike: 24 MB of pages.  Not too many at a time: by the clock that stands
-# still they would be a flood, of which the worker samples less.
-sub look_up
-{
-	$node->safe_psql('postgres', q{
-		SET enable_seqscan = off;
-		SET enable_bitmapscan = off;
-		SET enable_hashjoin = off;
-		SET enable_mergejoin = off;
-		SELECT sum(length(filler))
-		  FROM (SELECT 1 + floor(21000 * random())::int AS key FROM generate_series(1, 2000) OFFSET 0) AS wanted,
-		       LATERAL (SELECT filler FROM pages WHERE id = key) AS p});
-	return;
-}
 
 # Five minutes and some, or others, in steps of the worker's counts.
 sub five_minutes
@@ -59,7 +29,7 @@ sub five_minutes
 	for (1 .. $steps // 34)
 	{
 		$before->() if $before;
-		look_up();
+		look_up_pages($node);
 		$clock->let_pass($node, 10);
 	}
 	return;
@@ -71,7 +41,7 @@ sub doubt { return $node->safe_psql('postgres', 'SELECT coalesce(note, \'\') FRO
 is(doubt(), 'there is too little data yet', 'at first there is too little data');
 
 # ---- all that is not in shared buffers is in the page cache
-look_up();
+look_up_pages($node);
 $clock->let_pass($node, 61);
 five_minutes();
 is($node->safe_psql('postgres', q{

@@ -2,7 +2,8 @@
 # says so, so that windows, ages and lateness do not depend on how busy the machine is.
 #
 #   my $clock = clock->new;
-#   $clock->lend(sub { $node->start });    a server started so has these clocks
+#   my $node = $clock->new_server("shared_buffers = '16MB'");
+#   $clock->lend(sub { $node->restart });  a server started so has these clocks
 #   $clock->pass(60);                      a minute passes, on both of them
 #   $clock->let_pass($node, 60);           the same, until the worker has published
 
@@ -10,6 +11,7 @@ package clock;
 
 use strict;
 use warnings;
+use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
 sub new
@@ -60,6 +62,25 @@ sub set_wall
 	$self->{wall} += $seconds;
 	$self->show;
 	return;
+}
+
+# A server with these settings, and the extension in the database postgres.
+sub new_server
+{
+	my ($self, $settings) = @_;
+	my $node = PostgreSQL::Test::Cluster->new('main');
+	$node->init;
+	$node->append_conf(
+		'postgresql.conf', qq{
+shared_preload_libraries = 'working_set'
+working_set.interval = 1
+autovacuum = off
+fsync = off
+$settings
+});
+	$self->lend(sub { $node->start });
+	$node->safe_psql('postgres', 'CREATE EXTENSION working_set');
+	return $node;
 }
 
 sub lend

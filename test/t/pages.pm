@@ -1,0 +1,39 @@
+# A table of 24 MB, and look-ups in it by key, all keys alike.
+
+package pages;
+
+use strict;
+use warnings;
+use Exporter 'import';
+
+our @EXPORT = qw(make_pages look_up_pages);
+
+sub make_pages
+{
+	my ($node) = @_;
+	$node->safe_psql('postgres', q{
+		CREATE TABLE pages AS SELECT g AS id, repeat('x', 1000) AS filler FROM generate_series(1, 21000) g;
+		ALTER TABLE pages ADD PRIMARY KEY (id);
+		VACUUM (FREEZE, ANALYZE) pages;
+		CHECKPOINT;
+	});
+	return;
+}
+
+# By a clock of the test (clock.pm), which stands still meanwhile, more of them would be a flood,
+# of which the worker samples less.
+sub look_up_pages
+{
+	my ($node) = @_;
+	$node->safe_psql('postgres', q{
+		SET enable_seqscan = off;
+		SET enable_bitmapscan = off;
+		SET enable_hashjoin = off;
+		SET enable_mergejoin = off;
+		SELECT sum(length(filler))
+		  FROM (SELECT 1 + floor(21000 * random())::int AS key FROM generate_series(1, 2000) OFFSET 0) AS wanted,
+		       LATERAL (SELECT filler FROM pages WHERE id = key) AS p});
+	return;
+}
+
+1;
