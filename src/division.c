@@ -20,7 +20,7 @@ place(const double *sizes, int n, double size)
 	return at > 0 && sizes[at - 1] * SLACK > size ? -1 : at;
 }
 
-/* Make room for one more at a place. */
+/* Insert one more, and move those behind it on. */
 static void
 insert(double *values, int n, int at, double value)
 {

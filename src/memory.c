@@ -58,7 +58,7 @@ typedef struct Look
 	uint64_t	least;			/* limit of a group; 0: none */
 	uint64_t	here;			/* the same, of the group that is read */
 	MemoryUse	use;			/* of the machine, or of that group */
-	bool		no_room;		/* for the page cache is known */
+	bool		no_page_cache;	/* is known */
 	bool		any;			/* take a mount that the group is not in? */
 	const Hierarchy *reading;	/* the hierarchy whose limits are read */
 	Hierarchy	v1;
@@ -129,13 +129,13 @@ take_use(Look *look, const char *line, const char *name, uint64_t unit, uint64_t
 	look->use.seen++;
 }
 
-/* There is room for so much page cache, if not for less. */
+/* The page cache may have so many bytes, if not fewer. */
 static void
-take_room(Look *look, uint64_t room)
+take_page_cache(Look *look, uint64_t bytes)
 {
-	if (!look->memory->room_known || room < look->memory->room)
-		look->memory->room = room;
-	look->memory->room_known = true;
+	if (!look->memory->page_cache_known || bytes < look->memory->page_cache)
+		look->memory->page_cache = bytes;
+	look->memory->page_cache_known = true;
 }
 
 /* a line of /proc/meminfo */
@@ -396,7 +396,7 @@ read_file(Look *look, const char *name, bool (*take) (Look *, const char *, char
 }
 
 /*
- * Find the room of a group with a limit.  The figures are not of one moment,
+ * Find out what page cache a group with a limit may have.  The figures are not of one moment,
  * so shared memory may be more than what includes it.
  */
 static void
@@ -412,9 +412,9 @@ read_use(Look *look, Hierarchy *hierarchy, size_t length)
 	(void) read_file(look, hierarchy->path, take_statistic);
 	kept = use->used + use->shared > use->cached ? use->used + use->shared - use->cached : 0;
 	if (use->seen == 3)
-		take_room(look, look->here > kept ? look->here - kept : 0);
+		take_page_cache(look, look->here > kept ? look->here - kept : 0);
 	else
-		look->no_room = true;
+		look->no_page_cache = true;
 }
 
 /* Read the limits from the process's group up to the mount point. */
@@ -483,16 +483,16 @@ ws_memory_read(const char *root, WsMemory *memory)
 	if (read_file(&look, "/proc/meminfo", take_total) && memory->host == 0)
 		refuse(&look, "/proc/meminfo", "has no MemTotal", "");
 	if (look.use.seen == 4 && look.use.cached >= look.use.shared)
-		take_room(&look, look.use.free + look.use.cached - look.use.shared);
+		take_page_cache(&look, look.use.free + look.use.cached - look.use.shared);
 	else
-		look.no_room = true;
+		look.no_page_cache = true;
 	(void) read_file(&look, "/proc/self/status", take_huge);
 	(void) read_file(&look, "/sys/kernel/mm/lru_gen/enabled", take_generations);
 	groups = read_groups(&look);
-	if (look.no_room || !groups)
+	if (look.no_page_cache || !groups)
 	{
-		memory->room_known = false;
-		memory->room = 0;
+		memory->page_cache_known = false;
+		memory->page_cache = 0;
 	}
 	if (!groups)
 		return;

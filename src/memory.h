@@ -15,7 +15,7 @@
  * The page cache may take what is free, and has what it takes now.  Of the
  * machine that is MemFree, Buffers and Cached, which includes shared memory
  * (Shmem); of a group with a limit, that limit less its usage, and its cached
- * files.  The least of these is the room for the page cache.  Memory in huge
+ * files.  The page cache may have the least of these.  Memory in huge
  * pages (HugetlbPages of /proc/self/status) is part of none.
  *
  * References: Linux, Documentation/admin-guide/cgroup-v1/memory.rst,
@@ -32,8 +32,8 @@ typedef struct WsMemory
 	uint64_t	limit;			/* bytes that may be used; 0: not known */
 	uint64_t	host;			/* bytes that the machine has; 0: not known */
 	bool		by_cgroup;		/* is the limit a control group's? */
-	bool		room_known;
-	uint64_t	room;			/* bytes for the page cache */
+	bool		page_cache_known;
+	uint64_t	page_cache;		/* bytes that it may have */
 	bool		huge;			/* has this process touched huge pages? */
 	bool		generations;	/* does the kernel replace pages by MGLRU? */
 	char		reason[192];	/* why the limit is not known, or empty */

@@ -212,7 +212,7 @@ page_cache(const WsMemory *memory)
 {
 	double		unused = ((double) NBuffers - ws_probe_entries()) * BLCKSZ;
 
-	return fmax((double) memory->room - (memory->huge ? 0 : unused), 0);
+	return fmax((double) memory->page_cache - (memory->huge ? 0 : unused), 0);
 }
 
 /* Blocks really read for each page that shared buffers asked for. */
@@ -290,7 +290,7 @@ why_not(const WsPublished *p)
 		return "the server reads past the page cache (debug_io_direct)";
 	if (p->memory.limit == 0)
 		return p->memory.reason;
-	if (!p->memory.room_known)
+	if (!p->memory.page_cache_known)
 		return "the size of the page cache is not known";
 	return NULL;
 }

@@ -115,7 +115,7 @@ evict(WsPageCache *cache)
 }
 
 static void
-make_room(WsPageCache *cache, uint32_t pages)
+evict_for(WsPageCache *cache, uint32_t pages)
 {
 	while (cache->held[INACTIVE_LIST] + cache->held[ACTIVE_LIST] + pages > cache->capacity &&
 		   cache->held[INACTIVE_LIST] + cache->held[ACTIVE_LIST] > 0)
@@ -129,7 +129,7 @@ ws_pagecache_resize(WsPageCache *cache, double pages, double bytes)
 
 	cache->capacity = (uint32_t) fmin(fmax(rint(pages), 1), cache->npages);
 	cache->ratio = gigabytes < 1 ? 1 : (uint32_t) sqrt(10 * gigabytes);
-	make_room(cache, 0);
+	evict_for(cache, 0);
 }
 
 /* Bring in a page that is not there: an active one if it should have stayed. */
@@ -140,7 +140,7 @@ bring_in(WsPageCache *cache, uint32_t page)
 	bool		refault = evicted != 0 &&
 		((cache->age - evicted) & (AGES - 1)) <= cache->held[ACTIVE_LIST];
 
-	make_room(cache, 1);
+	evict_for(cache, 1);
 	cache->pages[page].state = 0;
 	put(cache, page, refault ? ACTIVE_LIST : INACTIVE_LIST);
 	if (refault)

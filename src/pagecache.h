@@ -48,7 +48,7 @@ typedef struct WsPageCache
 	WsPageCachePage pages[];	/* then the heads of the two lists */
 } WsPageCache;
 
-/* Bytes for page numbers below this; make it, with room for no page. */
+/* Bytes for page numbers below this; make it, with a capacity of no page. */
 extern size_t ws_pagecache_size(uint32_t pages);
 extern void ws_pagecache_init(WsPageCache *cache, uint32_t pages);
 

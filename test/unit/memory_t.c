@@ -886,8 +886,8 @@ test_real(void)
 	diag("limit %llu of %llu, %s", (unsigned long long) memory.limit,
 		 (unsigned long long) memory.host, memory.reason);
 	ok(intact && memory.host > 1 << 20, "this machine has memory");
-	ok(memory.room <= memory.limit && (memory.room_known || memory.room == 0),
-	   "and some room in it, if that is known (%.0f MB)", memory.room / 1048576.0);
+	ok(memory.page_cache <= memory.limit && (memory.page_cache_known || memory.page_cache == 0),
+	   "and some page cache in it, if that is known (%.0f MB)", memory.page_cache / 1048576.0);
 	known = memory.limit > 0 || sees_groups();
 	ok(known ? memory.limit > 0 && memory.limit <= memory.host &&
 	   memory.by_cgroup == (memory.limit < memory.host) && memory.reason[0] == '\0' :
@@ -904,72 +904,72 @@ remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 	return remove(path);
 }
 
-/* Is there so much room for the page cache?  -1: it is not known */
+/* May the page cache have so much?  -1: it is not known */
 static void
-room(int64_t kilobytes, const char *name)
+page_cache(int64_t kilobytes, const char *name)
 {
 	look();
-	ok(intact && memory.limit > 0 && memory.room_known == (kilobytes >= 0) &&
-	   memory.room == (kilobytes >= 0 ? (uint64_t) kilobytes * 1024 : 0),
-	   "%s (%llu kB)", name, (unsigned long long) memory.room / 1024);
+	ok(intact && memory.limit > 0 && memory.page_cache_known == (kilobytes >= 0) &&
+	   memory.page_cache == (kilobytes >= 0 ? (uint64_t) kilobytes * 1024 : 0),
+	   "%s (%llu kB)", name, (unsigned long long) memory.page_cache / 1024);
 }
 
 #define USED	"MemTotal: 8388608 kB\nMemFree: 1000000 kB\nMemAvailable: 7 kB\nBuffers: 200000 kB\n" \
 	"Cached: 3000000 kB\nSwapCached: 5 kB\nShmem: 600000 kB\nShmemHugePages: 0 kB\n"
 
 static void
-test_room(void)
+test_page_cache(void)
 {
 	machine(NULL, NULL);
-	room(-1, "room: not known by some of the figures");
+	page_cache(-1, "page cache: not known by some of the figures");
 	put("/proc/meminfo", USED);
-	room(3600000, "room: what is free, and what has files");
+	page_cache(3600000, "page cache: what is free, and what has files");
 	put("/proc/meminfo", "MemTotal: 8388608 kB\nMemFree: 1 kB\nBuffers: 2 kB\nCached: 3 kB\nShmem: 4 kB\n");
-	room(-1, "room: not known by figures that cannot be");
+	page_cache(-1, "page cache: not known by figures that cannot be");
 
 	machine("0::/a/b\n4:memory:/a\n", V2 V1);
 	put("/proc/meminfo", USED);
 	put(CG "/memory/a", DIRECTORY);
 	put(CG "/a/b/memory.max", "max\n");
-	room(3600000, "room: a group without a limit does not count");
+	page_cache(3600000, "page cache: a group without a limit does not count");
 	put(CG "/a/memory.max", "4096000000\n");
 	put(CG "/a/memory.high", "2048000000\n");
-	room(-1, "room: not known in a group that does not tell");
+	page_cache(-1, "page cache: not known in a group that does not tell");
 	put(CG "/a/memory.current", "1536000000\n");
-	room(-1, "room: nor in one that tells half");
+	page_cache(-1, "page cache: nor in one that tells half");
 	put(CG "/a/memory.stat", "anon 512000000\nfile 1024000000\nfile_mapped 9\nshmem 102400000\nshmem_thp 7\n");
-	room(1400000, "room: the lower limit, less all but files");
+	page_cache(1400000, "page cache: the lower limit, less all but files");
 	put(CG "/a/memory.high", "8192000000\n");
-	room(3400000, "room: whichever that is");
+	page_cache(3400000, "page cache: whichever that is");
 	put(CG "/a/memory.high", "2048000000\n");
 	put(CG "/a/memory.current", "1536000000 x\n");
-	room(-1, "room: not known by what is more than a number");
+	page_cache(-1, "page cache: not known by what is more than a number");
 	put(CG "/a/memory.current", "1536000000\n");
 	put(CG "/a/memory.stat", "file 1024000000\nshmem x\n");
-	room(-1, "room: not known by what is no number");
+	page_cache(-1, "page cache: not known by what is no number");
 	put(CG "/a/memory.stat", "file 10240000000\nshmem 0\n");
-	room(2000000, "room: never more than the limit");
+	page_cache(2000000, "page cache: never more than the limit");
 	put(CG "/a/memory.stat", "file 0\nshmem 102400000000\n");
-	room(0, "room: nor less than none");
+	page_cache(0, "page cache: nor less than none");
 
 	/* the least of all */
 	put(CG "/a/memory.stat", "file 1024000000\nshmem 102400000\n");
 	put(CG "/a/b/memory.max", "1024000000\n");
 	put(CG "/a/b/memory.current", "512000000\n");
 	put(CG "/a/b/memory.stat", "file 256000000\nshmem 0\n");
-	room(750000, "room: that of the group below");
+	page_cache(750000, "page cache: that of the group below");
 	put("/proc/meminfo", "MemTotal: 8388608 kB\nMemFree: 1 kB\nBuffers: 2 kB\nCached: 300 kB\nShmem: 4 kB\n");
-	room(299, "room: that of the machine");
+	page_cache(299, "page cache: that of the machine");
 
 	machine("0::/a\n4:memory:/a\n", V1);
 	put("/proc/meminfo", USED);
 	put(CG "/memory/a" LIMIT, "2048000000\n");
 	put(CG "/memory/a/memory.usage_in_bytes", "1536000000\n");
 	put(CG "/memory/a/memory.stat", "cache 1\nshmem 2\ntotal_cache 1024000000\ntotal_shmem 102400000\n");
-	room(1400000, "room: version 1");
+	page_cache(1400000, "page cache: version 1");
 	unlink(in_tree(CG "/memory/a/memory.stat"));
 	put(CG "/memory/a/memory.stat", DIRECTORY);
-	room(-1, "room: not known by what cannot be read");
+	page_cache(-1, "page cache: not known by what cannot be read");
 }
 
 static void
@@ -1025,7 +1025,7 @@ main(void)
 	test_limits();
 	test_host();
 	test_unreadable();
-	test_room();
+	test_page_cache();
 	test_huge();
 	test_generations();
 	test_long_mounts();
