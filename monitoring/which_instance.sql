@@ -1,6 +1,6 @@
 -- which_instance.sql - which of these machines is enough for this load, and what does it cost?
 --
---   psql -v file=instances.csv -f monitoring/which_instance.sql
+--   psql -d DATABASE -v file=machines.csv -f monitoring/which_instance.sql
 --
 -- The file has one machine in each line, without a header; what follows the price may be empty:
 --
@@ -11,7 +11,8 @@
 -- the last five minutes would read from disk.  A machine is good enough if it reads no more than
 -- the variable `reads' a second (by default what the server reads now), waits for no more than
 -- `seconds' in a second (by default anything), and stays below its own limit.  The cheapest of
--- these is marked.  Prices are in any currency.
+-- these is marked.  A machine whose prediction has a note is not known to be good enough.  Prices
+-- are in any currency.
 --
 -- It is for any PostgreSQL from 15 on, primary or standby, any schema that the extension is in,
 -- and any member of pg_monitor; nothing is created in the database.
@@ -20,7 +21,7 @@
 \if :{?file}
 	\set ws_csv `cat :'file'`
 \else
-	\echo 'Say which machines there are: psql -v file=instances.csv -f which_instance.sql'
+	\echo 'Say which machines there are: psql -v file=machines.csv -f which_instance.sql'
 	\quit
 \endif
 \if :{?reads}
@@ -68,8 +69,14 @@ WITH line AS (
 	       a.predicted_disk_reads_per_second AS reads,
 	       m.price + (a.predicted_disk_reads_per_second * 86400 * 365 / 12 / 1e6)::numeric * m.million AS cost
 	  FROM machine m, LATERAL :ws_schema.working_set_memory_advice(m.memory) a
-), judged AS (
-	SELECT p.*, p.reads <= least(b.reads, p.most) AND coalesce(p.predicted_read_seconds_per_second, 0) <= b.seconds AS enough
+), classified AS (
+	SELECT p.*,
+	       CASE WHEN p.reads IS NULL OR b.reads IS NULL OR p.note IS NOT NULL THEN 'not known'
+	            WHEN p.reads > p.most THEN 'above its limit of reads'
+	            WHEN p.reads > b.reads THEN 'reads too much'
+	            WHEN b.seconds < 'infinity' AND p.predicted_read_seconds_per_second IS NULL THEN 'turn on track_io_timing'
+	            WHEN p.predicted_read_seconds_per_second > b.seconds THEN 'waits too long'
+	            ELSE 'enough' END AS verdict
 	  FROM predicted p, bound b
 )
 SELECT name AS machine,
@@ -80,13 +87,10 @@ SELECT name AS machine,
        round((predicted_disk_bytes_per_second / 1048576)::numeric, 1) AS "MB/s",
        round(predicted_read_seconds_per_second::numeric, 2) AS "waiting s/s",
        round(cost, 2) AS "a month",
-       CASE WHEN enough AND cost = min(cost) FILTER (WHERE enough) OVER () THEN 'cheapest that is enough'
-            WHEN enough THEN 'enough'
-            WHEN reads > most THEN 'above its limit of reads'
-            WHEN NOT enough THEN 'reads too much'
-            ELSE '' END AS verdict,
+       CASE WHEN verdict = 'enough' AND cost = min(cost) FILTER (WHERE verdict = 'enough') OVER ()
+            THEN 'cheapest that is enough' ELSE verdict END AS verdict,
        coalesce(note, '') AS note
-  FROM judged
+  FROM classified
  ORDER BY cost, memory;
 COMMIT;
 \set QUIET :ws_quiet

@@ -197,6 +197,22 @@ unknown(const WsSummary *s)
 		"what another size would do is not clear yet";
 }
 
+/* How many of the reads that are saved, or cost, are from disk; NaN: not sure. */
+static void
+put_waits_change(Text *text, double change, bool costs)
+{
+	char		a[WORDS];
+
+	if (isnan(change))
+		return;
+	if (change <= -NO_READS)
+		put(text, ", but %s %s would come from disk", reads(-change, a), costs ? "fewer" : "more");
+	else if (change < NO_READS)
+		put(text, ", none of them from disk");
+	else
+		put(text, ", %s of them from disk", reads(change, a));
+}
+
 /* What the suggested size saves or costs, with the present load. */
 static void
 put_worth(Text *text, const WsSummary *s)
@@ -219,6 +235,7 @@ put_worth(Text *text, const WsSummary *s)
 	}
 	put(text, costs ? "; now it would cost %s reads a second more than %s" :
 		"; now it would save %s of %s reads a second", reads(change, a), reads(now, b));
+	put_waits_change(text, (s->waits - s->expected_waits) * (costs ? -1 : 1), costs);
 	if (isnan(s->read_ms))
 		put(text, " (how long a read takes is not measured)");
 	else

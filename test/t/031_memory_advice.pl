@@ -43,7 +43,8 @@ is(doubt(), 'there is too little data yet', 'at first there is too little data')
 # ---- all that is not in shared buffers is in the page cache
 look_up_pages($node);
 $clock->let_pass($node, 61);
-five_minutes();
+# the first reads of the pages are misses of a page cache that is not full, and no longer count
+five_minutes() for 1 .. 2;
 is($node->safe_psql('postgres', q{
 	SELECT abs(m.predicted_hit_ratio - c.predicted_hit_ratio) < 1e-9, m.predicted_hit_ratio BETWEEN 0.4 AND 0.9,
 	       m.memory_bytes = r.memory_limit_bytes, m.shared_buffers_bytes = r.shared_buffers_bytes,
@@ -95,10 +96,14 @@ sub which
 	return $ok ? $out : "failed: $err";
 }
 my $answer = which('-v', "file=$machines", '-v', 'reads=100');
-like($answer, qr/^tiny\|30 MB\|\|\|\|\|\|\|\|outside.*\n?/m, 'a machine that is too small is not known');
+like($answer, qr/^tiny\|30 MB\|\|\|\|\|\|\|not known\|outside.*\n?/m, 'a machine that is too small is not known');
+SKIP: {
+skip 'reads from disk cannot be measured: ' . doubt(), 2 if doubt() ne '';
 like($answer, qr/^small\|4096 MB\|\d+MB\|[01][.]\d+\|\d+\|[\d.]+\|\|5\d[.]\d\d\|cheapest that is enough\|/m, 'the cheapest that is enough is marked')
   or diag($answer);
 like($answer, qr/^middle\|.*\|enough\|.*\nlarge\|64 GB\|.*\|800[.]00\|enough\|/m, 'others are enough, too, in the order of what they cost');
+}
+like(which('-v', "file=$machines", '-v', 'reads=100', '-v', 'seconds=0.5'), qr/^small\|.*\|(turn on track_io_timing|not known)\|/m, 'seconds need I/O timing');
 unlike(which('-v', "file=$machines", '-v', 'reads=-1'), qr/cheapest/, 'nothing is less than nothing');
 like(which(), qr/^Say which machines there are/, 'without a list it asks for one');
 append_to_file($machines, "bad,many,1\n");

@@ -98,6 +98,17 @@ is_line(const WsSummary *s, const char *want, const char *name)
 
 /* ---------------------------------------------------------------- verdicts */
 
+/* what the reason says of the present load */
+static void
+is_worth(const WsSummary *s, const char *want, const char *name)
+{
+	char		buf[WS_SUMMARY_SIZE];
+
+	ws_summary_reason(s, buf, sizeof(buf));
+	if (!ok(strstr(buf, want) != NULL, "%s", name))
+		diag("%s", buf);
+}
+
 static void
 test_grow(void)
 {
@@ -135,7 +146,12 @@ test_grow(void)
 	s.by_cgroup = false;
 	s.waits = 40;
 	is_line(&s, "Memory 24 GB: fits; reads from disk 40/s", "grow: reads from disk, now");
+	s.expected_waits = 39.5;
+	is_worth(&s, "it would save 1,900 of 2,300 reads a second, none of them from disk", "grow: reads of the page cache");
+	s.expected_waits = 55;
+	is_worth(&s, "it would save 1,900 of 2,300 reads a second, but 15 more would come from disk", "grow: that is worse for the disk");
 	s.expected_waits = 2;
+	is_worth(&s, "it would save 1,900 of 2,300 reads a second, 38 of them from disk", "grow: reads from disk");
 	is_line(&s, "Memory 24 GB: fits; reads from disk 40/s -> 2/s", "grow: reads from disk, then");
 	s.waits = s.expected_waits = NAN;
 	s.expected_hit_ratio = 0.76995;
@@ -473,7 +489,7 @@ test_buffers(void)
 int
 main(void)
 {
-	plan(13 + 5 + 7 + 7 + 5 + 4 + 9 + 6 + 9 + 14 * 2 + 3 + 2 + 1 + 4);
+	plan(13 + 5 + 7 + 7 + 5 + 4 + 9 + 6 + 9 + 14 * 2 + 3 + 2 + 1 + 7);
 	test_grow();
 	test_unknown_memory();
 	test_keep();
