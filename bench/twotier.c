@@ -93,6 +93,7 @@ main(int argc, char **argv)
 	asked = counts.asked[PRESENT_BUFFERS][0];
 	printf("%.4f %.4f %.4f\n", 1 - asked / uses,
 		   1 - counts.waits[PRESENT_BUFFERS][PRESENT_CACHE][0] / asked,
-		   1 - counts.blocks[PRESENT_BUFFERS][PRESENT_CACHE] / asked);
+		   1 - (counts.needed[PRESENT_BUFFERS][PRESENT_CACHE] +
+				counts.ahead[PRESENT_BUFFERS][PRESENT_CACHE]) / asked);
 	return 0;
 }

@@ -8,11 +8,11 @@
 --   db.m.large,8GB,130,0.20,3000
 --
 -- For each machine working_set_memory_advice() divides the memory and predicts what the load of
--- the last five minutes would read from disk.  A machine is good enough if it reads no more than
+-- the last five minutes would read from disk. A machine is good enough if it reads no more than
 -- the variable `reads' a second (by default what the server reads now), waits for no more than
--- `seconds' in a second (by default anything), and stays below its own limit.  The cheapest of
--- these is marked.  A machine whose prediction has a note is not known to be good enough.  Prices
--- are in any currency.
+-- `seconds' in a second (by default anything), and stays below its own limit. 2 % more reads
+-- and one a second are no more. The cheapest of these is marked. A machine whose prediction has
+-- a note is not known to be good enough. Prices are in any currency.
 --
 -- It is for any PostgreSQL from 15 on, primary or standby, any schema that the extension is in,
 -- and any member of pg_monitor; nothing is created in the database.
@@ -47,6 +47,14 @@ SELECT (SELECT quote_ident(n.nspname) FROM pg_extension e JOIN pg_namespace n ON
 	\echo 'The extension working_set is not installed in this database.'
 	\quit
 \endif
+SELECT :'ws_csv' ~ '[^[:space:]]' AS ws_any \gset
+\if :ws_any
+\else
+	ROLLBACK;
+	\set QUIET :ws_quiet
+	\echo 'There is no machine in' :'file'
+	\quit
+\endif
 
 WITH line AS (
 	SELECT string_to_array(line, ',') AS f
@@ -68,12 +76,12 @@ WITH line AS (
 	SELECT m.*, a.*,
 	       a.predicted_disk_reads_per_second AS reads,
 	       m.price + (a.predicted_disk_reads_per_second * 86400 * 365 / 12 / 1e6)::numeric * m.million AS cost
-	  FROM machine m, LATERAL :ws_schema.working_set_memory_advice(m.memory) a
+	  FROM machine m, LATERAL :ws_schema.working_set_memory_advice(m.memory, NULL::bigint) a
 ), classified AS (
 	SELECT p.*,
 	       CASE WHEN p.reads IS NULL OR b.reads IS NULL OR p.note IS NOT NULL THEN 'not known'
 	            WHEN p.reads > p.most THEN 'above its limit of reads'
-	            WHEN p.reads > b.reads THEN 'reads too much'
+	            WHEN p.reads > 1.02 * b.reads + 1 THEN 'reads too much'
 	            WHEN b.seconds < 'infinity' AND p.predicted_read_seconds_per_second IS NULL THEN 'turn on track_io_timing'
 	            WHEN p.predicted_read_seconds_per_second > b.seconds THEN 'waits too long'
 	            ELSE 'enough' END AS verdict

@@ -77,15 +77,21 @@ take_counts(WsTierTable *table, const WsTierFacts *f, int b)
 	if (at < 0)
 		return;
 	memmove(table->waits + at + 1, table->waits + at, after * sizeof(*table->waits));
-	memmove(table->blocks + at + 1, table->blocks + at, after * sizeof(*table->blocks));
+	memmove(table->needed + at + 1, table->needed + at, after * sizeof(*table->needed));
+	memmove(table->ahead + at + 1, table->ahead + at, after * sizeof(*table->ahead));
 	memmove(table->error + at + 1, table->error + at, after * sizeof(*table->error));
+	memmove(table->cold + at + 1, table->cold + at, after * sizeof(*table->cold));
 	memmove(table->only + at + 1, table->only + at, after * sizeof(*table->only));
 	insert(table->buffers, table->nbuffers++, at, size);
 	for (int c = 0; c < WS_TIER_CACHES; c++)
 	{
+		double		asked = fmax(ws_sum_groups(f->counts->asked[b], -1), 1);
+
 		table->waits[at][c] = wait_ratio(f->counts, b, c, -1);
-		table->blocks[at][c] = f->counts->blocks[b][c] / fmax(ws_sum_groups(f->counts->asked[b], -1), 1);
+		table->needed[at][c] = f->counts->needed[b][c] / asked;
+		table->ahead[at][c] = f->counts->ahead[b][c] / asked;
 		table->error[at][c] = error_of(f, b, c);
+		table->cold[at][c] = f->counts->cold[b][c] / asked;
 		table->only[at][c] = f->tiers->only[b][c];
 	}
 }
@@ -184,13 +190,14 @@ ws_division_predict(const WsTierTable *table, double buffers, double cache, WsPa
 	pair->cache = cache;
 	i = find(table->sizes, table->nsizes, buffers, &part);
 	pair->reads = between(table->reads[i], table->reads[i + (table->nsizes > 1)], part);
-	pair->hit_ratio = fmax(1 - pair->reads / table->lookups, 0);
+	pair->hit_ratio = table->lookups > 0 ? fmax(1 - pair->reads / table->lookups, 0) : NAN;
 	i = find(table->buffers, n, buffers, &part);
 	next = i + (n > 1);
 	pair->cache_hit_ratio = 1 - between(at_cache(table, table->waits[i], cache, 1),
 										at_cache(table, table->waits[next], cache, 1), part);
 	pair->error = fmax(at_cache(table, table->error[i], cache, WS_DIVISION_ERROR),
 					   at_cache(table, table->error[next], cache, WS_DIVISION_ERROR));
+	pair->cold = fmax(at_cache(table, table->cold[i], cache, 0), at_cache(table, table->cold[next], cache, 0));
 	pair->distinct = buffers + fmax(cache, 0) * between(at_cache(table, table->only[i], cache, 1),
 														at_cache(table, table->only[next], cache, 1), part);
 	if (cache > 0)
@@ -198,25 +205,27 @@ ws_division_predict(const WsTierTable *table, double buffers, double cache, WsPa
 													 1 - between(table->waits[i][0],
 																 table->waits[next][0], part)));
 	pair->waits = pair->reads * (1 - pair->cache_hit_ratio);
-	pair->blocks = pair->reads * between(at_cache(table, table->blocks[i], cache, 1),
-										 at_cache(table, table->blocks[next], cache, 1), part);
+	pair->needed = pair->reads * between(at_cache(table, table->needed[i], cache, 1),
+										 at_cache(table, table->needed[next], cache, 1), part);
+	pair->blocks = pair->needed + pair->reads * between(at_cache(table, table->ahead[i], cache, 0),
+														at_cache(table, table->ahead[next], cache, 0), part);
 	return true;
 }
 
 double
 ws_division_difference(const WsPair *pair, double blocks)
 {
-	double		for_a_wait = pair->waits > 0 ? pair->blocks / pair->waits : 1;
+	double		for_a_read = pair->needed > 0 ? pair->blocks / pair->needed : 1;
 
 	if (isnan(blocks) || pair->reads < WS_DIVISION_CHECKED)
 		return NAN;
-	return fmin(fmax((blocks - pair->blocks) / (for_a_wait * pair->reads), -1), 1);
+	return fmin(fmax((blocks - pair->blocks) / (for_a_read * pair->reads), -1), 1);
 }
 
 bool
-ws_division_is_off(const WsPair *pair, double difference)
+ws_division_is_off(double difference)
 {
-	return fabs(difference) > fmax(pair->error, WS_DIVISION_TOLERANCE);
+	return fabs(difference) > WS_DIVISION_TOLERANCE;
 }
 
 static double

@@ -49,10 +49,13 @@ typedef struct WsTierTable
 	int			nbuffers;
 	double		buffers[WS_TIER_BUFFERS];
 	double		caches[WS_TIER_CACHES];
-	/* for each read: waits for the disk, and blocks that it reads */
+	/* for each read: waits for the disk, blocks needed from there, and ahead */
 	double		waits[WS_TIER_BUFFERS][WS_TIER_CACHES];
-	double		blocks[WS_TIER_BUFFERS][WS_TIER_CACHES];
+	double		needed[WS_TIER_BUFFERS][WS_TIER_CACHES];
+	double		ahead[WS_TIER_BUFFERS][WS_TIER_CACHES];
 	double		error[WS_TIER_BUFFERS][WS_TIER_CACHES]; /* of the waits */
+	double		cold[WS_TIER_BUFFERS][WS_TIER_CACHES];	/* part of it: the cache
+														 * was not full */
 	double		only[WS_TIER_BUFFERS][WS_TIER_CACHES];	/* see twotier.h */
 } WsTierTable;
 
@@ -76,9 +79,11 @@ typedef struct WsPair
 								 * cache is not full */
 	double		hit_ratio;		/* of shared buffers */
 	double		cache_hit_ratio;	/* reads that do not wait, of all, */
-	double		error;			/* and its 95 % bound */
+	double		error;			/* and its 95 % bound, */
+	double		cold;			/* a part of which is due to caches not full */
 	double		reads;			/* a second: asked for by shared buffers, */
 	double		waits;			/* waited for, */
+	double		needed;			/* not in the page cache, */
 	double		blocks;			/* and read from disk */
 } WsPair;
 
@@ -94,8 +99,8 @@ extern bool ws_division_predict(const WsTierTable *table, double buffers, double
  */
 extern double ws_division_difference(const WsPair *pair, double blocks);
 
-/* Is that more than the prediction allows for? */
-extern bool ws_division_is_off(const WsPair *pair, double difference);
+/* Is that too much for a prediction that one can rely on? */
+extern bool ws_division_is_off(double difference);
 
 /* Divide so much memory; false if nothing is known that fits. */
 extern bool ws_division_best(const WsTierTable *table, double memory, WsPair *pair);

@@ -36,7 +36,8 @@
 #define SIZE_JUMPS		(1 / 4.0)	/* larger ones are followed at once */
 #define LEAST_SHARE		(1 / 4.0)	/* of memory: the unit of page caches */
 #define CHECK_SECONDS	150		/* of counts, to check a prediction */
-#define MUCH_AHEAD		0.02	/* blocks ahead for a wait, to learn from */
+#define MUCH_AHEAD		0.1		/* blocks ahead for one that is needed: there
+								 * is something to learn */
 
 /* Counts of a minute. */
 typedef struct Bucket
@@ -257,10 +258,10 @@ learn_ahead(WsTierFacts facts, double cache)
 	ws_division_table(&facts, &table);
 	if (b->seconds == 0 || b->reads[WS_CLIENT] < WS_DIVISION_CHECKED * b->seconds ||
 		!ws_division_predict(&table, facts.shared_buffers, cache, &pair) ||
-		pair.blocks - pair.waits < MUCH_AHEAD * readahead->ahead * pair.waits)
+		pair.blocks - pair.needed < MUCH_AHEAD * readahead->ahead * pair.needed)
 		return;
-	ws_readahead_follow(readahead, pair.blocks - pair.waits,
-						pair.reads * blocks_for_a_read(b) - pair.waits);
+	ws_readahead_follow(readahead, pair.blocks - pair.needed,
+						pair.reads * blocks_for_a_read(b) - pair.needed);
 }
 
 /* Simulate the readahead that the device of the data directory has. */
@@ -327,7 +328,7 @@ ws_memory_advice_make(WsPublished *p)
 		ws_tier_counts_add(&sum, &sim->buckets[i].counts);
 	facts.cache = sim->bytes;
 	facts.other = limit - cache - facts.shared_buffers;
-	facts.off = ws_mean_difference(&sim->differences);
+	facts.off = advice->off = ws_mean_difference(&sim->differences);
 	ws_division_table(&facts, &advice->table);
 	if (!sim->disk.known)
 		strlcpy(advice->unchecked, sim->disk.reason, sizeof(advice->unchecked));
@@ -335,8 +336,11 @@ ws_memory_advice_make(WsPublished *p)
 	if (ws_division_predict(&advice->table, facts.shared_buffers, cache, &advice->present))
 		advice->difference = ws_division_difference(&advice->present, advice->disk_blocks);
 	advice->sure = advice->present.buffers > 0 && !p->memory.generations && p->table.sure && !isnan(advice->disk_blocks) &&
-		!ws_division_is_off(&advice->present, advice->difference);
-	ws_note_difference(&sim->differences, advice->difference, ws_shared_clock_ms());
+		advice->unchecked[0] == '\0' && advice->present.error <= 2 * WS_DIVISION_TOLERANCE &&
+		!ws_division_is_off(advice->difference);
+	/* what caches that are not full may explain is over when they are */
+	ws_note_difference(&sim->differences, fdim(fabs(advice->difference), advice->present.cold),
+					   ws_shared_clock_ms());
 	if (sim->learn)
 		learn_ahead(facts, cache);
 }

@@ -9,10 +9,13 @@
 
 #include <math.h>
 
+#include "catalog/pg_namespace_d.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "pgtime.h"
 #include "storage/bufmgr.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
 #include "guc.h"
@@ -103,7 +106,9 @@ ws_read_ms(void)
 {
 	double		sum[2] = {0};	/* milliseconds and reads */
 
-	if (!track_io_timing)
+	if (!track_io_timing ||
+		pg_class_aclcheck(get_relname_relid("pg_stat_database", PG_CATALOG_NAMESPACE),
+						  GetUserId(), ACL_SELECT) != ACLCHECK_OK)
 		return NAN;
 	/* names are complete, so that search_path does not matter */
 	SPI_connect();
@@ -190,6 +195,7 @@ ws_report_summarize(const WsReport *report, WsSummary *s)
 		return;
 	s->verdict = p->sizing.verdict;
 	s->kept = p->sizing.kept;
+	s->waits_count = p->sizing.waits_count;
 	s->shared_buffers = (double) NBuffers * BLCKSZ;
 	s->suggested = p->sizing.suggested_shared_buffers;
 	s->now = p->recommended * BLCKSZ;

@@ -35,7 +35,8 @@ typedef struct WsMemoryAdvice
 								 * known, */
 	char		unchecked[128]; /* and why; or empty: not yet */
 	double		difference;		/* ws_division_difference() of these */
-	bool		sure;			/* known, checked, and not off */
+	double		off;			/* ws_mean_difference() of it */
+	bool		sure;			/* known, measured, and not off */
 	WsPair		suggested;		/* with the suggested shared_buffers; no
 								 * buffers: not sure */
 } WsMemoryAdvice;

@@ -18,7 +18,7 @@
 #define PAGES_MAX		16		/* of the kernel's in a block */
 #define FOLLOWS			0.25	/* part of a change followed at a time */
 #define AHEAD_LEAST		0.01	/* with none there is nothing to compare */
-#define AHEAD_MOST		2.0
+#define AHEAD_MOST		1.25
 
 enum
 {

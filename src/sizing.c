@@ -193,6 +193,7 @@ ws_sizing(const WsSizingFacts *f, WsVerdict before)
 		suggested = suggest(f, most, before, &s);
 	suggested = fmin(whole_mb(suggested), most);
 	s.fits = f->needed <= GROW_ENTER * f->shared_buffers;
+	s.waits_count = f->wait_cost > 0;
 	s.useful = exceeds ? suggested : 0;
 	s.suggested_shared_buffers = f->memory > 0 ? suggested : 0;
 

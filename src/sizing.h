@@ -30,7 +30,8 @@
  *	   the largest possible size.
  *	5. effective_cache_size: the rest, which is the two caches together, but at
  *	   most three quarters of the memory: the kernel and others need some, and
- *	   some pages are in both caches.
+ *	   some pages are in both caches.  (The worker knows better where it
+ *	   simulates both.)
  *
  * The verdict compares shared_buffers with the suggestion, or with what is
  * needed if that is less and the suggestion is only the minimum.
@@ -104,6 +105,7 @@ typedef struct WsSizing
 								 * suggestion while a change is asked for or
 								 * waits, else the least that may do */
 	bool		fits;			/* is hardly more needed than there is? */
+	bool		waits_count;	/* do waits for the disk? */
 	double		useful;			/* bytes of the largest useful shared_buffers
 								 * if needed exceeds cacheable; else 0 */
 } WsSizing;

@@ -58,7 +58,7 @@ get_doubt(const Advice *a)
 		return psprintf("not checked, because reads from disk cannot be measured: %s", both->unchecked);
 	if (isnan(both->disk_blocks))
 		return "not checked yet: reads from disk are being measured";
-	if (ws_division_is_off(&both->present, both->difference))
+	if (ws_division_is_off(both->difference))
 		return psprintf("for the present sizes %.0f blocks a second from disk were predicted and %.0f read",
 						both->present.blocks, both->disk_blocks);
 	return NULL;
@@ -68,16 +68,16 @@ static void
 get_advice(Advice *a)
 {
 	const WsPublished *p = &a->report.last;
-	double		ms;
+	double		waits;			/* for each read */
 
 	ws_require_preloaded();
 	ws_published_read(&a->report);
 	a->both = &p->both;
 	a->known = ws_tracking() && p->since == ws_shared_since() && a->both->table.nbuffers > 0;
 	a->doubt = get_doubt(a);
-	/* the average is of both kinds of reads, as they come at present */
-	ms = ws_read_ms();
-	a->wait = ms / 1000 / (1 - a->both->present.cache_hit_ratio + WS_DIVISION_COPY);
+	/* the average is of both kinds of reads; of few waits it says nothing */
+	waits = 1 - a->both->present.cache_hit_ratio;
+	a->wait = waits < WS_DIVISION_TOLERANCE ? NAN : ws_read_ms() / 1000 / (waits + WS_DIVISION_COPY);
 }
 
 /* Bytes, at most all that fit. */
@@ -109,7 +109,9 @@ get_note(const Advice *a, const WsPair *pair)
 	if (pair->cache > both->table.caches[WS_TIER_CACHES - 1])
 		return "the page cache is larger than those that are simulated";
 	if (pair->error >= 2 * WS_DIVISION_TOLERANCE)
-		return "too little has been read for a page cache of this size";
+		return both->off >= WS_DIVISION_TOLERANCE ?
+			psprintf("in the last hours the predictions for the present sizes were off by %.0f points", 100 * both->off) :
+			"too little has been read for a page cache of this size";
 	return NULL;
 }
 
@@ -119,10 +121,10 @@ get_remark(const Advice *a)
 {
 	const WsPair *present = &a->both->present;
 
-	if (!a->known || !(present->blocks > MUCH_READ_AHEAD * present->waits))
+	if (!a->known || !(present->blocks > MUCH_READ_AHEAD * present->needed))
 		return NULL;
 	return psprintf("For each block that is needed %.1f are read: the device reads ahead up to %u kB.",
-					present->blocks / present->waits, a->both->readahead);
+					present->blocks / present->needed, a->both->readahead);
 }
 
 /* Sizes of memory and of shared buffers, 0 if not known; the prediction. */
@@ -138,7 +140,7 @@ add_pair(WsRow *row, const Advice *a, double memory, double buffers, const WsPai
 	ws_row_add_text(row, buffers > 0 ? setting : NULL);
 	ws_row_add(row, memory > 0, to_bytes(memory));
 	ws_row_add(row, buffers > 0, to_bytes(buffers));
-	ws_row_add(row, known, to_bytes(known ? pair->cache : 0));
+	ws_row_add(row, known, to_bytes(known ? fmax(pair->cache, 0) : 0));
 	ws_row_add_number(row, known, known ? pair->hit_ratio : 0);
 	ws_row_add_number(row, known, known ? pair->cache_hit_ratio : 0);
 	ws_row_add_number(row, known, known ? pair->waits : 0);

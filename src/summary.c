@@ -271,7 +271,7 @@ put_not_yet(Text *text, const WsSummary *s)
 		case WS_KEPT_FITS:
 			return false;
 		case WS_KEPT_NO_GAIN:
-			put(text, isnan(s->waits) ? "the busiest time needed %s, but that much would save hardly any reads" :
+			put(text, !s->waits_count ? "the busiest time needed %s, but that much would save hardly any reads" :
 				"the busiest time needed %s, but beside the page cache that much would gain hardly anything",
 				bytes(s->peak, a));
 			break;

@@ -60,6 +60,7 @@ typedef struct WsSummary
 								 * fields, but top, are of it */
 	WsVerdict	verdict;
 	WsKept		kept;			/* why it is keep */
+	bool		waits_count;	/* do waits for the disk count in that? */
 	double		shared_buffers; /* now */
 	double		suggested;		/* 0: not known */
 	double		now;			/* enough for the present load */

@@ -228,8 +228,9 @@ read_from_disk(WsTwoTier *tiers, int b, int c, uint32_t page, const WsTierAccess
 	if (counts)
 	{
 		counts->waits[b][c][access->group] += waits;
-		counts->blocks[b][c] += blocks;
-		counts->cold[b][c] += cold ? waits : 0;
+		counts->needed[b][c]++;
+		counts->ahead[b][c] += blocks - 1;
+		counts->cold[b][c] += cold ? fmax(waits, 1) : 0;
 	}
 }
 

@@ -41,10 +41,11 @@ typedef struct WsTierCounts
 {
 	double		asked[WS_TIER_BUFFERS][WS_ERROR_GROUPS];	/* misses of shared
 															 * buffers */
-	/* waits for the disk, and blocks read */
+	/* waits for the disk; blocks needed from there, and read ahead */
 	double		waits[WS_TIER_BUFFERS][WS_TIER_CACHES][WS_ERROR_GROUPS];
-	double		blocks[WS_TIER_BUFFERS][WS_TIER_CACHES];
-	/* of the waits, those for a cache that is not full */
+	double		needed[WS_TIER_BUFFERS][WS_TIER_CACHES];
+	double		ahead[WS_TIER_BUFFERS][WS_TIER_CACHES];
+	/* needed by a cache that is not full: another might have had them */
 	double		cold[WS_TIER_BUFFERS][WS_TIER_CACHES];
 } WsTierCounts;
 

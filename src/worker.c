@@ -51,6 +51,7 @@
 #define REST_MS 10000			/* the longest rest */
 #define CLOCK_SLACK		60		/* s; a larger difference: it was set back */
 #define MB				1048576.0
+#define SAME_SIZE		0.1		/* by logarithm, as of suggestions */
 #define WEEK			(7 * 24 * 60)	/* minutes until shrink is advised */
 #define FORECAST_SECONDS 240	/* that a hit ratio has to be about, */
 #define FORECAST_LOOKUPS 1000	/* at least */
@@ -229,20 +230,22 @@ check_forecasts(const WsAdviceTable *table, int64 now, int64 since)
 
 /*
  * With the suggested size: what is waited for, and how much both caches would
- * hold, which is what the planner has to know.
+ * hold, which is what the planner has to know.  *effective is what was found
+ * last, which stays if the next differs little, or is not known; 0: nothing.
  */
 static void
-divide(WsPublished *p)
+divide(WsPublished *p, double *effective)
 {
 	WsMemoryAdvice *both = &p->both;
 	double		buffers = p->sizing.suggested_shared_buffers;
 	double		cache = (double) p->memory.limit - both->table.other - buffers;
 
-	if (!both->sure || !ws_division_predict(&both->table, buffers, cache, &both->suggested))
-		return;
-	if (!isnan(both->suggested.distinct))
+	if (both->sure && ws_division_predict(&both->table, buffers, cache, &both->suggested) &&
+		!(fabs(log(both->suggested.distinct / *effective)) <= SAME_SIZE))
+		*effective = isnan(both->suggested.distinct) ? *effective : both->suggested.distinct;
+	if (*effective > 0)
 		p->sizing.suggested_effective_cache_size =
-			floor(fmin(both->suggested.distinct, p->sizing.cacheable) / MB) * MB;
+			floor(fmin(*effective, p->sizing.cacheable) / MB) * MB;
 }
 
 /* Suggest settings, and give the verdict. */
@@ -251,6 +254,7 @@ give_verdict(int64 now, WsPublished *p)
 {
 	static WsHitCurve curve;
 	static WsSteady steady;
+	static double effective;
 	static int64 since;
 	WsHistoryEntry month;
 	WsHitCurveMachine machine = {
@@ -279,6 +283,7 @@ give_verdict(int64 now, WsPublished *p)
 	{
 		memset(&curve, 0, sizeof(curve));
 		memset(&steady, 0, sizeof(steady));
+		effective = 0;
 	}
 	since = p->since;
 	StaticAssertStmt(WS_HIT_CURVE_SIZES <= WS_SIZING_SIZES, "more sizes are known than fit");
@@ -294,7 +299,7 @@ give_verdict(int64 now, WsPublished *p)
 	}
 	p->sizing = ws_sizing(&facts, steady.verdict);
 	ws_sizing_steady(&steady, &p->sizing, ws_shared_clock_ms() / 1000, ws_hold);
-	divide(p);
+	divide(p, &effective);
 	p->expected_hit_ratio = ws_advice_expect(&p->table, p->sizing.suggested_shared_buffers / BLCKSZ);
 	p->expected_error = ws_advice_expect_error(&p->table, p->sizing.suggested_shared_buffers / BLCKSZ);
 }

@@ -57,7 +57,7 @@ sub run
 
 # ---------------------------------------------------------------- what is asked of users
 
-my %script = map { $_ => slurp_file("$top/monitoring/$_") } qw(grants.sql report.sql);
+my %script = map { $_ => slurp_file("$top/monitoring/$_") } qw(grants.sql report.sql which_instance.sql);
 
 # {file => [queries]} of all files of exporters
 my %queries;
@@ -283,6 +283,10 @@ for my $way (@ways)
 	is(sprung(), '', 'steps on none');
 	like(-e "$tmp/report.html" ? slurp_file("$tmp/report.html") : '', qr{</html>}, 'and writes its page');
 	unlink "$tmp/report.html";
+	append_to_file("$tmp/machines.csv", "large,16GB,180\n") unless -e "$tmp/machines.csv";
+	($ok, $out) = run($db, { path => $path }, '-v', "file=$tmp/machines.csv", '-f', "$top/monitoring/which_instance.sql");
+	ok($ok && $out =~ /^large\|16 GB/m, "which_instance.sql with $what") or diag($out);
+	is(sprung(), '', 'steps on none');
 }
 
 # A role that is there already may be more than it seems.

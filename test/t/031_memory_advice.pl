@@ -85,6 +85,16 @@ is($node->safe_psql('postgres', q{
 	SELECT count(*) FROM working_set_memory_advice WHERE present AND predicted_disk_reads_per_second < 20 AND coalesce(note, '') !~ 'were predicted'}),
 	1, 'nearly nothing is read from disk, neither predicted nor really') or diag($node->safe_psql('postgres', 'SELECT predicted_disk_reads_per_second, note FROM working_set_memory_advice WHERE present'));
 
+# ---- the time of reads is the caller's to see, or not
+is($node->safe_psql('postgres', q{
+	CREATE ROLE reader IN ROLE pg_monitor;
+	REVOKE SELECT ON pg_stat_database FROM PUBLIC;
+	SET track_io_timing = on;
+	SET ROLE reader;
+	SELECT count(*), count(predicted_read_seconds_per_second) FROM working_set_memory_advice, working_set_recommendation;
+	RESET ROLE;
+	GRANT SELECT ON pg_stat_database TO PUBLIC;}), '16|0', 'without the privilege to see it, it is not known');
+
 # ---- which machine
 my $machines = PostgreSQL::Test::Utils::tempdir() . '/machines.csv';
 append_to_file($machines, "tiny, 30MB, 1\r\n\nsmall, 4GB, 50, 0.2, 5\nlarge,64GB,800,,\nmiddle,16GB,200,0.2,\n");

@@ -252,10 +252,9 @@ test_not_yet(void)
 	s = sized(WS_VERDICT_KEEP, 128 * MB, 344 * MB, 341 * MB);
 	s.kept = WS_KEPT_NO_GAIN;
 	is_line(&s, "Do: nothing; the busiest time needed 341 MB, but that much would save hardly any reads", "keep: more gains nothing");
-	s.waits = 7;
+	s.waits_count = true;
 	is_line(&s, "Do: nothing; the busiest time needed 341 MB, but beside the page cache that much would gain hardly anything",
 			"keep: more gains nothing with both caches");
-	s.waits = NAN;
 	s.history = 3 * 3600;
 	s.kept = WS_KEPT_WAITING;
 	is_reason(&s, "Keep shared_buffers at 128 MB for now: 344 MB will be suggested if this lasts" BASED_HOURS("341 MB"), "keep: too early to grow");
