@@ -48,12 +48,21 @@ wait_ratio(const WsTierCounts *counts, int b, int c, int but)
 	return fmin(ws_sum_groups(counts->waits[b][c], but) / fmax(ws_sum_groups(counts->asked[b], but), 1), 1);
 }
 
+/*
+ * The share of what is read from disk that a cache which is not full reads: it
+ * may or may not have had these pages, had it been so large for long.
+ */
+static double
+cold_share(const WsTierCounts *counts, int b, int c)
+{
+	return fmin(counts->cold[b][c] / fmax(counts->needed[b][c], 1), 1);
+}
+
 /* The 95 % bound of that; see division.h. */
 static double
 error_of(const WsTierFacts *f, int b, int c)
 {
 	const WsTierCounts *counts = f->counts;
-	double		asked = fmax(ws_sum_groups(counts->asked[b], -1), 1);
 	double		factor = f->advice->rows[ws_tier_buffers[b]].factor;
 	double		without[WS_ERROR_GROUPS];
 	double		sampling;
@@ -63,7 +72,8 @@ error_of(const WsTierFacts *f, int b, int c)
 	for (int g = 0; g < WS_ERROR_GROUPS; g++)
 		without[g] = wait_ratio(counts, b, c, g);
 	sampling = WS_QUANTILE_OF_GROUPS * ws_jackknife(without, WS_ERROR_GROUPS);
-	return fmin(hypot(sampling, fmax(model, 2 * f->off)) + counts->cold[b][c] / asked, 1);
+	return fmin(hypot(sampling, fmax(model, 2 * f->off)) +
+				wait_ratio(counts, b, c, -1) * cold_share(counts, b, c) / 2, 1);
 }
 
 /* Note what was counted behind a size. */
@@ -87,11 +97,13 @@ take_counts(WsTierTable *table, const WsTierFacts *f, int b)
 	{
 		double		asked = fmax(ws_sum_groups(f->counts->asked[b], -1), 1);
 
-		table->waits[at][c] = wait_ratio(f->counts, b, c, -1);
-		table->needed[at][c] = f->counts->needed[b][c] / asked;
-		table->ahead[at][c] = f->counts->ahead[b][c] / asked;
+		double		cold = cold_share(f->counts, b, c);
+
+		table->waits[at][c] = wait_ratio(f->counts, b, c, -1) * (1 - cold / 2);
+		table->needed[at][c] = f->counts->needed[b][c] / asked * (1 - cold / 2);
+		table->ahead[at][c] = f->counts->ahead[b][c] / asked * (1 - cold / 2);
 		table->error[at][c] = error_of(f, b, c);
-		table->cold[at][c] = f->counts->cold[b][c] / asked;
+		table->cold[at][c] = f->counts->needed[b][c] / asked * cold / 2;
 		table->only[at][c] = f->tiers->only[b][c];
 	}
 }

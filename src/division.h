@@ -10,7 +10,8 @@
  *
  * The error of the page cache's hit ratio.  Leaving out one group of pages at a
  * time shows how much it depends on the sample (advice.h).  Misses of a cache
- * that is not full yet may be hits of one that has been so large for long.
+ * that is not full yet may be hits of one that has been so large for long: half
+ * of them count, and the error covers both.
  * What the model is off by at the present sizes is measured, and it may be off
  * by more, the farther both are from these.
  *

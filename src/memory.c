@@ -175,7 +175,7 @@ take_huge(Look *look, const char *name, char *line)
 	return true;
 }
 
-/* the line of the switch of MGLRU: a hexadecimal number, whose last bit it is */
+/* the line of the switch of MGLRU, the last bit of a hexadecimal number */
 static bool
 take_generations(Look *look, const char *name, char *line)
 {
@@ -396,8 +396,8 @@ read_file(Look *look, const char *name, bool (*take) (Look *, const char *, char
 }
 
 /*
- * Find out what page cache a group with a limit may have.  The figures are not of one moment,
- * so shared memory may be more than what includes it.
+ * Find out what page cache a group with a limit may have.  The figures are not
+ * of one moment, so shared memory may be more than what includes it.
  */
 static void
 read_use(Look *look, Hierarchy *hierarchy, size_t length)

@@ -197,7 +197,7 @@ unknown(const WsSummary *s)
 		"what another size would do is not clear yet";
 }
 
-/* How many of the reads that are saved, or cost, are from disk; NaN: not sure. */
+/* How many of the reads that are saved, or cost, are from disk?  NaN: unsure */
 static void
 put_waits_change(Text *text, double change, bool costs)
 {

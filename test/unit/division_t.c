@@ -118,9 +118,12 @@ test_error(void)
 	ok(ws_division_predict(&table, GB, 33 * GB, &pair) &&
 	   fabs(pair.error - 0.388) < 1e-9, "and above the largest, all that waits");
 	facts.off = 0.05;
-	counts.cold[2][WHOLE] = 20;
+	counts.cold[2][WHOLE] = 107;
 	ws_division_table(&facts, &table);
-	is_within(table.error[2][WHOLE], 0.1 + 0.02, 1e-12, "it is twice what the model was off by, and what is not full");
+	is_within(table.error[2][WHOLE], 0.1 + 0.428 / 8, 1e-12, "it is twice what the model was off by, and half of what a cache that is not full reads");
+	ok(fabs(table.waits[2][WHOLE] - 0.428 * 7 / 8) < 1e-12 && fabs(table.needed[2][WHOLE] - 0.428 * 7 / 8) < 1e-12 &&
+	   fabs(table.ahead[2][WHOLE] - 0.428 * 7 / 8) < 1e-12 && fabs(table.cold[2][WHOLE] - 0.428 / 8) < 1e-12,
+	   "of which half counts");
 
 	/*
 	 * Without the group that has no waits the ratio is 16 / 15 of the one of all,
@@ -134,7 +137,7 @@ test_error(void)
 	sampling = WS_QUANTILE_OF_GROUPS * sqrt(15 / 16.0 * 2) / 15 * 0.428;
 	is_within(table.error[2][WHOLE], hypot(sampling, WS_DIVISION_ERROR), 1e-12,
 			  "if they do not agree, it is larger");
-	counts.cold[2][WHOLE] = 2000;
+	facts.off = 1;
 	ws_division_table(&facts, &table);
 	is_within(table.error[2][WHOLE], 1, 0, "and at most 1");
 
@@ -277,7 +280,7 @@ test_best(void)
 int
 main(void)
 {
-	plan(53);
+	plan(54);
 	test_table();
 	test_error();
 	test_predict();
