@@ -17,6 +17,8 @@
  * Writing a page makes it neither active nor used.
  *
  * The kernel's other replacement, of generations (MGLRU), is not simulated.
+ * Nor are large folios: where a file was read or written in order, the kernel
+ * may keep and evict pieces of it as a whole.
  *
  * References: Linux, mm/workingset.c, mm/vmscan.c and mm/filemap.c (6.18).
  */
