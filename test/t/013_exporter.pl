@@ -255,7 +255,7 @@ is_deeply([ grep { !/\{(?:.*,)?col="value",(?:.*,)?database="postgres",driver="p
 # ---------------------------------------------------------------- opt-in
 
 my @opt_in = qw(relations databases memory neon reason);
-my @of_limit = map { "working_set_${_}_per_second" } qw(expected_disk_reads predicted_disk_reads predicted_disk_bytes);
+my @of_limit = 'working_set_expected_disk_reads_per_second';
 pretend_memory_advice($main, $quoted);
 $first_in = 'figures, ';
 $main->safe_psql('postgres', "ALTER ROLE working_set_scrape IN DATABASE postgres SET search_path = pg_catalog, figures, $quoted, pg_temp");

@@ -539,7 +539,7 @@ $stub = 'figures';
 $got = all_agree('after a workload');
 my @unknown = $node->safe_psql('postgres', 'SELECT memory_limit_bytes FROM watch.working_set_recommendation') ne '' ? ()
   : qw(working_set_memory_limit_bytes working_set_suggested_shared_buffers_bytes working_set_expected_hit_ratio
-	working_set_expected_disk_reads_per_second working_set_predicted_disk_reads_per_second working_set_predicted_disk_bytes_per_second);
+	working_set_expected_disk_reads_per_second);
 is_deeply([ sort @{ names($got) }, @unknown ], [ sort keys %type ], 'after a workload: every metric is there');
 my ($series) = grep { /^working_set_relation_size_bytes\{.*relation="public\.pages"/ } keys %$got;
 is($series, 'working_set_relation_size_bytes{datname="postgres",relation="public.pages",relkind="r"}', 'the table by its name');

@@ -153,8 +153,6 @@ WITH i AS MATERIALIZED (SELECT * FROM working_set_info),
            ('working_set_predicted_reads_per_second', a.predicted_reads_per_second)) v (name, value)
         WHERE a.note IS NULL AND (r.status = 'ok' OR r.status = 'collecting'))
 };
-# a note that is no doubt
-my $readahead = q{'for each block that is needed %'};
 my %opt_in = (
 	relations => q{
        SELECT v.name, json_build_object('datname', x.datname, 'relation', x.relation, 'relkind', x.relkind), v.value
@@ -182,8 +180,8 @@ my %opt_in = (
        UNION ALL
        SELECT v.name, '{}'::json, v.value
          FROM r, working_set_memory_advice m, LATERAL (VALUES
-           ('working_set_predicted_disk_reads_per_second', CASE WHEN r.memory_limit_bytes > 0 AND coalesce(m.note, $readahead) LIKE $readahead THEN m.predicted_disk_reads_per_second END),
-           ('working_set_predicted_disk_bytes_per_second', CASE WHEN r.memory_limit_bytes > 0 AND coalesce(m.note, $readahead) LIKE $readahead THEN m.predicted_disk_bytes_per_second END),
+           ('working_set_predicted_disk_reads_per_second', CASE WHEN m.note IS NULL THEN m.predicted_disk_reads_per_second END),
+           ('working_set_predicted_disk_bytes_per_second', CASE WHEN m.note IS NULL THEN m.predicted_disk_bytes_per_second END),
            ('working_set_measured_disk_bytes_per_second', m.measured_disk_bytes_per_second),
            ('working_set_expected_disk_reads_per_second',
             CASE WHEN r.memory_limit_bytes > 0 AND r.suggested_shared_buffers > '' THEN
@@ -240,12 +238,11 @@ sub pretend_memory_advice
 		SELECT memory * g / 8, memory * g / 32, 8000.0 / g, 16384000.0 / g, NULL, false, NULL
 		  FROM (SELECT coalesce(memory_limit_bytes, 4000000000) AS memory FROM working_set_recommendation) r, generate_series(1, 15) g
 		UNION ALL
-		SELECT coalesce(memory_limit_bytes, 4000000000), shared_buffers_bytes, 1100, 2252800, 5000000, true, 'for each block that is needed 2.2 are read'
+		SELECT coalesce(memory_limit_bytes, 4000000000), shared_buffers_bytes, 1100, 2252800, 5000000, true, NULL
 		  FROM working_set_recommendation;
 		CREATE VIEW figures.working_set_memory_advice AS TABLE figures.memory;
 		CREATE FUNCTION figures.working_set_memory_advice(bigint, bigint) RETURNS SETOF figures.memory LANGUAGE sql AS \$\$
-			SELECT (jsonb_populate_record(m, jsonb_build_object('note', CASE WHEN m.note NOT LIKE $readahead THEN m.note END,
-			          'predicted_disk_reads_per_second',
+			SELECT (jsonb_populate_record(m, jsonb_build_object('predicted_disk_reads_per_second',
 			          CASE WHEN \$2 <> m.shared_buffers_bytes THEN \$1::float8 / \$2 ELSE m.predicted_disk_reads_per_second END))).*
 			  FROM figures.memory m WHERE \$1 IS NULL OR m.present \$\$;
 		GRANT USAGE ON SCHEMA figures TO working_set_scrape;
