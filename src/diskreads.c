@@ -72,7 +72,7 @@ has_ended(const char *root, int pid)
 {
 	char		text[TEXT_SIZE];
 	const char *stat = read_stat(root, pid, text);
-	unsigned int flags;
+	unsigned int flags = 0;
 
 	return stat == NULL ? errno == ENOENT || errno == ESRCH :
 		sscanf(stat, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1 && (flags & EXITING);
