@@ -574,7 +574,7 @@ give_verdict(int64_t t, const WsAdviceTable *table)
 		.long_enough = ws_history_known(&history, MONDAY + t, WS_HISTORY_MONTH) >= 7 * 1440,
 		.sizes = WS_HIT_CURVE_SIZES
 	};
-	WsHitCurveMachine unknown = {.tiers = NULL, .buffer = BLCKSZ};
+	WsHitCurveMachine unknown = {.tiers = NULL, .buffer = 8192};
 	double	   *factor = &sweep->factor[WS_SWEEP_FOLLOWER];
 	bool		jumped;
 
