@@ -91,6 +91,7 @@ shared_preload_libraries = 'working_set'
 working_set.save = 1
 shared_buffers = 8192
 autovacuum = off
+compute_query_id = on
 fsync = off
 });
 old_runs(1);
@@ -114,6 +115,9 @@ old_psql('postgres', 'CREATE EXTENSION working_set');
 my $bound = 46;
 is(old_psql('app', "SELECT count(filler) FROM pages"), '2000', 'the old cluster has its data');
 cmp_ok(old_psql('app', 'SELECT tools.approximate_working_set_size()'), '>=', 2000 - $bound, 'and counts');
+# the worker reads what is in the stream
+old_wait(q{count(*) > 0 FROM working_set_queries WHERE queryid IS NOT NULL AND pages > 1500}, 'no query has an identifier');
+my $old_ids = old_psql('app', 'SELECT array_agg(queryid) FROM tools.working_set_queries WHERE queryid IS NOT NULL');
 my $now = old_psql('postgres', 'SELECT clock_timestamp()');
 old_wait("last_saved > '$now' FROM working_set_info", 'not saved');
 # There are builds that mark the columns of every table with an option of their own, which
@@ -139,6 +143,7 @@ shared_preload_libraries = 'working_set'
 working_set.interval = 1
 shared_buffers = 8192
 autovacuum = off
+compute_query_id = on
 });
 my $new_data = $new->data_dir;
 
@@ -189,6 +194,10 @@ like(slurp_file($new->logfile),
 ok(slurp_file("$new_data/$saved.bad") eq $content, 'and it is kept aside');
 unlike(slurp_file($new->logfile), qr/not tracking|PANIC|TRAP/, 'nothing else is wrong');
 
+# the same text may have another identifier now, and the same identifier may be of another text
+is($new->safe_psql('app', "SELECT count(*) FROM tools.working_set_queries WHERE queryid = ANY ('$old_ids')"), '0',
+	'no query of the old cluster is shown');
+
 is($new->safe_psql('app', q{SELECT extversion, extnamespace::regnamespace FROM pg_extension WHERE extname = 'working_set'}),
 	"$version|tools", 'the extension is there');
 is($new->safe_psql('app', 'SELECT tracking, worker_pid > 0 FROM tools.working_set_info'), 't|t', 'and tracks');
@@ -199,6 +208,9 @@ is($new->safe_psql('app', 'SELECT count(*), min(minutes), max(minutes) FROM my_c
 
 $new->safe_psql('app', $table) if $not_portable;
 is($new->safe_psql('app', 'SELECT count(filler) FROM pages'), '2000', 'there is data');
+my ($new_id) = $new->safe_psql('app', 'EXPLAIN (VERBOSE) SELECT count(filler) FROM pages') =~ /Query Identifier: (-?\d+)/;
+ok($new->poll_query_until('app', "SELECT count(*) = 1 FROM tools.working_set_queries WHERE queryid = $new_id AND pages > 1500"),
+	'the query has the identifier of now');
 
 sub counts_a_scan
 {
