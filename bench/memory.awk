@@ -11,6 +11,11 @@ BEGIN {
     reads_goal = 0.1                        # of waits a second, on average
     within_goal = 0.95                      # of the predictions are within their error
     dearer_goal = 0.05                      # than the cheapest pair
+    if (short) {
+        mean_goal = 0.06; worst_goal = 0.12
+        reads_goal = 0.3
+        within_goal = 0.5
+    }
     # what is compared
     few_reads = 400                         # in what is measured: chance makes 0.05 of the hit ratio
     few_waits = 20                          # a second

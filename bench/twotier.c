@@ -33,6 +33,7 @@ simulate(uint32_t sample, WsTierCounts *counts, double *uses)
 	uint32_t   *number = zeroed(pages, sizeof(uint32_t));
 	uint64_t	seed = sample;
 	uint32_t	n = 0;
+	double		rates[WS_STRATA];
 	WsSweep    *sweep;
 	WsTwoTier  *tiers;
 
@@ -44,7 +45,9 @@ simulate(uint32_t sample, WsTierCounts *counts, double *uses)
 	tiers = aligned_memory(ws_twotier_size(n));
 	ws_twotier_init(tiers, n, 8192);
 	ws_readahead_learn(&tiers->readahead, kilobytes, 8192, zeroed(1, ws_readahead_work_size()));
-	ws_twotier_resize(tiers, 0, rate, cache * 8192);
+	for (int i = 0; i < WS_STRATA; i++)
+		rates[i] = ldexp(rate, -i);
+	ws_twotier_resize(tiers, 0, rates, cache * 8192);
 
 	for (uint64_t i = 0; i < (uint64_t) ROUNDS * pages; i++)
 	{

@@ -35,6 +35,13 @@
 
 \set ws_quiet :QUIET
 \set QUIET on
+-- its end would be the end of a transaction that was begun before
+SELECT pg_catalog.now() OPERATOR(pg_catalog.<>) pg_catalog.statement_timestamp() AS ws_inside \gset
+\if :ws_inside
+	\set QUIET :ws_quiet
+	\echo 'End the transaction first: which_instance.sql is one of its own.'
+	\quit
+\endif
 BEGIN READ ONLY;
 -- nobody's objects but the server's, and those of the extension by their schema
 SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true) AS path \gset ws_

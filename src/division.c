@@ -98,13 +98,18 @@ take_counts(WsTierTable *table, const WsTierFacts *f, int b)
 		double		asked = fmax(ws_sum_groups(f->counts->asked[b], -1), 1);
 
 		double		cold = cold_share(f->counts, b, c);
+		double		needed = f->counts->needed[b][c] / asked * (1 - cold / 2);
+		double		displaced = (1 - f->share) * fmax(1 - needed, 0);
+		double		times = needed > 0 ? 1 + displaced / needed : 1;
 
-		table->waits[at][c] = wait_ratio(f->counts, b, c, -1) * (1 - cold / 2);
-		table->needed[at][c] = f->counts->needed[b][c] / asked * (1 - cold / 2);
-		table->ahead[at][c] = f->counts->ahead[b][c] / asked * (1 - cold / 2);
+		/* what is displaced is read as what is needed anyway */
+		table->waits[at][c] = needed > 0 ?
+			fmin(wait_ratio(f->counts, b, c, -1) * (1 - cold / 2) * times, 1) : displaced;
+		table->needed[at][c] = needed + displaced;
+		table->ahead[at][c] = f->counts->ahead[b][c] / asked * (1 - cold / 2) * times;
 		table->error[at][c] = error_of(f, b, c);
 		table->cold[at][c] = f->counts->needed[b][c] / asked * cold / 2;
-		table->only[at][c] = f->tiers->only[b][c];
+		table->only[at][c] = f->tiers->only[b][c] * f->share;
 	}
 }
 
@@ -187,6 +192,16 @@ at_cache(const WsTierTable *table, const double *row, double cache, double none)
 	return between(row[c], row[c + 1], part);
 }
 
+/* The page cache's hit ratio behind the size at i and the next one. */
+static double
+hit_ratio_at(const WsTierTable *table, int i, double part, double cache)
+{
+	int			next = i + (table->nbuffers > 1);
+
+	return 1 - between(at_cache(table, table->waits[i], cache, 1),
+					   at_cache(table, table->waits[next], cache, 1), part);
+}
+
 bool
 ws_division_predict(const WsTierTable *table, double buffers, double cache, WsPair *pair)
 {
@@ -205,8 +220,9 @@ ws_division_predict(const WsTierTable *table, double buffers, double cache, WsPa
 	pair->hit_ratio = table->lookups > 0 ? fmax(1 - pair->reads / table->lookups, 0) : NAN;
 	i = find(table->buffers, n, buffers, &part);
 	next = i + (n > 1);
-	pair->cache_hit_ratio = 1 - between(at_cache(table, table->waits[i], cache, 1),
-										at_cache(table, table->waits[next], cache, 1), part);
+	pair->cache_hit_ratio = hit_ratio_at(table, i, part, cache);
+	pair->steep = fmax(fabs(hit_ratio_at(table, i, part, cache * exp(WS_DIVISION_EFFECTIVE)) - pair->cache_hit_ratio),
+					   fabs(hit_ratio_at(table, i, part, cache / exp(WS_DIVISION_EFFECTIVE)) - pair->cache_hit_ratio));
 	pair->error = fmax(at_cache(table, table->error[i], cache, WS_DIVISION_ERROR),
 					   at_cache(table, table->error[next], cache, WS_DIVISION_ERROR));
 	pair->cold = fmax(at_cache(table, table->cold[i], cache, 0), at_cache(table, table->cold[next], cache, 0));
@@ -222,6 +238,12 @@ ws_division_predict(const WsTierTable *table, double buffers, double cache, WsPa
 	pair->blocks = pair->needed + pair->reads * between(at_cache(table, table->ahead[i], cache, 0),
 														at_cache(table, table->ahead[next], cache, 0), part);
 	return true;
+}
+
+double
+ws_division_error(const WsPair *pair)
+{
+	return fmin(hypot(pair->error, pair->steep), 1);
 }
 
 double

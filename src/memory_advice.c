@@ -7,6 +7,12 @@
  * all of shared buffers is taken from the beginning.  Simulated page caches are
  * multiples of that size, or of a quarter of the memory if that is more.
  *
+ * Fewer of the server's pages may be in it than fit: other files are there,
+ * too, and what was read ahead for nothing.  So every ten seconds some sampled
+ * pages that shared buffers do not have are looked for in it.  If clearly fewer
+ * are found than the simulated page cache of the present size holds, the
+ * predictions find as much less at all sizes.
+ *
  * What is really read.  The kernel counts bytes by process (diskreads.h), for
  * whatever purpose.  Of these the share belongs to clients that their misses
  * have of all.
@@ -23,6 +29,7 @@
 #include "counters.h"
 #include "diskreads.h"
 #include "division.h"
+#include "estimate.h"
 #include "memory_advice.h"
 #include "probe.h"
 #include "relsize.h"
@@ -30,11 +37,17 @@
 
 #define BUCKETS			6
 #define BUCKET_MS		60000
+#define COUNTED_TICKS	(300 * WS_TICKS_PER_SECOND)
 #define MEASURE_MS		10000	/* from one look at what is read to the next */
 #define SURVEY_MS		30000	/* from one survey to the next */
 #define SIZE_FOLLOWS	0.05	/* share of a change followed each second */
 #define SIZE_JUMPS		(1 / 4.0)	/* larger ones are followed at once */
 #define LEAST_SHARE		(1 / 4.0)	/* of memory: the unit of page caches */
+#define LOOKS			128		/* pages looked for in the page cache at a
+								 * time */
+#define CHANCE_ERRORS	3		/* fewer than are simulated there by so many
+								 * standard errors: not by chance */
+#define SAME_SIZE		1.05	/* by which sizes that are the same differ */
 #define CHECK_SECONDS	150		/* of counts, to check a prediction */
 #define MUCH_AHEAD		0.1		/* blocks ahead for one that is needed: there
 								 * is something to learn */
@@ -46,16 +59,22 @@ typedef struct Bucket
 	double		seconds;		/* of which the following is known: */
 	double		blocks;			/* really read from disk */
 	double		reads[WS_NKINDS];	/* that shared buffers asked for */
+	/* looks at pages that are only in the page cache: */
+	double		held;			/* the simulated one, */
+	double		cached;			/* and the real one; */
+	double		squares;		/* the differences */
 } Bucket;
 
 /* Private to the worker.  Times are in ms of the monotonic clock. */
 typedef struct Simulation
 {
 	WsTwoTier  *tiers;
-	bool	   *dirty;			/* by entry of the sample table */
 	uint32		entries;
 	double		wanted;			/* size 1 of the page caches in bytes, */
 	double		bytes;			/* and what they have */
+	double		cache;			/* bytes that the real one has */
+	double		rates[WS_STRATA];	/* of all pages, from a stratum on */
+	uint32		looked;			/* the next page to look for */
 	bool		learned;		/* is the readahead known? */
 	Bucket		buckets[BUCKETS];
 	int			bucket;			/* the present one */
@@ -75,7 +94,6 @@ void
 ws_memory_advice_begin(uint32 entries)
 {
 	WsTwoTier  *tiers;
-	bool	   *dirty;
 
 	if (entries == 0)
 		return;
@@ -84,16 +102,14 @@ ws_memory_advice_begin(uint32 entries)
 		sim = MemoryContextAlloc(TopMemoryContext, sizeof(Simulation));
 		sim->tiers = (WsTwoTier *)
 			TYPEALIGN(64, MemoryContextAlloc(TopMemoryContext, ws_twotier_size(entries) + 64));
-		sim->dirty = MemoryContextAlloc(TopMemoryContext, entries * sizeof(bool));
 	}
 	tiers = sim->tiers;
-	dirty = sim->dirty;
 	memset(sim, 0, sizeof(*sim));
-	memset(dirty, 0, entries * sizeof(bool));
 	ws_twotier_init(tiers, entries, BLCKSZ);
 	sim->tiers = tiers;
-	sim->dirty = dirty;
 	sim->entries = entries;
+	for (int s = 0; s < WS_STRATA; s++)
+		sim->rates[s] = ldexp(1, -s);
 }
 
 void
@@ -107,22 +123,16 @@ ws_memory_advice_access(const WsTierAccess *access, bool counted)
 void
 ws_memory_advice_forget(uint32 entry)
 {
-	if (sim == NULL)
-		return;
-	ws_twotier_forget(sim->tiers, entry);
-	sim->dirty[entry] = false;
+	if (sim)
+		ws_twotier_forget(sim->tiers, entry);
 }
 
-/* A page that is dirty no more was written. */
 void
-ws_memory_advice_dirty(const bool *dirty)
+ws_memory_advice_seen(const bool *resident, const bool *dirty)
 {
 	for (uint32 i = 0; sim && i < sim->entries; i++)
-	{
-		if (sim->dirty[i] && !dirty[i])
-			ws_twotier_write(sim->tiers, i);
-		sim->dirty[i] = dirty[i];
-	}
+		if (resident[i])
+			ws_twotier_seen(sim->tiers, i, dirty[i]);
 }
 
 /* What was really read since the last time. */
@@ -144,6 +154,47 @@ measure(int64 now)
 	}
 	sim->counted = c;
 	sim->measured_at = now;
+}
+
+/* The largest simulated page cache that the real one is as large as; or -1 */
+static int
+present_cache(void)
+{
+	int			c = WS_TIER_CACHES - 1;
+
+	while (c >= 0 && ws_tier_caches[c] * sim->bytes > sim->cache * SAME_SIZE)
+		c--;
+	return c;
+}
+
+/* Look for some pages in the page cache. */
+static void
+look(void)
+{
+	const WsSample *samples = ws_shared->sampler->samples;
+	Bucket	   *bucket = &sim->buckets[sim->bucket];
+	int			c = present_cache();
+	int			b = 0;
+
+	while (ws_tier_buffers[b] != WS_SWEEP_PRESENT)
+		b++;
+	for (int i = 0; c >= 0 && i < LOOKS; i++)
+	{
+		uint32		page = sim->looked++ % WS_TIER_PAGES;
+		int			entry = ws_twotier_entry(sim->tiers, page);
+		double		held;
+		double		cached;
+
+		if (entry < 0 || samples[entry].resident)
+			continue;
+		cached = ws_page_cached(&samples[entry].page);
+		if (isnan(cached))
+			continue;
+		held = ws_pagecache_holds(sim->tiers->cache[b][c], page);
+		bucket->held += held;
+		bucket->cached += cached;
+		bucket->squares += (cached - held) * (cached - held);
+	}
 }
 
 /* How much of the relations is cached, and how much twice? */
@@ -187,7 +238,7 @@ next_bucket(int64 now)
 }
 
 void
-ws_memory_advice_care(const WsSweep *sweep, uint32 shift, double rate, int64 now)
+ws_memory_advice_care(const WsSweep *sweep, uint32 shift, int64 now)
 {
 	if (sim == NULL || sim->wanted <= 0)
 		return;
@@ -199,9 +250,12 @@ ws_memory_advice_care(const WsSweep *sweep, uint32 shift, double rate, int64 now
 	if (sim->since != ws_shared_since())
 		forget_counts(now);
 	sim->bytes += SIZE_FOLLOWS * (sim->wanted - sim->bytes);
-	ws_twotier_resize(sim->tiers, shift, rate, sim->bytes);
+	ws_twotier_resize(sim->tiers, shift, sim->rates, sim->bytes);
 	if (now - sim->measured_at >= MEASURE_MS)
+	{
 		measure(now);
+		look();
+	}
 	next_bucket(now);
 	if (now - sim->surveyed_at >= SURVEY_MS)
 		survey(sweep, now);
@@ -214,6 +268,24 @@ page_cache(const WsMemory *memory)
 	double		unused = ((double) NBuffers - ws_probe_entries()) * BLCKSZ;
 
 	return fmax((double) memory->page_cache - (memory->huge ? 0 : unused), 0);
+}
+
+/*
+ * Of the pages that the page cache has memory for, the share that is in it; 1
+ * if all of them may be.
+ */
+static double
+present_share(void)
+{
+	Bucket		sum = {0};
+
+	for (int i = 0; i < BUCKETS; i++)
+	{
+		sum.held += sim->buckets[i].held;
+		sum.cached += sim->buckets[i].cached;
+		sum.squares += sim->buckets[i].squares;
+	}
+	return sum.held - sum.cached > CHANCE_ERRORS * sqrt(sum.squares) ? sum.cached / sum.held : 1;
 }
 
 /* Blocks really read for each page that shared buffers asked for. */
@@ -279,6 +351,18 @@ learn_readahead(void)
 	pfree(work);
 }
 
+/* Which share of all pages do the strata really have? */
+static void
+count_strata(void)
+{
+	uint32		ticks = COUNTED_TICKS;
+	WsEstimate	window;
+	uint32		now = ws_estimate(NULL, WS_OF(WS_CLIENT), &ticks, 1, &window);
+
+	ws_sampler_rates(ws_shared->sampler, now, ticks, ws_load(&ws_shared->sketch[WS_CLIENT]->floor),
+					 window.pages, sim->rates);
+}
+
 /* Why there is no prediction; NULL if there may be one. */
 static const char *
 why_not(const WsPublished *p)
@@ -311,18 +395,24 @@ ws_memory_advice_make(WsPublished *p)
 		.shared_buffers = (double) NBuffers * BLCKSZ
 	};
 
-	advice->cache = cache;
 	advice->disk_blocks = advice->difference = NAN;
+	advice->share = 1;
 	strlcpy(advice->reason, reason ? reason : "", sizeof(advice->reason));
 	if (sim)
+	{
 		sim->wanted = reason ? 0 : fmax(cache, limit * LEAST_SHARE);
+		sim->cache = cache;
+	}
 	if (reason)
 		return;
 	learn_readahead();
 	advice->readahead = sim->tiers->readahead.kilobytes;
 	if (sim->since != p->since)
 		return;
+	count_strata();
 
+	facts.share = advice->share = present_share();
+	elog(DEBUG1, "working_set: of the pages that the page cache has memory for, %.3f are in it", advice->share);
 	memset(&sum, 0, sizeof(sum));
 	for (int i = 0; i < BUCKETS; i++)
 		ws_tier_counts_add(&sum, &sim->buckets[i].counts);
@@ -335,7 +425,7 @@ ws_memory_advice_make(WsPublished *p)
 	advice->disk_blocks = measured_blocks();
 	if (ws_division_predict(&advice->table, facts.shared_buffers, cache, &advice->present))
 		advice->difference = ws_division_difference(&advice->present, advice->disk_blocks);
-	advice->sure = advice->present.buffers > 0 && !p->memory.generations && p->table.sure && !isnan(advice->disk_blocks) &&
+	advice->sure = advice->present.buffers > 0 && advice->share >= WS_DIVISION_MOSTLY && !p->memory.generations && p->table.sure && !isnan(advice->disk_blocks) &&
 		advice->unchecked[0] == '\0' && advice->present.error <= 2 * WS_DIVISION_TOLERANCE &&
 		!ws_division_is_off(advice->difference);
 	/* what caches that are not full may explain is over when they are */

@@ -21,11 +21,11 @@ extern void ws_memory_advice_access(const WsTierAccess *access, bool counted);
 /* The entry of the sample table may be another page's next time. */
 extern void ws_memory_advice_forget(uint32 entry);
 
-/* Which pages of the sample table are dirty in shared buffers now? */
-extern void ws_memory_advice_dirty(const bool *dirty);
+/* Which pages of the sample table are in shared buffers now, and dirty? */
+extern void ws_memory_advice_seen(const bool *resident, const bool *dirty);
 
-/* Once a second: pages of strata from shift are simulated, one in 1/rate. */
-extern void ws_memory_advice_care(const WsSweep *sweep, uint32 shift, double rate, int64 now);
+/* Once a second: pages of strata from shift are simulated. */
+extern void ws_memory_advice_care(const WsSweep *sweep, uint32 shift, int64 now);
 
 /* Predict, from the cache advice and the memory in p. */
 extern void ws_memory_advice_make(WsPublished *p);

@@ -7,11 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-/* What is known of a page that is held; else its state is an age, or 0. */
-#define HELD			(UINT32_C(1) << 31)
-#define ACTIVE			(UINT32_C(1) << 30)
-#define REFERENCED		(UINT32_C(1) << 29)
-#define AGES			(UINT32_C(1) << 31)
+/* Halves of an age. */
+#define LINK_BITS		14
+#define LINK_MASK		((1 << LINK_BITS) - 1)
+#define AGES			(UINT32_C(1) << 2 * LINK_BITS)
 
 /* Blocks that the kernel reclaims at a time: 32 of its pages of 4 kB. */
 #define RECLAIM_BATCH	16
@@ -23,6 +22,9 @@ enum
 	INACTIVE_LIST,
 	ACTIVE_LIST
 };
+
+_Static_assert(sizeof(WsPageCachePage) == sizeof(uint32_t), "a page is one word");
+_Static_assert(WS_PAGECACHE_PAGES_MAX + 2 <= LINK_MASK, "links lead to all pages and heads");
 
 size_t
 ws_pagecache_size(uint32_t pages)
@@ -38,7 +40,7 @@ ws_pagecache_init(WsPageCache *cache, uint32_t pages)
 	cache->ratio = 1;
 	cache->age = 1;
 	for (uint32_t list = INACTIVE_LIST; list <= ACTIVE_LIST; list++)
-		cache->pages[pages + list].next = cache->pages[pages + list].prev = (uint16_t) (pages + list);
+		cache->pages[pages + list].next = cache->pages[pages + list].prev = (pages + list) & LINK_MASK;
 }
 
 static void
@@ -47,20 +49,35 @@ grow_older(WsPageCache *cache)
 	cache->age = cache->age + 1 < AGES ? cache->age + 1 : 1;
 }
 
+/* The page is not held, and was evicted at this age; 0: never. */
+static void
+set_age(WsPageCachePage *page, uint32_t age)
+{
+	memset(page, 0, sizeof(*page));
+	page->next = age & LINK_MASK;
+	page->prev = age >> LINK_BITS & LINK_MASK;
+}
+
+static uint32_t
+age_of(const WsPageCachePage *page)
+{
+	return page->prev << LINK_BITS | page->next;
+}
+
 /* Put a page at the head of a list. */
 static void
 put(WsPageCache *cache, uint32_t page, int list)
 {
+	WsPageCachePage *p = &cache->pages[page];
 	WsPageCachePage *head = &cache->pages[cache->npages + list];
 
-	cache->pages[page].prev = (uint16_t) (cache->npages + list);
-	cache->pages[page].next = head->next;
-	cache->pages[head->next].prev = (uint16_t) page;
-	head->next = (uint16_t) page;
+	p->prev = (cache->npages + list) & LINK_MASK;
+	p->next = head->next;
+	cache->pages[head->next].prev = page & LINK_MASK;
+	head->next = page & LINK_MASK;
 	cache->held[list]++;
-	cache->pages[page].state |= HELD;
-	if (list == ACTIVE_LIST)
-		cache->pages[page].state |= ACTIVE;
+	p->held = true;
+	p->active = list == ACTIVE_LIST;
 }
 
 /* Take it off its list. */
@@ -71,8 +88,8 @@ take(WsPageCache *cache, uint32_t page)
 
 	cache->pages[p->prev].next = p->next;
 	cache->pages[p->next].prev = p->prev;
-	cache->held[p->state & ACTIVE ? ACTIVE_LIST : INACTIVE_LIST]--;
-	p->state &= ~(HELD | ACTIVE);
+	cache->held[p->active ? ACTIVE_LIST : INACTIVE_LIST]--;
+	p->held = p->active = false;
 }
 
 static bool
@@ -109,7 +126,7 @@ evict(WsPageCache *cache)
 	deactivate(cache);
 	tail = cache->pages[cache->npages + INACTIVE_LIST].prev;
 	take(cache, tail);
-	cache->pages[tail].state = cache->age;
+	set_age(&cache->pages[tail], cache->age);
 	grow_older(cache);
 	cache->refaults -= REFAULTS_FOLLOW * cache->refaults;
 }
@@ -136,12 +153,12 @@ ws_pagecache_resize(WsPageCache *cache, double pages, double bytes)
 static void
 bring_in(WsPageCache *cache, uint32_t page)
 {
-	uint32_t	evicted = cache->pages[page].state;
+	uint32_t	evicted = age_of(&cache->pages[page]);
 	bool		refault = evicted != 0 &&
 		((cache->age - evicted) & (AGES - 1)) <= cache->held[ACTIVE_LIST];
 
 	evict_for(cache, 1);
-	cache->pages[page].state = 0;
+	set_age(&cache->pages[page], 0);
 	put(cache, page, refault ? ACTIVE_LIST : INACTIVE_LIST);
 	if (refault)
 	{
@@ -154,48 +171,48 @@ bool
 ws_pagecache_use(WsPageCache *cache, uint32_t page)
 {
 	WsPageCachePage *p = &cache->pages[page];
-	bool		held = (p->state & HELD) != 0;
+	bool		held = p->held;
 
 	if (!held)
 		bring_in(cache, page);
-	else if ((p->state & (REFERENCED | ACTIVE)) == REFERENCED)
+	else if (p->referenced && !p->active)
 	{
 		take(cache, page);
-		p->state = 0;
+		p->referenced = false;
 		put(cache, page, ACTIVE_LIST);
 		grow_older(cache);
 		return held;
 	}
-	p->state |= REFERENCED;
+	p->referenced = true;
 	return held;
 }
 
 void
 ws_pagecache_ahead(WsPageCache *cache, uint32_t page)
 {
-	if (!(cache->pages[page].state & HELD))
+	if (!cache->pages[page].held)
 		bring_in(cache, page);
 }
 
 void
 ws_pagecache_write(WsPageCache *cache, uint32_t page)
 {
-	if (cache->pages[page].state & HELD)
+	if (cache->pages[page].held)
 		return;
-	cache->pages[page].state = 0;
+	set_age(&cache->pages[page], 0);
 	bring_in(cache, page);
 }
 
 void
 ws_pagecache_forget(WsPageCache *cache, uint32_t page)
 {
-	if (cache->pages[page].state & HELD)
+	if (cache->pages[page].held)
 		take(cache, page);
-	cache->pages[page].state = 0;
+	set_age(&cache->pages[page], 0);
 }
 
 bool
 ws_pagecache_holds(const WsPageCache *cache, uint32_t page)
 {
-	return (cache->pages[page].state & HELD) != 0;
+	return cache->pages[page].held;
 }

@@ -29,13 +29,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WS_PAGECACHE_PAGES_MAX	65000
+#define WS_PAGECACHE_PAGES_MAX	16000
 
+/* Many page caches are simulated, so a page takes one word in each. */
 typedef struct WsPageCachePage
 {
-	uint32_t	state;			/* flags, or the age at which it was evicted */
-	uint16_t	next;			/* on its list, towards the tail */
-	uint16_t	prev;
+	uint32_t	held:1;
+	uint32_t	active:1;
+	uint32_t	referenced:1;
+	/* on its list, towards the tail; if not held, the age at its eviction, */
+	uint32_t	next:14;
+	uint32_t	prev:14;		/* its upper half; 0: it never was evicted */
 } WsPageCachePage;
 
 typedef struct WsPageCache

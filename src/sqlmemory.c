@@ -35,11 +35,20 @@ typedef struct Advice
 	double		wait;			/* seconds for the disk; NaN: not known */
 } Advice;
 
+/* Are most of the server's pages displaced from the page cache? */
+static const char *
+get_displaced(const WsMemoryAdvice *both)
+{
+	return both->share >= WS_DIVISION_MOSTLY ? NULL :
+		psprintf("only %.0f %% of the pages that the page cache has memory for are in it", 100 * both->share);
+}
+
 static const char *
 get_doubt(const Advice *a)
 {
 	const WsMemoryAdvice *both = a->both;
 	const WsPublished *p = &a->report.last;
+	const char *displaced = get_displaced(both);
 
 	if (!ws_tracking())
 		return ws_tracking_reason();
@@ -59,9 +68,10 @@ get_doubt(const Advice *a)
 	if (isnan(both->disk_blocks))
 		return "not checked yet: reads from disk are being measured";
 	if (ws_division_is_off(both->difference))
-		return psprintf("for the present sizes %.0f blocks a second from disk were predicted and %.0f read",
-						both->present.blocks, both->disk_blocks);
-	return NULL;
+		return psprintf("for the present sizes %.0f blocks a second from disk were predicted and %.0f read%s%s",
+						both->present.blocks, both->disk_blocks, displaced ? ", and " : "",
+						displaced ? displaced : "");
+	return displaced;
 }
 
 static void
@@ -100,7 +110,9 @@ get_note(const Advice *a, const WsPair *pair)
 	const WsMemoryAdvice *both = a->both;
 
 	if (pair == NULL && a->known)
-		return "outside the sizes that are simulated";
+		return psprintf("outside the shared_buffers that are simulated: %s to %s",
+						pretty(both->table.buffers[0]),
+						pretty(both->table.buffers[both->table.nbuffers - 1]));
 	if (pair == NULL || a->doubt)
 		return a->doubt;
 	if (pair->cache <= 0)
@@ -112,6 +124,8 @@ get_note(const Advice *a, const WsPair *pair)
 		return both->off >= WS_DIVISION_TOLERANCE ?
 			psprintf("in the last hours the predictions for the present sizes were off by %.0f points", 100 * both->off) :
 			"too little has been read for a page cache of this size";
+	if (ws_division_error(pair) >= 2 * WS_DIVISION_TOLERANCE)
+		return "the hit ratio depends steeply on the size of the page cache here";
 	return NULL;
 }
 
@@ -147,7 +161,7 @@ add_pair(WsRow *row, const Advice *a, double memory, double buffers, const WsPai
 	ws_row_add_number(row, known, known ? pair->blocks * BLCKSZ : 0);
 	ws_row_add_number(row, known && present, known ? a->both->disk_blocks * BLCKSZ : 0);
 	ws_row_add_number(row, known, known ? (pair->waits + WS_DIVISION_COPY * pair->reads) * a->wait : 0);
-	ws_row_add_number(row, known, known ? pair->error : 0);
+	ws_row_add_number(row, known, known ? ws_division_error(pair) : 0);
 	ws_row_add(row, true, BoolGetDatum(present));
 	ws_row_add_text(row, get_note(a, pair));
 }

@@ -2,8 +2,9 @@
  * sweep.c
  *		Miniature clock sweeps; see sweep.h.
  *
- * One line of the processor's cache holds what a page is in all caches: most
- * accesses are hits at all sizes, and then touch no other line.
+ * What a page is in all caches lies together, and most accesses are hits at
+ * all sizes, which need no more.  Only the cache knows the page's buffer: hands
+ * go from there to the pages, and rings remember it.
  */
 #include "sweep.h"
 
@@ -23,7 +24,7 @@ const double ws_sweep_grid[WS_SWEEP_GRID] = {
 	1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4, 8, 16
 };
 
-_Static_assert(sizeof(WsSweepPage) == 64, "a page is one cache line");
+_Static_assert(sizeof(WsSweepPage) % sizeof(uint16_t) == 0, "what follows the pages is aligned");
 
 size_t
 ws_sweep_size(uint32_t pages)
@@ -35,8 +36,10 @@ ws_sweep_size(uint32_t pages)
 void
 ws_sweep_init(WsSweep *sweep, uint32_t pages)
 {
-	memset(sweep, 0, ws_sweep_size(pages));
+	memset(sweep, 0, offsetof(WsSweep, scans));
 	sweep->npages = pages;
+	sweep->nscans = WS_SWEEP_SCANS;
+	sweep->gaps = false;
 	sweep->scratch = (uint16_t *) &sweep->pages[pages];
 	for (uint32_t i = 0; i < WS_SWEEP_SIZES; i++)
 	{
@@ -66,7 +69,8 @@ victim(WsSweep *sweep, int size)
 			cache->moved += moved;
 			return buffer;
 		}
-		(*usage)--;
+		if (*usage != WS_USAGE_NONE)
+			(*usage)--;
 	}
 }
 
@@ -90,12 +94,10 @@ close_gaps(WsSweep *sweep)
 			uint32_t	buffer = b < cache->filled ? b : b - cache->filled;
 			uint16_t	page = cache->page[buffer];
 
-			if (sweep->pages[page].at[size] == buffer)
+			if (ws_sweep_holds_at(sweep, page, size))
 				sweep->scratch[n++] = page;
 		}
 		memcpy(cache->page, sweep->scratch, n * sizeof(*cache->page));
-		for (uint32_t i = 0; i < n; i++)
-			sweep->pages[cache->page[i]].at[size] = (uint16_t) i;
 		cache->filled = n;
 		cache->hand = cache->gaps = 0;
 	}
@@ -115,11 +117,8 @@ ws_sweep_resize(WsSweep *sweep, double buffers)
 		cache->buffers = (uint32_t) fmin(cache->wanted, sweep->npages);
 		for (; cache->filled - cache->gaps > cache->buffers; cache->gaps++)
 		{
-			WsSweepPage *page = &sweep->pages[cache->page[victim(sweep, i)]];
-
-			/* gone; the hand passes by its count until the gap closes */
-			page->at[i] = WS_NOWHERE;
-			page->usage[i] = UINT8_MAX;
+			/* the hand passes by it until the gap closes */
+			sweep->pages[cache->page[victim(sweep, i)]].usage[i] = WS_USAGE_NONE;
 			sweep->gaps = true;
 		}
 		cache->moved = moved;
@@ -133,6 +132,13 @@ ws_sweep_set_rings(WsSweep *sweep, WsRing ring, const double *buffers)
 		sweep->caches[i].ring[ring] = buffers[i];
 }
 
+static void
+evict(WsSweep *sweep, int size, uint16_t page)
+{
+	sweep->pages[page].usage[size] = WS_USAGE_NONE;
+	sweep->evicted[size] = page;
+}
+
 /* A buffer for a page that comes in: an empty one, or one the hand finds. */
 static uint32_t
 allocate(WsSweep *sweep, int size)
@@ -140,10 +146,11 @@ allocate(WsSweep *sweep, int size)
 	WsSweepCache *cache = &sweep->caches[size];
 	uint32_t	buffer;
 
+	sweep->evicted[size] = WS_NOWHERE;
 	if (cache->filled < cache->buffers)
 		return cache->filled++;
 	buffer = victim(sweep, size);
-	sweep->pages[cache->page[buffer]].at[size] = WS_NOWHERE;
+	evict(sweep, size, cache->page[buffer]);
 	return buffer;
 }
 
@@ -151,43 +158,58 @@ static void
 bring_in(WsSweep *sweep, int size, uint32_t buffer, uint32_t page)
 {
 	sweep->caches[size].page[buffer] = (uint16_t) page;
-	sweep->pages[page].at[size] = (uint16_t) buffer;
 	sweep->pages[page].usage[size] = 1;
 }
 
 static bool
-same_scan(const WsSweepScan *scan, const WsAccess *access)
+same_scan(const WsSweep *sweep, uint32_t i, const WsAccess *access)
 {
-	return scan->used != 0 && scan->last.process == access->process &&
-		scan->last.ring == access->ring && scan->last.relation == access->relation;
+	const WsAccess *last = &sweep->scans[i].last;
+
+	return sweep->used[i] != 0 && last->process == access->process &&
+		last->ring == access->ring && last->relation == access->relation;
 }
 
 /* The rings of an access's scan: emptied if it starts over, oldest if new. */
 static WsSweepScan *
 find_scan(WsSweep *sweep, const WsAccess *access)
 {
-	WsSweepScan *scan = &sweep->scans[sweep->last_scan];
+	WsSweepScan *scan;
+	uint32_t	i = sweep->last_scan;
 
-	if (!same_scan(scan, access))
+	if (!same_scan(sweep, i, access))
 	{
-		WsSweepScan *oldest = sweep->scans;
-		WsSweepScan *end = sweep->scans + WS_SWEEP_SCANS;
+		uint32_t	oldest = 0;
 
-		for (scan = sweep->scans; scan < end && !same_scan(scan, access); scan++)
-			if (scan->used < oldest->used)
-				oldest = scan;
-		if (scan == end)
-			scan = oldest;
-		sweep->last_scan = (uint32_t) (scan - sweep->scans);
+		for (i = 0; i < sweep->nscans && !same_scan(sweep, i, access); i++)
+			if (sweep->used[i] < sweep->used[oldest])
+				oldest = i;
+		if (i == sweep->nscans)
+			i = oldest;
+		sweep->last_scan = i;
 	}
-	if (!same_scan(scan, access) || scan->last.block > access->block)
+	scan = &sweep->scans[i];
+	if (!same_scan(sweep, i, access) || scan->last.block > access->block)
 	{
 		memset(scan->next, 0, sizeof(scan->next));
-		memset(scan->page, 0xFF, sizeof(scan->page));
+		scan->reached = 0;
 	}
 	scan->last = *access;
-	scan->used = ++sweep->scan_accesses;
+	sweep->used[i] = ++sweep->scan_accesses;
 	return scan;
+}
+
+/* The buffer of a page that the cache holds and a ring remembers. */
+static uint32_t
+buffer_of(const WsSweepCache *cache, const WsSweepRing *ring)
+{
+	uint32_t	buffer = ring->buffer;
+
+	/* it moves when gaps close, which is rare */
+	if (buffer >= cache->filled || cache->page[buffer] != ring->page)
+		for (buffer = 0; cache->page[buffer] != ring->page; buffer++)
+			;
+	return buffer;
 }
 
 /* As GetBufferFromRing(): the next of the ring, or another if others use it. */
@@ -198,15 +220,21 @@ allocate_in_ring(WsSweep *sweep, int size, WsSweepScan *scan, uint32_t page)
 	double		most = fmin(cache->ring[scan->last.ring], cache->buffers / 8.0);
 	uint32_t	n = (uint32_t) rint(fmin(fmax(most, 1), WS_SWEEP_RING_MAX));
 	uint32_t	i = scan->next[size] < n ? scan->next[size] : 0;
-	uint16_t	old = scan->page[size][i];
-	uint32_t	buffer = old == WS_NOWHERE ? WS_NOWHERE : sweep->pages[old].at[size];
+	WsSweepRing *ring = &scan->ring[i][size];
 
+	for (; scan->reached <= i; scan->reached++)
+		memset(scan->ring[scan->reached], 0xFF, sizeof(scan->ring[0]));
 	scan->next[size] = (uint16_t) (i + 1);
-	scan->page[size][i] = (uint16_t) page;
-	if (buffer == WS_NOWHERE || sweep->pages[old].usage[size] > 1)
-		return allocate(sweep, size);
-	sweep->pages[old].at[size] = WS_NOWHERE;
-	return buffer;
+	/* also more than one: WS_USAGE_NONE */
+	if (ring->page == WS_NOWHERE || sweep->pages[ring->page].usage[size] > 1)
+		ring->buffer = (uint16_t) allocate(sweep, size);
+	else
+	{
+		ring->buffer = (uint16_t) buffer_of(cache, ring);
+		evict(sweep, size, ring->page);
+	}
+	ring->page = (uint16_t) page;
+	return ring->buffer;
 }
 
 uint32_t
@@ -222,10 +250,12 @@ ws_sweep_access(WsSweep *sweep, const WsAccess *access, uint32_t *cold)
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 	{
 		uint8_t		most = access->ringed & WS_SWEEP_BIT(i) ? 1 : WS_USAGE_MAX;
+		uint8_t		seen = !(access->absent & WS_SWEEP_BIT(i));
 
-		page->usage[i] += page->usage[i] < most;
-		missed |= (uint32_t) (page->at[i] == WS_NOWHERE) << i;
+		page->usage[i] += seen & (page->usage[i] < most);
+		missed |= (uint32_t) (page->usage[i] == WS_USAGE_NONE) << i;
 	}
+	missed &= ~access->absent;
 	for (uint32_t rest = missed; rest != 0; rest &= rest - 1)
 	{
 		int			i = __builtin_ctz(rest);
@@ -243,9 +273,9 @@ void
 ws_sweep_forget(WsSweep *sweep, uint32_t page)
 {
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
-		if (sweep->pages[page].at[i] != WS_NOWHERE)
+		if (ws_sweep_holds_at(sweep, page, i))
 		{
-			sweep->pages[page].at[i] = WS_NOWHERE;
+			sweep->pages[page].usage[i] = WS_USAGE_NONE;
 			sweep->caches[i].gaps++;
 			sweep->gaps = true;
 		}
@@ -255,9 +285,19 @@ bool
 ws_sweep_holds(const WsSweep *sweep, uint32_t page)
 {
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
-		if (sweep->pages[page].at[i] != WS_NOWHERE)
+		if (ws_sweep_holds_at(sweep, page, i))
 			return true;
 	return false;
+}
+
+void
+ws_sweep_empty(WsSweep *sweep, int size)
+{
+	WsSweepCache *cache = &sweep->caches[size];
+
+	for (uint32_t i = 0; i < sweep->npages; i++)
+		sweep->pages[i].usage[size] = WS_USAGE_NONE;
+	cache->filled = cache->hand = cache->gaps = 0;
 }
 
 void
@@ -270,12 +310,31 @@ ws_sweep_seed(WsSweep *sweep, int size, const uint32_t *pages, uint32_t n)
 	close_gaps(sweep);
 	empty = cache->buffers - cache->filled;
 	for (uint32_t fit = 0; last < n && fit < empty; last++)
-		fit += sweep->pages[pages[last]].at[size] == WS_NOWHERE;
+		fit += !ws_sweep_holds_at(sweep, pages[last], size);
 
 	/* the oldest first, because the hand starts there */
 	while (last-- > 0)
-		if (sweep->pages[pages[last]].at[size] == WS_NOWHERE)
+		if (!ws_sweep_holds_at(sweep, pages[last], size))
 			bring_in(sweep, size, cache->filled++, pages[last]);
+}
+
+void
+ws_sweep_copy(WsSweep *sweep, int from, int to, const bool *keep)
+{
+	const WsSweepCache *source = &sweep->caches[from];
+	WsSweepCache *cache = &sweep->caches[to];
+
+	close_gaps(sweep);
+	for (uint32_t i = 0; i < source->filled && cache->filled < cache->buffers; i++)
+	{
+		uint32_t	b = source->hand + i;
+		uint16_t	page = source->page[b < source->filled ? b : b - source->filled];
+
+		if (!keep[page] || ws_sweep_holds_at(sweep, page, to))
+			continue;
+		bring_in(sweep, to, cache->filled++, page);
+		sweep->pages[page].usage[to] = sweep->pages[page].usage[from];
+	}
 }
 
 uint32_t

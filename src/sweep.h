@@ -58,6 +58,7 @@ typedef struct WsAccess
 	uint32_t	process;		/* whose, */
 	uint32_t	relation;		/* over which relation, */
 	uint32_t	block;			/* and where in it */
+	uint32_t	absent;			/* set of sizes whose cache does not see it */
 } WsAccess;
 
 #define WS_NOWHERE	UINT16_MAX
@@ -65,11 +66,13 @@ typedef struct WsAccess
 #define WS_SWEEP_SCANS		32	/* at a time, at most */
 #define WS_SWEEP_RING_MAX	320 /* buffers of a ring, at most */
 
+/* Of a page in a cache; or that it is not there. */
+#define WS_USAGE_NONE	UINT8_MAX
+
 typedef struct WsSweepPage
 {
-	uint16_t	at[WS_SWEEP_SIZES]; /* its buffer, or WS_NOWHERE */
-	uint8_t		usage[WS_SWEEP_SIZES];	/* undefined if it is nowhere */
-	uint8_t		reserved;		/* to the end of the cache line */
+	uint8_t		usage[WS_SWEEP_SIZES];
+	uint8_t		reserved;		/* the arrays that follow are of words */
 } WsSweepPage;
 
 typedef struct WsSweepCache
@@ -84,23 +87,39 @@ typedef struct WsSweepCache
 	double		ring[WS_NRINGS];	/* buffers of a ring */
 } WsSweepCache;
 
-/* The rings of one scan: one for each size. */
+/* A buffer of a ring has this page, and was this buffer of the cache. */
+typedef struct WsSweepRing
+{
+	uint16_t	page;			/* or WS_NOWHERE: none */
+	uint16_t	buffer;			/* the page may have moved */
+} WsSweepRing;
+
+/*
+ * The rings of one scan: one for each size.  Most are much smaller than they
+ * may be, and memory that no ring has reached is never touched.
+ */
 typedef struct WsSweepScan
 {
-	uint64_t	used;			/* when last, counted in accesses; 0: never */
 	WsAccess	last;
+	uint32_t	reached;		/* the first buffers of all rings that were
+								 * begun with: so many */
 	uint16_t	next[WS_SWEEP_SIZES];
-	uint16_t	page[WS_SWEEP_SIZES][WS_SWEEP_RING_MAX];
+	WsSweepRing ring[WS_SWEEP_RING_MAX][WS_SWEEP_SIZES];
 } WsSweepScan;
 
 typedef struct WsSweep
 {
 	uint32_t	npages;
 	double		factor[WS_SWEEP_SIZES]; /* size over the present one */
+	uint16_t	evicted[WS_SWEEP_SIZES];	/* by the last access, where it
+											 * missed; or WS_NOWHERE */
 	uint64_t	scan_accesses;
+	uint32_t	nscans;			/* at a time; the caller may lower it */
 	uint32_t	last_scan;		/* the one last used */
 	WsSweepCache caches[WS_SWEEP_SIZES];
-	WsSweepScan scans[WS_SWEEP_SCANS];
+	/* when a scan was last used, counted in accesses; 0: never */
+	uint64_t	used[WS_SWEEP_SCANS];
+	WsSweepScan scans[WS_SWEEP_SCANS];	/* not touched before they are used */
 	bool		gaps;			/* any cache has some */
 	uint16_t   *scratch;
 	WsSweepPage pages[] __attribute__((aligned(64)));	/* then arrays */
@@ -123,6 +142,7 @@ extern void ws_sweep_set_rings(WsSweep *sweep, WsRing ring, const double *buffer
  * Use a page; returns the set of sizes at which it was missed.  *cold is the
  * set of those whose cache is not full: one that is might have held the page.
  * A sixteenth of the buffers may be empty, because sizes follow an estimate.
+ * sweep->evicted has the pages that went for it.
  */
 extern uint32_t ws_sweep_access(WsSweep *sweep, const WsAccess *access, uint32_t *cold);
 
@@ -135,14 +155,23 @@ extern bool ws_sweep_holds(const WsSweep *sweep, uint32_t page);
 static inline bool
 ws_sweep_holds_at(const WsSweep *sweep, uint32_t page, int size)
 {
-	return sweep->pages[page].at[size] != WS_NOWHERE;
+	return sweep->pages[page].usage[size] != WS_USAGE_NONE;
 }
+
+/* Take all pages out of the cache of one size. */
+extern void ws_sweep_empty(WsSweep *sweep, int size);
 
 /*
  * Fill empty buffers of the cache of one size with these pages, the last used
  * first, while they fit.
  */
 extern void ws_sweep_seed(WsSweep *sweep, int size, const uint32_t *pages, uint32_t n);
+
+/*
+ * Add to the cache of one size what that of another holds and "keep" has, with
+ * its counts and in the order of the hand, while it fits.
+ */
+extern void ws_sweep_copy(WsSweep *sweep, int from, int to, const bool *keep);
 
 /* Buffers of the cache of one size. */
 extern uint32_t ws_sweep_buffers(const WsSweep *sweep, int size);

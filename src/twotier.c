@@ -100,7 +100,7 @@ resize_caches(WsTwoTier *tiers)
 static void
 set_shift(WsTwoTier *tiers, uint32_t shift)
 {
-	tiers->rate = ldexp(tiers->rate, (int) tiers->shift - (int) shift);
+	tiers->rate = tiers->rates[shift];
 	tiers->shift = shift;
 	for (uint32_t i = 0; i < WS_TIER_PAGES; i++)
 		if (tiers->pages[i].stratum != NO_STRATUM && tiers->pages[i].stratum < shift)
@@ -109,14 +109,13 @@ set_shift(WsTwoTier *tiers, uint32_t shift)
 }
 
 void
-ws_twotier_resize(WsTwoTier *tiers, uint32_t shift, double rate, double bytes)
+ws_twotier_resize(WsTwoTier *tiers, uint32_t shift, const double *rates, double bytes)
 {
 	uint32_t	mine = tiers->used < WS_TIER_PAGES / 4 && tiers->shift > 0 ?
 		tiers->shift - 1 : tiers->shift;
 
 	tiers->bytes = bytes;
-	tiers->shift = shift;
-	tiers->rate = rate;
+	memcpy(tiers->rates, rates, sizeof(tiers->rates));
 	set_shift(tiers, mine > shift ? mine : shift);
 }
 
@@ -158,7 +157,7 @@ enter(WsTwoTier *tiers, const WsTierAccess *access)
 
 	if (page != NO_PAGE || access->stratum < tiers->shift)
 		return page;
-	if (tiers->used == WS_TIER_PAGES)
+	if (tiers->used == WS_TIER_PAGES && tiers->shift < WS_STRATA - 1)
 		set_shift(tiers, tiers->shift + 1);
 	if (access->stratum < tiers->shift || tiers->used == WS_TIER_PAGES)
 		return NO_PAGE;
@@ -168,6 +167,7 @@ enter(WsTwoTier *tiers, const WsTierAccess *access)
 	tiers->pages[page].entry = (uint16_t) access->page;
 	tiers->pages[page].stratum = (uint8_t) access->stratum;
 	tiers->pages[page].relation = find_relation(tiers, access);
+	tiers->pages[page].dirty = false;
 	tiers->relations[tiers->pages[page].relation].pages++;
 	tiers->used++;
 	tiers->most = tiers->used > tiers->most ? tiers->used : tiers->most;
@@ -242,14 +242,32 @@ ws_tier_counts_add(WsTierCounts *sum, const WsTierCounts *counts)
 		((double *) sum)[i] += ((const double *) counts)[i];
 }
 
+/* A page of a sweep is written to the page caches behind, if it is dirty. */
+static void
+write_if_dirty(WsTwoTier *tiers, int b, uint16_t entry)
+{
+	uint32_t	page = entry == WS_NOWHERE ? NO_PAGE : tiers->page[entry];
+
+	if (page == NO_PAGE || !tiers->pages[page].dirty)
+		return;
+	for (int c = 0; c < WS_TIER_CACHES; c++)
+		ws_pagecache_write(tiers->cache[b][c], page);
+}
+
 void
 ws_twotier_access(WsTwoTier *tiers, const WsTierAccess *access, WsTierCounts *counts)
 {
 	uint32_t	page = access->missed == 0 ? NO_PAGE : enter(tiers, access);
 
-	for (int b = 0; b < WS_TIER_BUFFERS && page != NO_PAGE; b++)
+	if (access->new && page != NO_PAGE)
+		tiers->pages[page].dirty = true;
+	for (int b = 0; b < WS_TIER_BUFFERS; b++)
 	{
 		if (!(access->missed >> ws_tier_buffers[b] & 1))
+			continue;
+		if (access->evicted)
+			write_if_dirty(tiers, b, access->evicted[ws_tier_buffers[b]]);
+		if (page == NO_PAGE)
 			continue;
 		if (counts && !access->new)
 			counts->asked[b][access->group]++;
@@ -265,13 +283,16 @@ ws_twotier_access(WsTwoTier *tiers, const WsTierAccess *access, WsTierCounts *co
 }
 
 void
-ws_twotier_write(WsTwoTier *tiers, uint32_t entry)
+ws_twotier_seen(WsTwoTier *tiers, uint32_t entry, bool dirty)
 {
 	uint32_t	page = tiers->page[entry];
 
-	for (int b = 0; b < WS_TIER_BUFFERS && page != NO_PAGE; b++)
-		for (int c = 0; c < WS_TIER_CACHES; c++)
-			ws_pagecache_write(tiers->cache[b][c], page);
+	if (page == NO_PAGE)
+		return;
+	/* a checkpoint has written it */
+	for (int b = 0; b < WS_TIER_BUFFERS && !dirty; b++)
+		write_if_dirty(tiers, b, (uint16_t) entry);
+	tiers->pages[page].dirty = dirty;
 }
 
 /* A relation's pages as simulated, the ones that nobody used included. */
@@ -319,6 +340,12 @@ ws_twotier_survey(WsTwoTier *tiers, const WsSweep *sweep)
 			for (int c = 0; c < WS_TIER_CACHES; c++)
 				tiers->relations[i].cached[b][c] /=
 					(float) simulated_pages(tiers, &tiers->relations[i]);
+}
+
+int
+ws_twotier_entry(const WsTwoTier *tiers, uint32_t page)
+{
+	return tiers->pages[page].stratum == NO_STRATUM ? -1 : tiers->pages[page].entry;
 }
 
 void

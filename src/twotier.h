@@ -55,7 +55,8 @@ typedef struct WsTierAccess
 	uint32_t	stratum;
 	uint32_t	group;			/* of pages, for the error */
 	WsPageId	id;
-	uint32_t	missed;			/* of ws_sweep_access() */
+	uint32_t	missed;			/* of ws_sweep_access(), */
+	const uint16_t *evicted;	/* and the pages that went for it */
 	bool		run;			/* in a run of blocks */
 	bool		new;			/* made, not read */
 } WsTierAccess;
@@ -65,6 +66,7 @@ typedef struct WsTierPage
 	uint16_t	entry;			/* or the next page that is free */
 	uint8_t		stratum;
 	uint8_t		relation;
+	bool		dirty;			/* in shared buffers, when last seen there */
 } WsTierPage;
 
 typedef struct WsTierRelation
@@ -82,6 +84,7 @@ typedef struct WsTwoTier
 	uint32_t	most;			/* the most so far: the others never were, */
 	uint32_t	free;			/* and the first that is not */
 	uint32_t	block_bytes;
+	double		rates[WS_STRATA];	/* of all pages, from a stratum on */
 	double		rate;			/* simulated pages for each real one */
 	double		bytes;			/* what page caches are multiples of */
 	uint64_t	seed;
@@ -101,10 +104,13 @@ extern size_t ws_twotier_size(uint32_t entries);
 extern void ws_twotier_init(WsTwoTier *tiers, uint32_t entries, uint32_t block_bytes);
 
 /*
- * Strata from "shift" on are one page in 1/rate; page caches are multiples of
- * so many bytes.  Call it now and then, as the sample changes.
+ * Strata from "shift" on may be simulated.  Those from s on, s at least shift,
+ * have the share rates[s] of all pages, 0 to 1, as counted: by chance it is a
+ * few percent off from 2^-s, and the page caches would be too small or too
+ * large by as much.  These are multiples of so many bytes.  Call it now and
+ * then, as the sample changes.
  */
-extern void ws_twotier_resize(WsTwoTier *tiers, uint32_t shift, double rate, double bytes);
+extern void ws_twotier_resize(WsTwoTier *tiers, uint32_t shift, const double *rates, double bytes);
 
 /* Add counts to others. */
 extern void ws_tier_counts_add(WsTierCounts *sum, const WsTierCounts *counts);
@@ -112,14 +118,21 @@ extern void ws_tier_counts_add(WsTierCounts *sum, const WsTierCounts *counts);
 /* Use a page, and count, unless counts is NULL. */
 extern void ws_twotier_access(WsTwoTier *tiers, const WsTierAccess *access, WsTierCounts *counts);
 
-/* The server writes a page. */
-extern void ws_twotier_write(WsTwoTier *tiers, uint32_t page);
+/*
+ * The page is in shared buffers and dirty, or not: to be said of all now and
+ * then.  A page that was dirty when last seen is written when a sweep evicts
+ * it.
+ */
+extern void ws_twotier_seen(WsTwoTier *tiers, uint32_t page, bool dirty);
 
 /*
  * Find out how much of each relation is cached, from the blocks that it has,
  * and how much is cached twice: every half minute or so.
  */
 extern void ws_twotier_survey(WsTwoTier *tiers, const WsSweep *sweep);
+
+/* The entry in the sample table of page 0 to WS_TIER_PAGES - 1, or -1. */
+extern int	ws_twotier_entry(const WsTwoTier *tiers, uint32_t page);
 
 /* The entry's number may be another page's next time. */
 extern void ws_twotier_forget(WsTwoTier *tiers, uint32_t page);

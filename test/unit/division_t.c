@@ -49,7 +49,7 @@ test_table(void)
 {
 	WsAdviceTable advice;
 	WsTierCounts counts;
-	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 2 * GB, 0};
+	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 1, 2 * GB, 0};
 	WsTierTable table;
 	bool		ascending = true;
 
@@ -59,6 +59,20 @@ test_table(void)
 	is_within(table.lookups, 1000, 0, "all is by the second");
 	is_within(table.other, 2 * GB, 0, "what else takes memory is noted");
 	is_within(table.caches[WHOLE], 8 * GB, 0, "and so are the sizes of the page cache");
+	facts.share = 0.5;
+	ws_division_table(&facts, &table);
+	ok(fabs(table.waits[2][1] - 0.744) < 1e-12 && fabs(table.needed[2][1] - 0.744) < 1e-12 && fabs(table.ahead[2][1] - 0.744) < 1e-12,
+	   "if half of what was found is displaced, so many more wait and are read");
+	counts.needed[2][1] = counts.ahead[2][1] = 0;
+	memset(counts.waits[2][1], 0, sizeof(counts.waits[2][1]));
+	counts.needed[2][2] /= 2;
+	ws_division_table(&facts, &table);
+	ok(table.waits[2][1] == 0.5 && table.needed[2][1] == 0.5 && table.ahead[2][1] == 0, "if all was found, half of it");
+	ok(fabs(table.needed[2][2] - (0.239 + 0.761 / 2)) < 1e-12 && table.waits[2][2] == 1,
+	   "and not more than all wait");
+	make(&advice, &counts);
+	facts.share = 1;
+	ws_division_table(&facts, &table);
 	is_within(table.buffers[2], GB, 0, "and those of shared buffers");
 	is_within(table.waits[2][1], 0.488, 1e-12, "of the reads so many wait");
 	is_within(table.needed[2][1], 0.488, 1e-12, "for so many blocks");
@@ -96,7 +110,7 @@ test_error(void)
 {
 	WsAdviceTable advice;
 	WsTierCounts counts;
-	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 2 * GB, 0};
+	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 1, 2 * GB, 0};
 	WsTierTable table;
 	WsPair		pair;
 	double		sampling;
@@ -157,12 +171,52 @@ test_error(void)
 	ok(isnan(ws_division_difference(&pair, 30)), "of few reads it says nothing");
 }
 
+/* What a page cache has that acts as one up to 15 % off is within the error. */
+static void
+test_steep(void)
+{
+	WsAdviceTable advice;
+	WsTierCounts counts;
+	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 1, 2 * GB, 0};
+	WsTierTable table;
+	WsPair		pair;
+	WsPair		real;
+	bool		within = true;
+	bool		outside = false;
+
+	make(&advice, &counts);
+	ws_division_table(&facts, &table);
+	(void) ws_division_predict(&table, GB, 8 * GB, &pair);
+	is_within(pair.steep, 0.01 * WS_DIVISION_EFFECTIVE / log(8 / 6.0), 1e-12,
+			  "it is what the steeper side changes");
+	ok(pair.error == table.error[3][WHOLE] && ws_division_error(&pair) == hypot(pair.error, pair.steep),
+	   "it is not in the error that decides, but in the one that is shown");
+
+	/* a loop over 8 GB: nothing is found before it fits */
+	for (int b = 0; b < table.nbuffers; b++)
+		for (int c = 0; c < WS_TIER_CACHES; c++)
+			table.waits[b][c] = c < WHOLE ? 1 : 0;
+	for (double cache = GB; cache < 30 * GB; cache *= 1.03)
+		for (double off = -0.99; off < 1; off += 0.33)
+		{
+			(void) ws_division_predict(&table, GB, cache, &pair);
+			(void) ws_division_predict(&table, GB, cache * exp(off * WS_DIVISION_EFFECTIVE), &real);
+			within = within && fabs(real.cache_hit_ratio - pair.cache_hit_ratio) <= ws_division_error(&pair);
+			outside = outside || fabs(real.cache_hit_ratio - pair.cache_hit_ratio) > 5 * pair.error;
+		}
+	ok(within && outside, "a page cache that acts as another size is within the one, far outside the other");
+	(void) ws_division_predict(&table, GB, 12 * GB, &pair);
+	is_within(ws_division_error(&pair), pair.error, 0, "where nothing depends on the size both are the same");
+	pair.error = pair.steep = 0.9;
+	is_within(ws_division_error(&pair), 1, 0, "and it is at most 1");
+}
+
 static void
 test_predict(void)
 {
 	WsAdviceTable advice;
 	WsTierCounts counts;
-	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 2 * GB, 0};
+	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 1, 2 * GB, 0};
 	WsTierTable table;
 	WsPair		pair;
 	WsPair		other;
@@ -181,6 +235,12 @@ test_predict(void)
 	ws_division_table(&facts, &table);
 	(void) ws_division_predict(&table, GB, 8 * GB, &pair);
 	is_within(pair.distinct, 7 * GB, 0, "less what they have twice");
+	facts.share = 0.5;
+	ws_division_table(&facts, &table);
+	(void) ws_division_predict(&table, GB, 8 * GB, &pair);
+	is_within(pair.distinct, 4 * GB, 0, "and what others have");
+	facts.share = 1;
+	ws_division_table(&facts, &table);
 	(void) ws_division_predict(&table, GB, -GB, &pair);
 	is_within(pair.distinct, GB, 0, "and that is shared buffers without a page cache");
 	(void) ws_division_predict(&table, 2 * GB, 8 * GB, &pair);
@@ -280,9 +340,10 @@ test_best(void)
 int
 main(void)
 {
-	plan(54);
+	plan(63);
 	test_table();
 	test_error();
+	test_steep();
 	test_predict();
 	test_best();
 	return done();

@@ -168,6 +168,10 @@ test_waits(void)
 	is_within(ws_hit_curve_waits(&curve, small), 0.5 * 4 / 10, 1e-9, "they are the waits of each lookup");
 	is_within(ws_hit_curve_waits(&curve, large), 0.25 * 2 / 10, 1e-9, "with what is left of the memory for the page cache");
 	ok(isnan(ws_hit_curve_waits(&curve, large + WS_HIT_CURVE_PER_OCTAVE)), "not known beyond the sizes that are simulated");
+	tiers.waits[1][5] = 1;
+	for (int i = 0; i < 50; i++)
+		ws_hit_curve_add(&curve, &table, &machine, 10);
+	is_within(ws_hit_curve_waits(&curve, large), 0.25 * 2 / 10, 1e-9, "also just behind a step of the hit ratio");
 	tiers.error[1][6] = 1;		/* three quarters of 4 GB */
 	for (int i = 0; i < 20; i++)
 		ws_hit_curve_add(&curve, &table, &machine, 10);
@@ -177,7 +181,7 @@ test_waits(void)
 int
 main(void)
 {
-	plan(22);
+	plan(23);
 	test_waits();
 	test_sizes();
 	test_sums();

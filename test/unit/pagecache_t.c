@@ -358,13 +358,13 @@ static void
 test_sampled(void)
 {
 	double		part;
-	double		all = sampled_hits(20000, 6000, 1, 1, &part);
+	double		all = sampled_hits(15000, 4500, 1, 1, &part);
 	double		sum = 0;
 	double		squares = 0;
 
 	for (uint64_t seed = 11; seed < 27; seed++)
 	{
-		double		off = sampled_hits(20000, 6000, 0.1, seed, &part) - all;
+		double		off = sampled_hits(15000, 4500, 0.1, seed, &part) - all;
 
 		sum += off;
 		squares += off * off;

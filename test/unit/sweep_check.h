@@ -5,6 +5,8 @@
 #ifndef SWEEP_CHECK_H
 #define SWEEP_CHECK_H
 
+#include <string.h>
+
 #include "sweep.h"
 
 /*
@@ -25,19 +27,28 @@ sweep_check(const WsSweep *sweep)
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 	{
 		const WsSweepCache *cache = &sweep->caches[i];
+		static uint8_t found[UINT16_MAX + 1];
 		uint32_t	held = 0;
 		uint32_t	gaps = 0;
 
 		if (cache->filled > cache->buffers || cache->buffers > sweep->npages ||
 			cache->hand >= (cache->filled ? cache->filled : 1))
 			return "a cache or its hand is out of range";
+		memset(found, 0, sizeof(found));
 		for (uint32_t b = 0; b < cache->filled; b++)
-			gaps += sweep->pages[cache->page[b]].at[i] != b;
-		for (const WsSweepPage *page = sweep->pages; page < sweep->pages + sweep->npages; page++)
 		{
-			held += page->at[i] != WS_NOWHERE;
-			if (page->at[i] != WS_NOWHERE && page->usage[i] > WS_USAGE_MAX)
+			gaps += !ws_sweep_holds_at(sweep, cache->page[b], i);
+			found[cache->page[b]]++;
+		}
+		for (uint32_t page = 0; page < sweep->npages; page++)
+		{
+			if (!ws_sweep_holds_at(sweep, page, i))
+				continue;
+			held++;
+			if (sweep->pages[page].usage[i] > WS_USAGE_MAX)
 				return "a usage count is out of range";
+			if (found[page] != 1)
+				return "a page is not in one buffer";
 		}
 		if (gaps != cache->gaps || held != cache->filled - gaps)
 			return "pages and filled buffers do not add up";

@@ -58,7 +58,7 @@ use(WsSweep *sweep, uint32_t page)
 static uint32_t
 scan(WsSweep *sweep, uint32_t page, uint32_t ringed)
 {
-	WsAccess	access = {page, ringed, WS_RING_READ, 1, 1, page};
+	WsAccess	access = {page, ringed, WS_RING_READ, 1, 1, page, 0};
 	uint32_t	cold;
 
 	return ws_sweep_access(sweep, &access, &cold);
@@ -124,6 +124,7 @@ typedef struct Model
 	double		wanted[ALL];	/* buffers, were there enough pages */
 	double		ring[WS_NRINGS][ALL];
 	ModelScan	scans[SCANS];
+	uint32_t	gone[ALL];		/* for the last access, or NO_PAGE */
 } Model;
 
 static void
@@ -221,13 +222,15 @@ model_access(Model *m, const WsAccess *a)
 		Clock	   *c = m->caches[i];
 		Ring	   *ring = a->ringed >> i & 1 ? &s->rings[i] : NULL;
 
+		if (a->absent >> i & 1)
+			continue;
 		if (ring && c->where[a->page] == NO_PAGE)
 		{
 			ring->size = (uint32_t) rint(fmin(fmax(fmin(m->ring[a->ring][i], c->buffers / 8.0), 1), 320));
 			if (ring->turn >= ring->size)
 				ring->turn = 0;
 		}
-		missed |= (uint32_t) !clock_access(c, a->page, ring, NULL) << i;
+		missed |= (uint32_t) !clock_access(c, a->page, ring, &m->gone[i]) << i;
 	}
 	return missed;
 }
@@ -249,18 +252,22 @@ test_model(void)
 		uint32_t	forget;
 		uint32_t	resize;
 		uint32_t	seed;
+		uint32_t	absent;
+		uint32_t	empty;
 	}			table[] = {
-		{"uniform", 3000, 700, 40000, 0, 0, 1, 0, 0, 0, 0},
-		{"Zipf", 3000, 300, 40000, 0.9, 0, 1, 0, 0, 0, 0},
-		{"as many pages as there can be", 32768, 4000, 40000, 0.5, 0, 1, 0, 0, 0, 0},
-		{"caches of few buffers", 50, 3, 20000, 0.9, 1000, 2, 100, 50, 0, 0},
-		{"two scans", 4000, 320, 40000, 0.9, 5000, 2, 10, 0, 0, 0},
-		{"as many scans as rings", 4000, 500, 40000, 0.9, 9000, 32, 10, 0, 0, 0},
-		{"more scans than rings", 4000, 900, 40000, 0.9, 9000, 36, 100, 0, 0, 0},
-		{"pages are forgotten", 1000, 200, 20000, 0.5, 1000, 3, 10, 500, 0, 0},
-		{"sizes change", 1000, 200, 20000, 0.5, 3000, 3, 10, 0, 50, 0},
-		{"seeded", 1000, 200, 20000, 0.5, 100, 1, 10, 50, 10, 50},
-		{"everything", 2000, 500, 40000, 0.7, 5000, 34, 50, 100, 20, 20},
+		{"uniform", 3000, 700, 40000, 0, 0, 1, 0, 0, 0, 0, 0, 0},
+		{"Zipf", 3000, 300, 40000, 0.9, 0, 1, 0, 0, 0, 0, 0, 0},
+		{"as many pages as there can be", 32768, 4000, 40000, 0.5, 0, 1, 0, 0, 0, 0, 0, 0},
+		{"caches of few buffers", 50, 3, 20000, 0.9, 1000, 2, 100, 50, 0, 0, 0, 0},
+		{"two scans", 4000, 320, 40000, 0.9, 5000, 2, 10, 0, 0, 0, 0, 0},
+		{"as many scans as rings", 4000, 500, 40000, 0.9, 9000, 32, 10, 0, 0, 0, 0, 0},
+		{"more scans than rings", 4000, 900, 40000, 0.9, 9000, 36, 100, 0, 0, 0, 0, 0},
+		{"pages are forgotten", 1000, 200, 20000, 0.5, 1000, 3, 10, 500, 0, 0, 0, 0},
+		{"sizes change", 1000, 200, 20000, 0.5, 3000, 3, 10, 0, 50, 0, 0, 0},
+		{"seeded", 1000, 200, 20000, 0.5, 100, 1, 10, 50, 10, 50, 0, 0},
+		{"some see less than others", 2000, 500, 40000, 0.7, 3000, 5, 50, 0, 0, 0, 5000, 0},
+		{"emptied", 1000, 200, 20000, 0.5, 1000, 3, 10, 100, 20, 20, 0, 50},
+		{"everything", 2000, 500, 40000, 0.7, 5000, 34, 50, 100, 20, 20, 3000, 20},
 	};
 
 	for (size_t t = 0; t < sizeof(table) / sizeof(table[0]); t++)
@@ -288,7 +295,7 @@ test_model(void)
 		for (long k = 0; k < table[t].length; k++)
 		{
 			uint32_t	s = random_below(&seed, table[t].scans);
-			WsAccess	a = {zipf_draw(zipf, &seed), 0, WS_RING_READ, s, 1, 0};
+			WsAccess	a = {zipf_draw(zipf, &seed), 0, WS_RING_READ, s, 1, 0, 0};
 			uint32_t	missed;
 			uint32_t	cold;
 			uint32_t	empty = 0;
@@ -305,12 +312,17 @@ test_model(void)
 				a.process = s / 6 * 64;
 				a.relation = s / 3 % 2;
 			}
+			if (random_below(&seed, 10000) < table[t].absent)
+				a.absent = page_hash(t, random_below(&seed, 1000)) & WS_SWEEP_ALL;
 			for (int i = 0; i < ALL; i++)
 				if (m->caches[i]->filled < m->wanted[i] * 15 / 16)
 					empty |= WS_SWEEP_BIT(i);
 			missed = ws_sweep_access(sweep, &a, &cold);
 			wrong += missed != model_access(m, &a) || cold != (missed & empty & ~a.ringed);
 			hits += missed == 0;
+			for (int i = 0; i < ALL; i++)
+				wrong += missed >> i & 1 &&
+					(sweep->evicted[i] == WS_NOWHERE ? NO_PAGE : sweep->evicted[i]) != m->gone[i];
 
 			if (random_below(&seed, 10000) < table[t].forget)
 				for (uint32_t times = 1 + random_below(&seed, 3); times > 0; times--)
@@ -322,6 +334,15 @@ test_model(void)
 						if (m->caches[i]->where[page] != NO_PAGE)
 							clock_remove(m->caches[i], page);
 				}
+			if (random_below(&seed, 10000) < table[t].empty)
+			{
+				int			size = (int) random_below(&seed, ALL);
+				Clock	   *c = m->caches[size];
+
+				ws_sweep_empty(sweep, size);
+				while (c->filled > 0)
+					clock_remove(c, c->page[c->filled - 1]);
+			}
 			if (random_below(&seed, 10000) < table[t].seed)
 			{
 				uint32_t	pages[300];
@@ -603,7 +624,7 @@ test_sampled(uint32_t shift, bool with_scan, const char *name)
 	{
 		bool		scanning = with_scan && n % 4 == 0;
 		uint32_t	page = scanning ? PAGES + block++ % TABLE : zipf_draw(zipf, &seed);
-		WsAccess	a = {number[page], scanning ? ringed : 0, WS_RING_READ, 1, 1, page};
+		WsAccess	a = {number[page], scanning ? ringed : 0, WS_RING_READ, 1, 1, page, 0};
 
 		for (int t = 0; t < TESTED; t++)
 			if (!clock_access(clocks[t], page, a.ringed >> tested[t] & 1 ? &rings[t] : NULL, NULL) && n >= WARM)
@@ -650,7 +671,7 @@ test_sampled(uint32_t shift, bool with_scan, const char *name)
 int
 main(void)
 {
-	plan(45);
+	plan(47);
 	test_sizes();
 	test_model();
 	test_usage();

@@ -16,13 +16,24 @@
 #define WHOLE	7				/* all of them, */
 #define DOUBLE	9				/* and twice as many */
 
+/* Strata from "shift" on are the share "rate", and each further one halves it. */
+static void
+resize(WsTwoTier *tiers, uint32_t shift, double rate, double bytes)
+{
+	double		rates[WS_STRATA] = {0};
+
+	for (uint32_t s = shift; s < WS_STRATA; s++)
+		rates[s] = ldexp(rate, (int) shift - (int) s);
+	ws_twotier_resize(tiers, shift, rates, bytes);
+}
+
 static WsTwoTier *
 new_tiers(uint32_t entries, double rate, double pages)
 {
 	WsTwoTier  *tiers = aligned_memory(ws_twotier_size(entries));
 
 	ws_twotier_init(tiers, entries, BLOCK);
-	ws_twotier_resize(tiers, 0, rate, pages * BLOCK);
+	resize(tiers, 0, rate, pages * BLOCK);
 	return tiers;
 }
 
@@ -133,6 +144,12 @@ test_pairs(void)
 	free(tiers);
 }
 
+static uint32_t
+stratum_of(uint32_t page)
+{
+	return (uint32_t) __builtin_ctz(page_hash(7, page) | 1U << 20);
+}
+
 /* Of a large set some are simulated, and that is as if all were. */
 static void
 test_sampled(void)
@@ -146,17 +163,22 @@ test_sampled(void)
 	static WsTierCounts counts;
 	Zipf	   *zipf = zipf_new(PAGES, 0.5);
 	uint64_t	seed = 5;
+	double		rates[WS_STRATA] = {0};
 	double		uses = 0;
 	double		hits = 0;
 	double		ratio;
 
+	for (uint32_t page = 0; page < PAGES; page++)
+		for (uint32_t s = 0; s <= stratum_of(page); s++)
+			rates[s] += 1.0 / PAGES;
+	ws_twotier_resize(tiers, 0, rates, 8000.0 * BLOCK);
 	ws_pagecache_init(one, PAGES);
 	ws_pagecache_resize(one, 8000, 0);
 	for (int i = 0; i < 40 * PAGES; i++)
 	{
 		uint32_t	page = zipf_draw(zipf, &seed);
 		WsTierAccess access = {
-			.page = page, .stratum = (uint32_t) __builtin_ctz(page_hash(7, page) | 1U << 20),
+			.page = page, .stratum = stratum_of(page),
 			.id = {1, 2, 3, 0, page}, .missed = ALL
 		};
 		bool		hit = ws_pagecache_use(one, page);
@@ -165,26 +187,23 @@ test_sampled(void)
 		uses += i > 20 * PAGES;
 		hits += i > 20 * PAGES && hit;
 		if (i % PAGES == 0)
-			ws_twotier_resize(tiers, 0, 1, 8000.0 * BLOCK);
+			ws_twotier_resize(tiers, 0, rates, 8000.0 * BLOCK);
 	}
 	ratio = 1 - all(counts.waits[2][WHOLE]) / all(counts.asked[2]);
 	is_int(tiers->shift, 3, "of 16,000 pages an eighth fits");
-	is_within(tiers->rate, 0.125, 1e-12, "and stands for all");
-	is_within(tiers->cache[0][WHOLE]->capacity, 1000, 0, "with smaller caches");
-	/*
-	 * 2,000 sampled pages, each a hit with a chance of p: sqrt(p (1 - p) / 2000) is
-	 * 0.011, and their number is off by 1 / sqrt(2000) = 2.2 %, times the slope
-	 */
-	is_within(ratio, hits / uses, 5 * 0.017, "the hit ratio is that of all");
+	ok(tiers->rate != 0.125 && tiers->rate == rates[3], "and stands for all as counted, not as expected");
+	is_within(tiers->cache[0][WHOLE]->capacity, rint(8000 * rates[3]), 0, "with smaller caches");
+	/* 2,000 sampled pages, each a hit with a chance of p: sqrt(p (1 - p) / 2000) */
+	is_within(ratio, hits / uses, 5 * 0.011, "the hit ratio is that of all");
 	diag("hit ratio %.4f, of all %.4f", ratio, hits / uses);
 
 	for (uint32_t page = 0; page < PAGES; page++)
 		if (page % 8 != 0)
 			ws_twotier_forget(tiers, page);
 	ok(tiers->used < WS_TIER_PAGES / 4, "most pages go");
-	ws_twotier_resize(tiers, 0, 1, 8000.0 * BLOCK);
+	resize(tiers, 0, 1, 8000.0 * BLOCK);
 	is_int(tiers->shift, 2, "and more are simulated");
-	ws_twotier_resize(tiers, 5, 1 / 32.0, 8000.0 * BLOCK);
+	resize(tiers, 5, 1 / 32.0, 8000.0 * BLOCK);
 	is_int(tiers->shift, 5, "but not those that the sweeps do not see");
 	is_within(tiers->rate, 1 / 32.0, 1e-12, "and these stand for themselves");
 	zipf_free(zipf);
@@ -222,7 +241,8 @@ test_counts(void)
 	   "counts can be added");
 	memset(&counts, 0, sizeof(counts));
 
-	ws_twotier_write(tiers, 500);
+	ws_twotier_seen(tiers, 500, true);
+	ws_twotier_seen(tiers, 500, false);
 	ok(!ws_pagecache_holds(tiers->cache[0][WHOLE], 1), "what is not simulated is not written");
 	for (uint32_t page = 100; page < 600; page++)
 		look(tiers, page, 4, 1U << ws_tier_buffers[0], NULL);
@@ -238,11 +258,65 @@ test_counts(void)
 
 	tiers = new_tiers(1000, 1, 400);
 	look(tiers, 1, 3, 1U << ws_tier_buffers[1], NULL);
-	ws_twotier_write(tiers, 1);
+	ws_twotier_seen(tiers, 1, true);
+	ok(ws_twotier_entry(tiers, tiers->page[1]) == 1 && ws_twotier_entry(tiers, tiers->page[1] + 1) == -1,
+	   "a page that is simulated has an entry, and another one has none");
+	ok(!ws_pagecache_holds(tiers->cache[0][WHOLE], tiers->page[1]), "a page that becomes dirty is not written");
+	ws_twotier_seen(tiers, 1, false);
 	memset(&counts, 0, sizeof(counts));
 	look(tiers, 1, 3, ALL, &counts);
 	ok(all(counts.waits[0][0]) == 0 && all(counts.waits[WS_TIER_BUFFERS - 1][WHOLE]) == 0,
-	   "a page that is written is in all caches");
+	   "a page that is dirty no more is in all caches");
+	free(tiers);
+}
+
+static bool
+holds(const WsTwoTier *tiers, int b, int c, uint32_t entry)
+{
+	return ws_pagecache_holds(tiers->cache[b][c], tiers->page[entry]);
+}
+
+/* What a sweep evicts is written, if it is dirty, to the caches behind this sweep. */
+static void
+test_written(void)
+{
+	WsTwoTier  *tiers = new_tiers(1000, 1, 400);
+	uint16_t	evicted[WS_SWEEP_SIZES];
+	WsTierAccess access = {.page = 900, .id = {1, 2, 3, 0, 900}, .evicted = evicted};
+
+	for (int i = 0; i < WS_SWEEP_SIZES; i++)
+		evicted[i] = WS_NOWHERE;
+	for (uint32_t page = 1; page <= 3; page++)
+		look(tiers, page, 3, 1U << ws_tier_buffers[1], NULL);
+	ws_twotier_seen(tiers, 1, true);
+	ws_twotier_seen(tiers, 2, false);
+	evicted[ws_tier_buffers[0]] = 1;
+	evicted[ws_tier_buffers[2]] = 2;
+	ws_twotier_access(tiers, &access, NULL);
+	ok(!holds(tiers, 0, WHOLE, 1), "a sweep that misses nothing evicts nothing");
+	access.missed = 1U << ws_tier_buffers[0] | 1U << ws_tier_buffers[2] | 1U << ws_tier_buffers[3];
+	ws_twotier_access(tiers, &access, NULL);
+	ok(holds(tiers, 0, 0, 1) && holds(tiers, 0, WHOLE, 1),
+	   "a dirty page that is evicted is written");
+	ok(!holds(tiers, 2, WHOLE, 1) && !holds(tiers, 3, WHOLE, 1),
+	   "not where it is not");
+	ok(!holds(tiers, 2, WHOLE, 2), "one that is not dirty is not");
+
+	/* one that is made is dirty, and one that is not simulated evicts, too */
+	access.page = 3;
+	access.id.block = 3;
+	access.new = true;
+	access.missed = 1U << ws_tier_buffers[0];
+	evicted[ws_tier_buffers[0]] = WS_NOWHERE;
+	ws_twotier_access(tiers, &access, NULL);
+	access.page = 901;
+	access.new = false;
+	tiers->shift = 1;
+	access.missed = 1U << ws_tier_buffers[4];
+	evicted[ws_tier_buffers[4]] = 3;
+	ws_twotier_access(tiers, &access, NULL);
+	ok(holds(tiers, 4, WHOLE, 3), "a new page is dirty");
+	is_int(tiers->page[901], UINT16_MAX, "and what evicts it need not be simulated");
 	free(tiers);
 }
 
@@ -361,7 +435,8 @@ test_relations(void)
 int
 main(void)
 {
-	plan(43);
+	plan(51);
+	test_written();
 	test_twice();
 	test_sizes();
 	test_pairs();

@@ -17,6 +17,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * The relative errors, times sqrt(m), that theory gives for large sets:
@@ -265,6 +266,57 @@ ws_curve_estimate(const WsSketch *const *sketches, int nsketches,
 	ws_curve_take(workspace, sketches, nsketches, now, ages[n - 1]);
 	for (int i = 0; i < n; i++)
 		out[i] = ws_curve_window(workspace, ages[i]);
+}
+
+/*
+ * A server in short: uses of random pages, so many a tick for so many ticks,
+ * recorded as lookup.c does it.  last[page] becomes the number of the tick of its
+ * last use, from 1, or 0.  Returns how many uses found a mark.  Levels may be coarse,
+ * or not.
+ */
+static inline long
+use_at_random(WsSketch *sk, long uses, uint32_t ticks, bool coarse, uint32_t *last, uint32_t pages,
+			  uint64_t *seed)
+{
+	uint32_t	salt = random32(seed);
+	uint32_t	start = sk->tick;
+	long		marked = 0;
+
+	memset(last, 0, pages * sizeof(uint32_t));
+	for (uint32_t i = 0; i < ticks; i++)
+	{
+		if (!coarse)
+			ws_store(&sk->coarse, 0);
+		ws_sketch_advance(sk, start + i);
+		for (long u = 0; u < uses; u++)
+		{
+			uint32_t	page = random_below(seed, pages);
+			uint32_t	hash = (uint32_t) mix64((uint64_t) salt << 32 | page);
+			uint32_t	cell = ws_sketch_cell(sk, hash);
+
+			last[page] = i + 1;
+			if (ws_marked(ws_sketch_marks(sk), cell))
+			{
+				marked++;
+				continue;
+			}
+			ws_sketch_touch(sk, hash);
+			ws_mark(ws_sketch_marks(sk), cell);
+		}
+	}
+	return marked;
+}
+
+/* counts[i]: pages last used in the last i + 1 of the ticks */
+static inline void
+count_used(const uint32_t *last, uint32_t pages, uint32_t ticks, long *counts)
+{
+	memset(counts, 0, ticks * sizeof(long));
+	for (uint32_t p = 0; p < pages; p++)
+		if (last[p] > 0)
+			counts[ticks - last[p]]++;
+	for (uint32_t i = 1; i < ticks; i++)
+		counts[i] += counts[i - 1];
 }
 
 #endif							/* YARDSTICK_H */
