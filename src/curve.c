@@ -21,10 +21,18 @@
 #define FINE_BITS 6
 #define FINE_STEPS 1728
 
+#define LINE_CELLS 16			/* of the processor's cache */
+
+/* Ages from which a period is short enough to be interpolated */
+#define LONG_AGO 128
+
 struct WsCurve
 {
 	uint32_t	log2m;
 	uint32_t	levels;
+	uint32_t	coarse;			/* so many of the low levels are coarse */
+	uint32_t	elapsed;		/* ticks of the present period before now */
+	uint32_t	known;			/* so many ages are known, from 0 */
 	uint32_t	solved;			/* steps of the grid that have been solved */
 	WsEstimate	before[GRID_STEPS]; /* sum of all steps before this one */
 
@@ -62,9 +70,23 @@ grid_begin(uint32_t step)
 }
 
 /*
+ * Does a cell of this line count?  Plain loads, which a compiler can do many at
+ * a time; a cell that is written meanwhile was used after now.
+ */
+static inline bool
+line_counts(const uint32_t *line, uint32_t first)
+{
+	uint32_t	young = 0;
+
+	for (int i = 0; i < LINE_CELLS; i++)
+		young |= line[i] >= first;
+	return young != 0;
+}
+
+/*
  * Pack the ages of a level's cells that count, and return how many.  A cell
- * younger than now was touched during the pass: it is of age 0.  No branch:
- * no processor can predict which cells count.
+ * younger than now was touched during the pass: it is of age 0.  Within a line
+ * no branch: no processor can predict which cells count.
  */
 static inline uint32_t
 pack_ages(const uint32_t *row, const uint32_t *other, uint32_t m,
@@ -72,32 +94,45 @@ pack_ages(const uint32_t *row, const uint32_t *other, uint32_t m,
 {
 	uint32_t	n = 0;
 
-	for (uint32_t i = 0; i < m; i++)
+	for (uint32_t line = 0; line < m; line += LINE_CELLS)
 	{
-		uint32_t	tick = ws_load(&row[i]);
-
-		if (other)
+		if (!line_counts(row + line, first) && (!other || !line_counts(other + line, first)))
+			continue;
+		for (uint32_t i = line; i < line + LINE_CELLS; i++)
 		{
-			uint32_t	t2 = ws_load(&other[i]);
+			uint32_t	tick = ws_load(&row[i]);
 
-			tick = t2 > tick ? t2 : tick;
+			if (other)
+			{
+				uint32_t	t2 = ws_load(&other[i]);
+
+				tick = t2 > tick ? t2 : tick;
+			}
+			ages[n] = tick > now ? 0 : now - tick;
+			n += tick >= first;
 		}
-		ages[n] = tick > now ? 0 : now - tick;
-		n += tick >= first;
 	}
 	return n;
 }
 
-/* Group n ages by fine step.  begin has been zeroed. */
-static void
-sort_ages(const uint32_t *ages, uint32_t n, uint32_t *begin, uint32_t *sorted)
+/* So many ages are in order.  Age 0 always is: cells may be used after now. */
+static inline uint32_t
+ages_sorted(const WsCurve *curve)
 {
+	return curve->known > 0 ? curve->known : 1;
+}
+
+/* Group n ages by fine step, of which there are so many. */
+static void
+sort_ages(const uint32_t *ages, uint32_t n, uint32_t *begin, uint32_t steps, uint32_t *sorted)
+{
+	memset(begin, 0, (steps + 2) * sizeof(*begin));
 	if (n == 0)
 		return;
 	/* two places further on: each step's own place advances while it fills */
 	for (uint32_t i = 0; i < n; i++)
 		begin[step_of(ages[i], FINE_BITS) + 2]++;
-	for (uint32_t f = 2; f < FINE_STEPS + 2; f++)
+	for (uint32_t f = 2; f < steps + 2; f++)
 		begin[f] += begin[f - 1];
 	for (uint32_t i = 0; i < n; i++)
 		sorted[begin[step_of(ages[i], FINE_BITS) + 1]++] = ages[i];
@@ -111,16 +146,31 @@ ws_curve_take(WsCurve *curve, const WsSketch *const *sketches, int nsketches,
 	uint32_t	m = ws_sketch_m(sk);
 	uint32_t	first = ws_load(&sk->floor);
 	uint32_t   *packed = curve->ages + ((size_t) sk->levels << sk->log2m);
+	uint32_t	steps;
 
 	if (nsketches > 1 && ws_load(&sketches[1]->floor) > first)
 		first = ws_load(&sketches[1]->floor);
-	if (first < now && now - first > oldest)
-		first = now - oldest;
-
 	memset(curve, 0, offsetof(WsCurve, before[1]));
 	curve->log2m = sk->log2m;
 	curve->levels = sk->levels;
-	memset(curve->begin, 0, sk->levels * sizeof(curve->begin[0]));
+	curve->elapsed = now % WS_PERIOD;
+	for (int i = 0; i < nsketches; i++)
+	{
+		uint32_t	coarse = ws_load(&sketches[i]->coarse);
+
+		curve->coarse = coarse > curve->coarse ? coarse : curve->coarse;
+	}
+
+	/* a window that ends within a period needs all of it */
+	if (oldest > WS_TICK_LAST)
+		oldest = WS_TICK_LAST;
+	if (curve->coarse > 0)
+		oldest += WS_PERIOD;
+	if (first < now && now - first > oldest)
+		first = now - oldest;
+	curve->known = first <= now ? now - first + 1 : 0;
+	steps = step_of(ages_sorted(curve), FINE_BITS) + 1;
+
 	for (uint32_t k = 0; k < sk->levels; k++)
 	{
 		size_t		row = (size_t) k << sk->log2m;
@@ -131,7 +181,7 @@ ws_curve_take(WsCurve *curve, const WsSketch *const *sketches, int nsketches,
 			n = pack_ages(sk->cells + row, sketches[1]->cells + row, m, now, first, packed);
 		else
 			n = pack_ages(sk->cells + row, NULL, m, now, first, packed);
-		sort_ages(packed, n, curve->begin[k], curve->ages + row);
+		sort_ages(packed, n, curve->begin[k], steps, curve->ages + row);
 	}
 }
 
@@ -226,44 +276,112 @@ solve_step(const uint32_t *s, const uint32_t *z, int K, double m)
 	return inc;
 }
 
-/* The estimate at an age within this step of the grid. */
-static WsEstimate
-solve_up_to(const WsCurve *curve, uint32_t step, uint32_t age)
+/* Cells of a level that are on, looking back so many ages, from 0. */
+static uint32_t
+cells_on(const WsCurve *curve, uint32_t level, uint32_t nages)
 {
-	uint32_t	m = UINT32_C(1) << curve->log2m;
-	uint32_t	first = step_of(grid_begin(step), FINE_BITS);
-	uint32_t	last = step_of(age, FINE_BITS);
-	uint32_t	s[WS_LEVELS_MAX];
-	uint32_t	z[WS_LEVELS_MAX];
-	WsEstimate	before = curve->before[step];
+	const uint32_t *ages = curve->ages + ((size_t) level << curve->log2m);
+	uint32_t	fine;
+	uint32_t	on;
+
+	if (nages > ages_sorted(curve))
+		nages = ages_sorted(curve);
+	fine = step_of(nages, FINE_BITS);
+	on = curve->begin[level][fine];
+
+	/* are some of this fine step older? */
+	if (nages > 0 && step_of(nages - 1, FINE_BITS) == fine)
+		for (uint32_t i = on; i < curve->begin[level][fine + 1]; i++)
+			on += ages[i] < nages;
+	return on;
+}
+
+/*
+ * The sum, and what ages first to end - 1 add to it by the levels from this one
+ * on.
+ */
+static WsEstimate
+add_ages(const WsCurve *curve, WsEstimate sum, uint32_t first, uint32_t end, uint32_t level)
+{
+	uint32_t	s[WS_LEVELS_MAX] = {0};
+	uint32_t	z[WS_LEVELS_MAX] = {0};
 	WsEstimate	inc;
 
-	for (uint32_t k = 0; k < curve->levels; k++)
+	if (first >= end)
+		return sum;
+	for (uint32_t k = level; k < curve->levels; k++)
 	{
-		const uint32_t *ages = curve->ages + ((size_t) k << curve->log2m);
-		const uint32_t *begin = curve->begin[k];
-		uint32_t	on = begin[last];
+		uint32_t	on = cells_on(curve, k, end);
 
-		for (uint32_t i = begin[last]; i < begin[last + 1]; i++)
-			on += ages[i] <= age;
-		s[k] = on - begin[first];
-		z[k] = m - on;
+		s[k] = on - cells_on(curve, k, first);
+		z[k] = (UINT32_C(1) << curve->log2m) - on;
 	}
-	inc = solve_step(s, z, (int) curve->levels, m);
-	inc.pages += before.pages;
-	inc.variance += before.variance;
-	inc.saturated |= before.saturated;
-	return inc;
+	inc = solve_step(s, z, (int) curve->levels, UINT32_C(1) << curve->log2m);
+	sum.pages += inc.pages;
+	sum.variance += inc.variance;
+	sum.saturated |= inc.saturated;
+	return sum;
+}
+
+/*
+ * The last age, at most this one and counted from 1, with which a period
+ * begins, looking back past all of it; 0 if there is none.
+ */
+static uint32_t
+period_end(const WsCurve *curve, uint32_t nages)
+{
+	uint32_t	present = curve->elapsed + 1;
+
+	if (curve->coarse == 0)
+		return nages;
+	return nages < present ? 0 : nages - (nages - present) % WS_PERIOD;
 }
 
 WsEstimate
 ws_curve_window(WsCurve *curve, uint32_t age)
 {
-	uint32_t	step = step_of(age, GRID_BITS);
+	/* no cell is as old as the last ages */
+	uint32_t	nages = (age < WS_TICK_LAST ? age : WS_TICK_LAST) + 1;
+	uint32_t	step = step_of(nages - 1, GRID_BITS);
+	uint32_t	first;
+	uint32_t	end;
+	uint32_t	next;
+	WsEstimate	low;
+	WsEstimate	high;
 
 	for (uint32_t g = curve->solved; g < step; g = ++curve->solved)
-		curve->before[g + 1] = solve_up_to(curve, g, grid_begin(g + 1) - 1);
-	return solve_up_to(curve, step, age);
+		curve->before[g + 1] = add_ages(curve, curve->before[g],
+										period_end(curve, grid_begin(g)),
+										period_end(curve, grid_begin(g + 1)), 0);
+
+	first = period_end(curve, grid_begin(step));
+	end = period_end(curve, nages);
+	low = add_ages(curve, curve->before[step], first, end, 0);
+	if (end == nages)
+		return low;
+
+	/* The window ends within a period, or beyond what is known. */
+	next = end > 0 ? end + WS_PERIOD : curve->elapsed + 1;
+	if (next > curve->known)
+		next = curve->known;
+	if (next <= end)
+		return low;
+	high = add_ages(curve, curve->before[step], first, next, 0);
+	if (nages >= next)
+		return high;
+	if (end < LONG_AGO)
+	{
+		low = add_ages(curve, low, end, nages, curve->coarse);
+		if (low.pages > high.pages)
+			low = high;
+	}
+	else
+	{
+		low.pages += (high.pages - low.pages) * (nages - end) / (next - end);
+		low.variance = high.variance;
+	}
+	low.saturated |= high.saturated;
+	return low;
 }
 
 void

@@ -30,6 +30,12 @@
  * the window, so the estimates of one state of the sketch rise with the window.
  * This combination is working_set's own; the unit tests check its error.
  *
+ * Cells of coarse levels (sketch.h) tell in which period they were used last,
+ * so it is known which were on where a period begins.  If there are such
+ * levels, each step of the grid ends there.  For a window that ends within a
+ * period, only the other levels count in that period, which know nearly as
+ * much; if it is older than 13 seconds, the estimate is interpolated.
+ *
  * References: Flajolet and Martin 1985 (PCSA); Flajolet, Fusy, Gandouet and
  * Meunier 2007 (HyperLogLog); Ting 2014 and Cohen 2015 (martingale estimators);
  * Lang 2017 (information in PCSA); Pettie and Wang 2021 (their limits).

@@ -26,7 +26,12 @@ typedef struct Instant
 	int64		since;			/* value of WsShared.since */
 	int64		taken;			/* ms of the monotonic clock */
 	uint32		now;			/* the same in ticks */
-	WsCurve    *curves[WS_OF_ALL + 1];	/* by kinds; NULL: not taken yet */
+	struct
+	{
+		WsCurve    *young;		/* for windows up to "oldest", */
+		WsCurve    *all;		/* and for the others; NULL: not taken yet */
+		uint32		oldest;
+	}			curves[WS_OF_ALL + 1];	/* by kinds */
 } Instant;
 
 /* One for each execution that has not ended.  Statements nest: a short list. */
@@ -92,27 +97,57 @@ take_curve(MemoryContext context, int kinds, uint32 now, uint32 oldest)
 	return curve;
 }
 
+/*
+ * A statement that asks only once needs no cells but those that count for it.
+ * If it asks for an older window, pages were used meanwhile: a curve may still
+ * not fall.
+ */
+static void
+estimate_at(Instant *instant, int kinds, uint32 oldest, const uint32 *ages, int n, WsEstimate *out)
+{
+	WsCurve   **young = &instant->curves[kinds].young;
+	WsCurve   **all = &instant->curves[kinds].all;
+	uint32	   *limit = &instant->curves[kinds].oldest;
+	WsEstimate	least;
+
+	if (*young == NULL)
+	{
+		*young = take_curve(instant->context, kinds, instant->now, oldest);
+		*limit = oldest;
+	}
+	if (*all == NULL && oldest > *limit)
+		*all = take_curve(instant->context, kinds, instant->now, UINT32_MAX);
+	least = ws_curve_window(*young, *limit);
+	for (int i = 0; i < n; i++)
+	{
+		out[i] = ws_curve_window(ages[i] <= *limit ? *young : *all, ages[i]);
+		if (ages[i] > *limit && out[i].pages < least.pages)
+			out[i] = least;
+	}
+}
+
 uint32
 ws_estimate(MemoryContext statement, int kinds, const uint32 *ages, int n, WsEstimate *out)
 {
 	static const WsEstimate none;
 	Instant    *instant = statement ? get_instant(statement) : NULL;
 	uint32		now = instant ? instant->now : ws_shared_advance();
-	WsCurve    *curve = instant ? instant->curves[kinds] : NULL;
+	uint32		oldest = 0;
 
-	if (n > 0 && curve == NULL)
+	for (int i = 0; i < n; i++)
+		oldest = Max(oldest, ages[i]);
+	if (n > 0 && instant)
+		estimate_at(instant, kinds, oldest, ages, n, out);
+	else if (n > 0)
 	{
-		uint32		oldest = instant ? UINT32_MAX : 0;
+		WsCurve    *curve = take_curve(CurrentMemoryContext, kinds, now, oldest);
 
 		for (int i = 0; i < n; i++)
-			oldest = Max(oldest, ages[i]);
-		curve = take_curve(instant ? instant->context : CurrentMemoryContext, kinds, now, oldest);
-		if (instant)
-			instant->curves[kinds] = curve;
+			out[i] = ws_curve_window(curve, ages[i]);
+		pfree(curve);
 	}
 	for (int i = 0; i < n; i++)
-		out[i] = ages[i] > 0 ? ws_curve_window(curve, ages[i]) : none;
-	if (instant == NULL && curve != NULL)
-		pfree(curve);
+		if (ages[i] == 0)
+			out[i] = none;
 	return now;
 }

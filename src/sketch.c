@@ -51,16 +51,18 @@ raise(uint32_t *word, uint32_t value)
 }
 
 /*
+ * Wipe the marks of this level and those above.
+ *
  * Does not write to lines without marks, which are many, so that they stay in
  * the caches of other processors.  A mark that is set meanwhile may be wiped
  * or not (sketch.h); the thread sanitizer need not report that.
  */
 __attribute__((no_sanitize("thread")))
 static void
-wipe_marks(WsSketch *sk)
+wipe_marks(WsSketch *sk, uint32_t level)
 {
-	uint64_t   *line = (uint64_t *) ws_sketch_marks(sk);
-	uint64_t   *end = line + ws_sketch_ncells(sk) / 64;
+	uint64_t   *line = (uint64_t *) ws_sketch_marks(sk) + (((size_t) level << sk->log2m) / 64);
+	uint64_t   *end = (uint64_t *) ws_sketch_marks(sk) + ws_sketch_ncells(sk) / 64;
 
 	/* plain accesses, so that compilers may take several at once */
 	for (; line < end; line += 8)
@@ -74,6 +76,52 @@ wipe_marks(WsSketch *sk)
 	}
 }
 
+/* Share of a level's cells that are marked */
+static double
+marked_share(const WsSketch *sk, uint32_t level)
+{
+	const uint32_t *words = ws_sketch_marks(sk) + (((size_t) level << sk->log2m) / 32);
+	uint32_t	n = 0;
+
+	for (uint32_t i = 0; i < ws_sketch_m(sk) / 32; i++)
+		n += (uint32_t) __builtin_popcount(ws_load(&words[i]));
+	return (double) n / ws_sketch_m(sk);
+}
+
+/*
+ * Which levels are coarse in the next period?
+ *
+ * If 1 - f of a level's cells is left without a mark at the end of a period,
+ * the root of that is left of the next level, which has half as many uses.  So
+ * one more level becomes coarse when FULL of its cells will be marked in a
+ * period; level 0, when a tick, an eighth of it, marks so many as to let one
+ * expect that.  Levels cease to be coarse when they have not been full for
+ * so long that the estimator's steps are no shorter than a period (curve.h).
+ */
+#define FULL			0.86
+#define FULL_IN_A_TICK	0.22
+#define SPARSE_PERIODS	8
+
+static void
+choose_coarse(WsSketch *sk, uint32_t periods)
+{
+	uint32_t	coarse = ws_load(&sk->coarse);
+	uint32_t	sparse = ws_load(&sk->sparse) + periods;
+	double		left = coarse > 0 ? 1 - marked_share(sk, coarse - 1) : 1;
+
+	if (left <= 2 * (1 - FULL))
+		sparse = 0;
+	if (coarse == 0)
+		coarse = marked_share(sk, 0) >= FULL_IN_A_TICK;
+	else if (left <= (1 - FULL) * (1 - FULL) && coarse + 1 < sk->levels)
+		coarse++;
+	else if (sparse > SPARSE_PERIODS)
+		while (coarse > 0 && 1 - marked_share(sk, coarse - 1) > 2 * (1 - FULL))
+			coarse--;
+	ws_store(&sk->coarse, coarse);
+	ws_store(&sk->sparse, sparse);
+}
+
 uint32_t
 ws_sketch_advance(WsSketch *sk, uint32_t tick)
 {
@@ -83,7 +131,12 @@ ws_sketch_advance(WsSketch *sk, uint32_t tick)
 		if (__atomic_compare_exchange_n(&sk->tick, &old, tick, true,
 										__ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		{
-			wipe_marks(sk);
+			uint32_t	periods = tick / WS_PERIOD - old / WS_PERIOD;
+			uint32_t	coarse = ws_load(&sk->coarse);
+
+			if (periods > 0)
+				choose_coarse(sk, periods);
+			wipe_marks(sk, periods > 0 ? 0 : coarse);
 			return tick;
 		}
 	return old;
@@ -92,7 +145,12 @@ ws_sketch_advance(WsSketch *sk, uint32_t tick)
 void
 ws_sketch_raise_floor(WsSketch *sk, uint32_t tick)
 {
+	if (ws_load(&sk->floor) >= tick)
+		return;
 	raise(&sk->floor, tick);
+	/* cells of coarse levels may hold an older tick than their last use */
+	ws_store(&sk->coarse, 0);
+	wipe_marks(sk, 0);
 }
 
 void
@@ -116,6 +174,7 @@ ws_sketch_restart(WsSketch *sk, uint32_t tick)
 	ws_store(&sk->tick, tick);
 	for (size_t i = 0; i < ws_sketch_ncells(sk); i++)
 		ws_store(&sk->cells[i], 0);
-	wipe_marks(sk);
+	ws_store(&sk->coarse, 0);
+	wipe_marks(sk, 0);
 	ws_store(&sk->floor, tick);
 }

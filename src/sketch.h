@@ -18,9 +18,14 @@
  *
  * A mark, one bit per cell, shows that the cell holds the present tick, and so
  * spares most writes.  The marks are small enough to stay in the processor's
- * cache.  All are wiped when the tick rises.  The first few registers are
+ * cache.  They are wiped when the tick rises.  The first few registers are
  * never marked: every use of their pages, those with a hash below
  * sampled_below, takes the slow path, which looks at a sample of them.
+ *
+ * On a busy server nearly all cells of the low levels are used in each tick,
+ * and tell little.  Such levels are coarse: they keep their marks for a period
+ * of eight ticks.  A cell of theirs holds the tick of its first use in a
+ * period, and so tells in which period it was used last, but not when.
  *
  * Concurrency.  Any number of processes read and write the atomic words with
  * relaxed order; the rest is fixed when the sketch is made.  Writers of cells
@@ -48,6 +53,7 @@
 
 #define WS_TICKS_PER_SECOND		10
 #define WS_TICK_MS				(1000 / WS_TICKS_PER_SECOND)
+#define WS_PERIOD				8	/* ticks; it begins at a multiple */
 
 /* The first tick of a new sketch.  A state file has up to 77 days below it. */
 #define WS_TICK_ORIGIN			((uint32_t) 1 << 26)
@@ -70,7 +76,9 @@ typedef struct WsSketch
 
 	/* atomic */
 	uint32_t	unattended;		/* 1: no worker advances the tick */
-	uint32_t	reserved[8];	/* to the end of the cache line */
+	uint32_t	coarse;			/* so many of the low levels are coarse */
+	uint32_t	sparse;			/* periods since the last of them was full */
+	uint32_t	reserved[6];	/* to the end of the cache line */
 	uint32_t	cells[];		/* [level][register]: tick of the last use;
 								 * then the marks, 32 to a word */
 } WsSketch;
@@ -83,7 +91,10 @@ extern size_t ws_sketch_size(uint32_t m);
 /* Make it, aligned to 64.  Its present and its floor are the tick, above 0. */
 extern void ws_sketch_init(WsSketch *sk, uint32_t m, uint32_t tick);
 
-/* Raise the present, which is returned; forget everything older than a tick. */
+/*
+ * Raise the present, which is returned; forget everything older than a tick.
+ * No level is coarse after the second, until one is full again.
+ */
 extern uint32_t ws_sketch_advance(WsSketch *sk, uint32_t tick);
 extern void ws_sketch_raise_floor(WsSketch *sk, uint32_t tick);
 
@@ -180,7 +191,7 @@ ws_marked(const uint32_t *marks, uint64_t cell)
 	return ws_peek(&marks[cell / 32]) >> (cell % 32) & 1;
 }
 
-/* Mark a cell that was written in this tick.  Not for sampled registers. */
+/* Mark a cell that was written now.  Not for sampled registers. */
 static inline void
 ws_mark(uint32_t *marks, uint64_t cell)
 {

@@ -6,15 +6,21 @@
 
 #include <string.h>
 
-_Static_assert(sizeof(WsEvent) == 32, "an event has no gaps");
-_Static_assert(offsetof(WsStream, events) == 192, "events begin a cache line");
+_Static_assert(sizeof(WsPlace) == 32, "a place has no gaps");
+_Static_assert(offsetof(WsStream, places) == 192, "places begin a cache line");
 
 #define CLAIM_ATTEMPTS 16		/* then a writer gives up, and goes on */
+
+/* The first mark, and how far the next one is from a mark. */
+#define FIRST_MARK(size)	((size) / 4 * 3)
+#define MARK_STEP(size, mark)	(((size) - (mark)) / 4 + (size) / 512 + 1)
+
+#define FLOOD_TICKS		2		/* a flood fills half of the stream in these */
 
 size_t
 ws_stream_size(uint32_t places)
 {
-	return offsetof(WsStream, events) + places * sizeof(WsEvent);
+	return offsetof(WsStream, places) + places * sizeof(WsPlace);
 }
 
 void
@@ -22,17 +28,18 @@ ws_stream_init(WsStream *stream, uint32_t places)
 {
 	memset(stream, 0, ws_stream_size(places));
 	stream->size = places;
+	stream->mark = FIRST_MARK(places);
 }
 
-/* One byte over everything else in an event. */
+/* One byte over everything else in a place. */
 static uint8_t
-checksum(WsEvent event)
+checksum(WsPlace place)
 {
 	uint64_t	words[4];
 	uint64_t	sum;
 
-	event.check = 0;
-	memcpy(words, &event, sizeof(event));
+	place.check = 0;
+	memcpy(words, &place, sizeof(place));
 	sum = words[0] * UINT64_C(0x9E3779B97F4A7C15);
 	sum = (sum ^ words[1]) * UINT64_C(0xC2B2AE3D27D4EB4F);
 	sum = (sum ^ words[2]) * UINT64_C(0x165667B19E3779F9);
@@ -40,12 +47,56 @@ checksum(WsEvent event)
 	return (uint8_t) (sum >> 56);
 }
 
+static WsPlace
+pack(const WsEvent *event, uint32_t position)
+{
+	WsPlace		place = {
+		.stamp = position + 1,
+		.tick = event->tick,
+		.tablespace = event->page.tablespace,
+		.database = event->page.database,
+		.relation = event->page.relation,
+		.block = event->page.block,
+		.fork = (unsigned int) event->page.fork & 0xF,
+		.origin = event->origin,
+		.kind = event->kind,
+		.maintenance = event->maintenance,
+		.ring = event->ring,
+		.run = event->run,
+		.process = event->process
+	};
+
+	place.check = checksum(place);
+	return place;
+}
+
+static WsEvent
+unpack(const WsPlace *place)
+{
+	WsEvent		event = {
+		.tick = place->tick,
+		.kind = place->kind,
+		.maintenance = place->maintenance,
+		.ring = place->ring,
+		.run = place->run,
+		.process = place->process,
+		.origin = place->origin
+	};
+
+	event.page.tablespace = place->tablespace;
+	event.page.database = place->database;
+	event.page.relation = place->relation;
+	event.page.fork = place->fork;
+	event.page.block = place->block;
+	return event;
+}
+
 bool
 ws_stream_write(WsStream *stream, const WsEvent *event)
 {
 	uint32_t	position = __atomic_load_n(&stream->head, __ATOMIC_RELAXED);
-	WsEvent		e = *event;
-	WsEvent    *place;
+	WsPlace		filled_in;
+	WsPlace    *place;
 
 	for (int attempt = 0;; attempt++)
 	{
@@ -61,13 +112,39 @@ ws_stream_write(WsStream *stream, const WsEvent *event)
 			break;
 	}
 
-	place = &stream->events[position & (stream->size - 1)];
-	e.stamp = position + 1;
-	e.check = checksum(e);
-	memcpy((char *) place + sizeof(place->stamp), (char *) &e + sizeof(e.stamp),
-		   sizeof(e) - sizeof(e.stamp));
+	place = &stream->places[position & (stream->size - 1)];
+	filled_in = pack(event, position);
+	memcpy((char *) place + sizeof(place->stamp), (char *) &filled_in + sizeof(place->stamp),
+		   sizeof(*place) - sizeof(place->stamp));
 	__atomic_store_n(&place->stamp, position + 1, __ATOMIC_RELEASE);
 	return true;
+}
+
+/* Was the last half of the stream written within FLOOD_TICKS? */
+static bool
+flooded(const WsStream *stream, uint32_t now)
+{
+	uint32_t	position = __atomic_load_n(&stream->head, __ATOMIC_RELAXED) - stream->size / 2;
+	const WsPlace *place = &stream->places[position & (stream->size - 1)];
+
+	return __atomic_load_n(&place->stamp, __ATOMIC_ACQUIRE) == position + 1 &&
+		(int32_t) (now - place->tick) <= FLOOD_TICKS;
+}
+
+bool
+ws_stream_thins(WsStream *stream, uint32_t now)
+{
+	/* acquire: with a mark that was put back, the tail from before that */
+	uint32_t	mark = __atomic_load_n(&stream->mark, __ATOMIC_ACQUIRE);
+	uint32_t	filled = ws_stream_filled(stream);
+
+	/* more than all: the reader went on between two loads */
+	if (filled < mark || filled > stream->size)
+		return false;
+	if (mark == FIRST_MARK(stream->size) && !flooded(stream, now))
+		return false;
+	return __atomic_compare_exchange_n(&stream->mark, &mark, mark + MARK_STEP(stream->size, mark),
+									   false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 int
@@ -78,20 +155,20 @@ ws_stream_take(WsStream *stream, WsStreamWait *wait, WsEvent *events, int n, int
 
 	while (taken < n && position != __atomic_load_n(&stream->head, __ATOMIC_RELAXED))
 	{
-		WsEvent    *place = &stream->events[position & (stream->size - 1)];
-		WsEvent    *event = &events[taken];
+		WsPlace    *place = &stream->places[position & (stream->size - 1)];
+		WsPlace		copy = {0};
 		bool		whole = __atomic_load_n(&place->stamp, __ATOMIC_ACQUIRE) == position + 1;
 
 		if (whole)
-			*event = *place;
+			copy = *place;
 		else if (wait->turns < WS_STREAM_PATIENCE || wait->position != position)
 			break;
 		else
 			wait->turns = 0;
 
-		event->stamp = position + 1;
-		if (whole && event->check == checksum(*event))
-			taken++;
+		copy.stamp = position + 1;
+		if (whole && copy.check == checksum(copy))
+			events[taken++] = unpack(&copy);
 		else
 			(*lost)++;
 		/* release: the copy is made before a writer may claim the place */
@@ -101,11 +178,14 @@ ws_stream_take(WsStream *stream, WsStreamWait *wait, WsEvent *events, int n, int
 }
 
 void
-ws_stream_end_turn(const WsStream *stream, WsStreamWait *wait)
+ws_stream_end_turn(WsStream *stream, WsStreamWait *wait)
 {
 	uint32_t	tail = __atomic_load_n(&stream->tail, __ATOMIC_RELAXED);
+	uint32_t	filled = ws_stream_filled(stream);
 
-	if (ws_stream_filled(stream) == 0 || wait->position != tail)
+	if (filled < stream->size / 2)
+		__atomic_store_n(&stream->mark, FIRST_MARK(stream->size), __ATOMIC_RELEASE);
+	if (filled == 0 || wait->position != tail)
 		wait->turns = 0;
 	else
 		wait->turns++;

@@ -7,6 +7,15 @@
  * with its position (release), so that the reader (acquire) knows that it is
  * whole.  When the ring is full the writer counts the event as lost.
  *
+ * In a flood the writers thin the sample before the ring is full.  The ring has
+ * marks: at three quarters of its places, and then each time that a quarter of
+ * the free ones has filled.  At each mark one writer has to thin: to halve
+ * the number of pages whose events are written.  So the rate of events falls
+ * faster than the free places, a dozen times.  It is a flood if the first
+ * mark is reached soon.  A reader that is late, with no more events than it
+ * could take, loses some when the ring is full: that costs less than a sample
+ * that has to become dense again.
+ *
  * The system may stop a writer between claim and stamp.  The reader waits some
  * turns for such a pending place, and then gives it up.  If the writer wakes
  * up, its place is another's by now: the check byte, over content and
@@ -43,24 +52,43 @@ typedef enum WsEventKind
 
 typedef struct WsEvent
 {
-	uint32_t	stamp;			/* position + 1, once the event is whole */
 	uint32_t	tick;			/* when */
-	WsPageId	page;
+	WsPageId	page;			/* its fork is 0 .. 15 */
 	unsigned int kind:2;		/* a WsEventKind */
 	unsigned int maintenance:1; /* by VACUUM or the like */
 	unsigned int ring:1;		/* a read, or its removal, through a ring */
 	unsigned int run:4;			/* 0 .. WS_RUN_MAX */
-	unsigned int check:8;
 	unsigned int process:16;	/* number of the backend */
+	unsigned int origin:28;		/* a tag (origins.h) */
 } WsEvent;
+
+/* An event in the ring: half a cache line. */
+typedef struct WsPlace
+{
+	uint32_t	stamp;			/* position + 1, once the event is whole */
+	uint32_t	tick;
+	uint32_t	tablespace;
+	uint32_t	database;
+	uint32_t	relation;
+	uint32_t	block;
+	unsigned int fork:4;
+	unsigned int origin:28;
+	unsigned int kind:2;
+	unsigned int maintenance:1;
+	unsigned int ring:1;
+	unsigned int run:4;
+	unsigned int check:8;
+	unsigned int process:16;
+} WsPlace;
 
 typedef struct WsStream
 {
 	/* head and tail are atomic, and in cache lines of their own */
 	uint32_t	head;			/* the next place to claim */
 	uint32_t	tail __attribute__((aligned(64)));	/* the next place to read */
+	uint32_t	mark;			/* atomic: filled places at the next mark */
 	uint32_t	size __attribute__((aligned(64)));	/* places, a power of two */
-	WsEvent		events[] __attribute__((aligned(64)));
+	WsPlace		places[] __attribute__((aligned(64)));
 } WsStream;
 
 /* Bytes for so many places, a power of two; make it, empty, aligned to 64. */
@@ -69,6 +97,12 @@ extern void ws_stream_init(WsStream *stream, uint32_t places);
 
 /* Write an event; false if the stream is full, or too contended. */
 extern bool ws_stream_write(WsStream *stream, const WsEvent *event);
+
+/*
+ * Does a flood fill the stream up to its next mark, at this tick?  True for one
+ * writer at each mark.
+ */
+extern bool ws_stream_thins(WsStream *stream, uint32_t now);
 
 /* How long the reader has waited for a pending place; zeros at first. */
 typedef struct WsStreamWait
@@ -84,8 +118,11 @@ typedef struct WsStreamWait
 extern int	ws_stream_take(WsStream *stream, WsStreamWait *wait, WsEvent *events, int n,
 						   int *lost);
 
-/* End a turn of the reader: a place that is pending now has waited for it. */
-extern void ws_stream_end_turn(const WsStream *stream, WsStreamWait *wait);
+/*
+ * End a turn of the reader: a place that is pending now has waited for it.  If
+ * less than half of the stream is filled, the next mark is the first again.
+ */
+extern void ws_stream_end_turn(WsStream *stream, WsStreamWait *wait);
 
 /* Places that are claimed and not yet read. */
 static inline uint32_t

@@ -117,6 +117,39 @@ test_geometry(uint32_t m)
 	free(sk);
 }
 
+/* Share of a level's cells that are marked, of 1024 */
+static double
+share_marked(const bool *marks, uint32_t level)
+{
+	int			n = 0;
+
+	for (uint32_t i = 0; i < 1024; i++)
+		n += marks[level * 1024 + i];
+	return n / 1024.0;
+}
+
+/*
+ * What the levels do that keep their marks, in other words: one more does if so
+ * few cells of the last one are left that in the next one, where half as many
+ * uses go, less than 14 % are left; if for more than eight periods more than 28 %
+ * of the last one were left, all do it no more of which that is true.
+ */
+static uint32_t
+naive_coarse(const bool *marks, uint32_t coarse, uint32_t periods, uint32_t *sparse)
+{
+	double		share = coarse == 0 ? 0 : share_marked(marks, coarse - 1);
+
+	*sparse = share >= 0.72 ? 0 : *sparse + periods;
+	if (coarse == 0)
+		return share_marked(marks, 0) >= 0.22;
+	if (sqrt(1 - share) <= 0.14 && coarse < 22)
+		return coarse + 1;
+	for (; *sparse > 8 && coarse > 0; coarse--)
+		if (share_marked(marks, coarse - 1) >= 0.72)
+			break;
+	return coarse;
+}
+
 /*
  * Everything that changes a sketch, at random, against plain arrays.
  */
@@ -125,15 +158,18 @@ test_changes(void)
 {
 	enum
 	{
-		M = 1024, NCELLS = 23 * M, START = 1000, OPERATIONS = 300000, PAGES = 5000
+		M = 1024, NCELLS = 23 * M, START = 1000, OPERATIONS = 1000000, PAGES = 20000
 	};
 	WsSketch   *sk = new_sketch(M, START);
 	static uint32_t cells[NCELLS];
 	static bool marks[NCELLS];
 	uint32_t	tick = START;
 	uint32_t	floor = START;
+	uint32_t	coarse = 0;
+	uint32_t	sparse = 0;
 	uint64_t	seed = 18;
 	long		done[7] = {0};
+	long		coarse_at[23] = {0};
 	long		wrong = 0;
 
 	for (long i = 0; i < OPERATIONS; i++)
@@ -161,13 +197,28 @@ test_changes(void)
 				cells[cell] = cells[cell] > other ? cells[cell] : other;
 				break;
 			case 2:
-				if (other > tick)
+				/* by turns much is used in a period, and little */
+				if (i % 100000 < 60000 && i % 6 != 0)
+					break;
+				if (other / 8 > tick / 8)
+					coarse = naive_coarse(marks, coarse, other / 8 - tick / 8, &sparse);
+				if (other / 8 > tick / 8)
 					memset(marks, 0, sizeof(marks));
+				else if (other > tick)
+					memset(marks + coarse * M, 0, sizeof(marks) - coarse * M);
 				tick = other > tick ? other : tick;
+				coarse_at[coarse]++;
 				wrong += ws_sketch_advance(sk, other) != tick;
 				break;
 			case 3:
+				if (i % 70 != 0)
+					break;
 				ws_sketch_raise_floor(sk, other);
+				if (other > floor)
+				{
+					memset(marks, 0, sizeof(marks));
+					coarse = 0;
+				}
 				floor = floor > other ? floor : other;
 				break;
 			case 4:
@@ -184,13 +235,16 @@ test_changes(void)
 				}
 				break;
 			default:
+				if (i % 8 != 0)
+					break;
 				ws_sketch_restart(sk, other);
 				tick = floor = other;
 				memset(cells, 0, sizeof(cells));
 				memset(marks, 0, sizeof(marks));
+				coarse = 0;
 				break;
 		}
-		wrong += sk->tick != tick || sk->floor != floor || sk->cells[cell] != cells[cell];
+		wrong += sk->tick != tick || sk->floor != floor || sk->coarse != coarse || sk->cells[cell] != cells[cell];
 		if (what > 1)
 		{
 			wrong += memcmp(sk->cells, cells, sizeof(cells)) != 0;
@@ -201,6 +255,7 @@ test_changes(void)
 	is_int(wrong, 0, "changes: each leaves what the arrays have");
 	ok(done[2] > 100 && done[3] > 100 && done[4] > 100 && done[5] > 100 && done[6] > 10,
 	   "changes: all of them happened");
+	ok(coarse_at[0] > 100 && coarse_at[1] > 50 && coarse_at[2] > 50, "changes: no, one and two levels were coarse");
 
 	/* the ends of time */
 	ws_sketch_advance(sk, UINT32_MAX);
@@ -494,7 +549,7 @@ test_pair(void)
 int
 main(void)
 {
-	plan(50);
+	plan(51);
 	test_registers_valid();
 	for (uint32_t m = WS_REGISTERS_MIN; m <= WS_REGISTERS_MAX; m *= 2)
 		test_geometry(m);

@@ -1,7 +1,7 @@
 /*
  * stream_t.c
  *		Tests of the ring of events: order, room, positions that wrap, places
- *		that stay unwritten, damage, and several writers at once.
+ *		that stay unwritten, damage, marks, and several writers at once.
  *
  * Seeds are fixed.  The check byte lets one damaged event in 256 pass; where
  * that decides how many are noticed, the bound is K_SIGMA standard errors of a
@@ -35,7 +35,7 @@ used_stream(uint32_t places, uint32_t position)
 
 	stream->head = stream->tail = position;
 	for (uint32_t i = 1; i <= places; i++)
-		stream->events[(position - i) & (places - 1)].stamp = position - i + 1;
+		stream->places[(position - i) & (places - 1)].stamp = position - i + 1;
 	return stream;
 }
 
@@ -55,7 +55,7 @@ make_event(uint64_t number)
 	e.page.tablespace = (uint32_t) (a >> 32);
 	e.page.database = (uint32_t) b;
 	e.page.relation = (uint32_t) (b >> 32);
-	e.page.fork = (int32_t) (uint32_t) c;
+	e.page.fork = (int32_t) (c & 15);
 	e.page.block = (uint32_t) (c >> 32);
 	c = mix64(c + 1);
 	e.kind = c & 3;
@@ -63,6 +63,7 @@ make_event(uint64_t number)
 	e.ring = c >> 3 & 1;
 	e.run = c >> 4 & 15;
 	e.process = c >> 8 & 0xFFFF;
+	e.origin = c >> 24 & 0xFFFFFFF;
 	return e;
 }
 
@@ -74,7 +75,7 @@ same_event(const WsEvent *a, const WsEvent *b)
 		a->page.database == b->page.database && a->page.relation == b->page.relation &&
 		a->page.fork == b->page.fork && a->page.block == b->page.block &&
 		a->kind == b->kind && a->maintenance == b->maintenance && a->ring == b->ring &&
-		a->run == b->run && a->process == b->process;
+		a->run == b->run && a->process == b->process && a->origin == b->origin;
 }
 
 /*
@@ -132,17 +133,17 @@ reads_state(WsStream *stream, State state)
  * What a writer leaves in the place of this position.  To be copied there by
  * a test that stops a writer, and lets it go on later.
  */
-static WsEvent
+static WsPlace
 written_at(uint32_t places, uint32_t position, uint64_t number)
 {
 	WsStream   *other = used_stream(places, position);
-	WsEvent		e;
+	WsPlace		p;
 
 	if (!write_number(other, number))
 		abort();
-	e = other->events[position & (places - 1)];
+	p = other->places[position & (places - 1)];
 	free(other);
-	return e;
+	return p;
 }
 
 static void
@@ -152,7 +153,7 @@ test_fields(void)
 	WsEvent		e;
 	bool		fine = true;
 
-	is_int(ws_stream_size(8), 3 * 64 + 8 * sizeof(WsEvent), "a stream is three lines of cache and its places");
+	is_int(ws_stream_size(8), 3 * 64 + 8 * sizeof(WsPlace), "a stream is three lines of cache and its places");
 	ok(ws_stream_filled(stream) == 0 && read_one(stream, &e) == EMPTY && stream->tail == 0,
 	   "a new stream is empty");
 	for (int i = 0; i < 2; i++)
@@ -160,12 +161,10 @@ test_fields(void)
 		WsEvent		got;
 
 		memset(&e, i == 0 ? 0xFF : 0, sizeof(e));
-		e.stamp = 77;
-		e.check = 88;
-		fine &= ws_stream_write(stream, &e) && read_one(stream, &got) == EVENT && same_event(&e, &got) &&
-			got.stamp == stream->tail;
+		e.page.fork &= 15;
+		fine &= ws_stream_write(stream, &e) && read_one(stream, &got) == EVENT && same_event(&e, &got);
 	}
-	ok(fine, "all ones and all zeros survive, and stamp and check are the stream's own");
+	ok(fine, "all ones and all zeros survive");
 	free(stream);
 }
 
@@ -233,7 +232,7 @@ test_queue(uint32_t places, uint32_t start)
 			if (what == 3 && room)
 			{
 				queue[next % MOST].state = DAMAGED;
-				stream->events[next % places].check ^= 1;
+				stream->places[next % places].check ^= 1;
 				count[DAMAGED]++;
 			}
 			next += room;
@@ -278,7 +277,7 @@ test_queue(uint32_t places, uint32_t start)
 
 			if (queue[late % MOST].state == PENDING)
 			{
-				stream->events[late % places] = written_at(places, late, queue[late % MOST].number);
+				stream->places[late % places] = written_at(places, late, queue[late % MOST].number);
 				queue[late % MOST].state = EVENT;
 			}
 		}
@@ -310,8 +309,8 @@ test_woken_writer(void)
 		uint32_t	start = (uint32_t) mix64(trial);
 		WsStream   *stream = used_stream(4, start);
 		uint32_t	position = stream->head++;
-		WsEvent		late = written_at(4, position, 2 * trial + 1);
-		WsEvent    *place = &stream->events[position & 3];
+		WsPlace		late = written_at(4, position, 2 * trial + 1);
+		WsPlace    *place = &stream->places[position & 3];
 		uint32_t	stamp;
 
 		stream->tail++;			/* it is given up */
@@ -325,7 +324,7 @@ test_woken_writer(void)
 		if (trial % 2 == 0)
 			*place = late;
 		else
-			memcpy(place, &late, sizeof(WsEvent) - sizeof(uint32_t));
+			memcpy(place, &late, sizeof(WsPlace) - sizeof(uint32_t));
 		if (trial % 4 < 2)
 		{
 			/* and its stamp: not what the reader waits for */
@@ -363,7 +362,7 @@ test_damage(void)
 {
 	enum
 	{
-		EVENTS = 300, BITS = (sizeof(WsEvent) - sizeof(uint32_t)) * 8, HALVES = 100000
+		EVENTS = 300, BITS = (sizeof(WsPlace) - sizeof(uint32_t)) * 8, HALVES = 100000
 	};
 	long		bits = 0;
 	long		halves = 0;
@@ -373,9 +372,9 @@ test_damage(void)
 
 	for (uint64_t n = 0; n < EVENTS * BITS + HALVES; n++)
 	{
-		WsEvent    *place = &stream->events[stream->head & 3];
-		WsEvent		other = make_event(random64(&seed));
-		uint32_t	words = 1 + random_below(&seed, sizeof(WsEvent) / 4 - 2);
+		WsPlace    *place = &stream->places[stream->head & 3];
+		WsPlace		other = written_at(4, stream->head, random64(&seed));
+		uint32_t	words = 1 + random_below(&seed, sizeof(WsPlace) / 4 - 2);
 		WsEvent		got;
 		State		state;
 
@@ -402,6 +401,220 @@ test_damage(void)
 	ok(halves - HALVES / 256.0 <= K_SIGMA * sqrt(HALVES / 256.0 * (255 / 256.0)),
 	   "half an event is noticed: all but %ld of %d", halves, HALVES);
 	free(stream);
+}
+
+/*
+ * ----------------------------------------------------------------
+ * Marks
+ * ----------------------------------------------------------------
+ */
+
+/* As many marks as one writer finds. */
+static int
+marks_found(WsStream *stream, uint32_t now)
+{
+	int			n = 0;
+
+	while (ws_stream_thins(stream, now))
+		n++;
+	return n;
+}
+
+static bool
+write_at(WsStream *stream, uint32_t tick)
+{
+	WsEvent		e = make_event(tick);
+
+	e.tick = tick;
+	return ws_stream_write(stream, &e);
+}
+
+/* Events that are whole. */
+static bool
+reads(WsStream *stream, int n)
+{
+	WsEvent		got;
+
+	while (n > 0 && read_one(stream, &got) == EVENT)
+		n--;
+	return n == 0;
+}
+
+static void
+test_marks(void)
+{
+	enum
+	{
+		PLACES = 1024
+	};
+	static const uint32_t starts[] = {0, UINT32_MAX - 900};
+
+	for (int i = 0; i < 2; i++)
+	{
+		WsStream   *stream = used_stream(PLACES, starts[i]);
+		WsStreamWait wait = {0, 0};
+		uint32_t	mark = PLACES * 3 / 4;
+		int			found = 0;
+		bool		right = true;
+
+		for (uint32_t n = 1; n <= PLACES; n++)
+		{
+			bool		reached = n >= mark;
+
+			right &= write_at(stream, 7) && marks_found(stream, 7) == reached;
+			if (!reached)
+				continue;
+			/* a quarter of the free places, and three */
+			mark += (PLACES - mark) / 4 + 3;
+			found++;
+		}
+		ok(right && found > 10 && found < 14 && !write_at(stream, 7) && marks_found(stream, 7) == 0,
+		   "from %u: a mark each time that a quarter of what is free has filled: %d", starts[i], found);
+
+		right &= reads(stream, PLACES / 2);
+		ws_stream_end_turn(stream, &wait);
+		for (uint32_t n = 1; n <= PLACES / 2; n++)
+			right &= write_at(stream, 7) && marks_found(stream, 7) == 0;
+		ok(right, "from %u: none twice while half of the stream is filled", starts[i]);
+
+		right &= reads(stream, PLACES / 2 + 1);
+		ws_stream_end_turn(stream, &wait);
+		while (ws_stream_filled(stream) < PLACES * 3 / 4)
+			right &= marks_found(stream, 7) == 0 && write_at(stream, 7);
+		ok(right && marks_found(stream, 7) == 1, "from %u: then the first is the next again", starts[i]);
+		free(stream);
+	}
+}
+
+/* Is it a flood when the last half of the stream is of these ticks? */
+static bool
+is_flood(uint32_t oldest, uint32_t rest, uint32_t now)
+{
+	enum
+	{
+		PLACES = 64
+	};
+	WsStream   *stream = used_stream(PLACES, 5);
+	bool		flood;
+
+	for (int i = 0; i < PLACES / 4 * 3; i++)
+		if (!write_at(stream, i < PLACES / 4 ? 1 : i == PLACES / 4 ? oldest : rest))
+			abort();
+	flood = ws_stream_thins(stream, now);
+	free(stream);
+	return flood;
+}
+
+static void
+test_late(void)
+{
+	WsStream   *stream = used_stream(64, 0);
+	bool		right = true;
+
+	ok(is_flood(100, 100, 102) && is_flood(100, 101, 102) && !is_flood(100, 102, 103) && !is_flood(100, 500, 500),
+	   "late: it is a flood if half of the stream is of three ticks, whatever the rest");
+	ok(is_flood(UINT32_MAX, 1, 1) && !is_flood(UINT32_MAX, 2, 2) && is_flood(102, 101, 100),
+	   "late: ticks wrap, and may be out of order");
+	for (uint32_t n = 0; n < 64; n++)
+		right &= write_at(stream, n) && marks_found(stream, n) == 0;
+	ok(right && !write_at(stream, 64), "late: a stream that fills slowly loses what does not fit");
+	free(stream);
+
+	stream = used_stream(64, 0);
+	for (uint32_t n = 0; n < 48; n++)
+		right &= write_at(stream, 1);
+	stream->places[16].stamp--;
+	ok(right && !ws_stream_thins(stream, 1), "late: what a place that is pending shows is nothing");
+	free(stream);
+}
+
+/*
+ * How many uses of random pages, so many in a ms, are not written while the
+ * reader does not come for some time?  When a writer has to thin, half of
+ * the pages are left out.  *shift: of how many pages they are written in the end.
+ */
+static long
+flood(int each, int ms, uint32_t *shift)
+{
+	WsStream   *stream = new_stream(32768);
+	uint64_t	seed = 77;
+	long		lost = 0;
+
+	*shift = 0;
+	for (int i = 0; i < each * ms; i++)
+	{
+		uint32_t	page = random_below(&seed, UINT32_MAX);
+		uint32_t	tick = 1000 + i / (100 * each);
+
+		if (*shift > 0 && page >> (32 - *shift) != 0)
+			continue;
+		*shift += ws_stream_thins(stream, tick);
+		lost += !write_at(stream, tick);
+	}
+	free(stream);
+	return lost;
+}
+
+static void
+test_flood(void)
+{
+	uint32_t	shift;
+
+	ok(flood(1000, 20, &shift) == 0 && shift == 0, "flood: a million events a second fit for 20 ms");
+	ok(flood(1000, 100, &shift) == 0 && shift <= 6, "flood: then the sample is thinned, for 100 ms to one in 64");
+	ok(flood(1000, 1000, &shift) == 0 && shift <= 12, "flood: and nothing is lost in a second");
+	ok(flood(1000, 5000, &shift) > 0 && shift <= 14, "flood: but in five, since the sample is not thinned without end");
+	ok(flood(90, 1000, &shift) == 0 && shift > 0 && shift <= 6, "flood: 90,000 events a second are one");
+	ok(flood(50, 600, &shift) == 0 && shift == 0, "flood: 50,000 are none, and fit for half a second");
+	ok(flood(50, 1000, &shift) > 10000 && shift == 0, "flood: from then on some are lost, but no stratum");
+}
+
+/* Writers that all look for marks: each is found once. */
+typedef struct Finder
+{
+	WsStream   *stream;
+	long		found;
+} Finder;
+
+static void *
+find_marks(void *arg)
+{
+	Finder	   *f = arg;
+
+	do
+		f->found += ws_stream_thins(f->stream, 1);
+	while (write_at(f->stream, 1));
+	f->found += ws_stream_thins(f->stream, 1);
+	return NULL;
+}
+
+static void
+test_finders(void)
+{
+	enum
+	{
+		TRIALS = 200, PLACES = 1024
+	};
+	long		wrong = 0;
+
+	for (int trial = 0; trial < TRIALS; trial++)
+	{
+		WsStream   *stream = used_stream(PLACES, (uint32_t) mix64(trial));
+		Finder		finder[3] = {{stream, 0}, {stream, 0}, {stream, 0}};
+		pthread_t	thread[3];
+		long		want = 0;
+
+		for (int i = 0; i < 3; i++)
+			if (pthread_create(&thread[i], NULL, find_marks, &finder[i]) != 0)
+				abort();
+		for (int i = 0; i < 3; i++)
+			pthread_join(thread[i], NULL);
+		for (uint32_t mark = PLACES * 3 / 4; mark <= PLACES; mark += (PLACES - mark) / 4 + 3)
+			want++;
+		wrong += finder[0].found + finder[1].found + finder[2].found + marks_found(stream, 1) != want;
+		free(stream);
+	}
+	is_int(wrong, 0, "three writers: each mark is found by one of them");
 }
 
 /*
@@ -543,7 +756,7 @@ main(void)
 {
 	static const uint32_t places[] = {1, 2, 8, 64};
 
-	plan(24);
+	plan(42);
 	test_fields();
 	for (int i = 0; i < 4; i++)
 	{
@@ -553,6 +766,10 @@ main(void)
 	}
 	test_woken_writer();
 	test_damage();
+	test_marks();
+	test_late();
+	test_flood();
+	test_finders();
 	test_threads(16);
 	test_threads(1024);
 	return done();
