@@ -15,10 +15,13 @@ OBJS = \
 	src/lookup.o \
 	src/buftable.o \
 	src/sample_events.o \
+	src/process_origin.o \
 	src/worker.o \
 	src/cache_advice.o \
 	src/memory_advice.o \
 	src/sample_life.o \
+	src/sample_origins.o \
+	src/sample_without.o \
 	src/persist.o \
 	src/relsize.o \
 	src/seed.o \
@@ -27,11 +30,12 @@ OBJS = \
 	src/sqlviews.o \
 	src/sqlmemory.o \
 	src/sqlrelations.o \
+	src/sqlqueries.o \
 	$(PURE)
 
 # Plain C: these see no PostgreSQL header, so that the unit tests can link them alone.
-PURE_MODULES = sketch curve life heuristic history trend memory diskreads sizing stream \
-	sampler scans sweep pagecache readahead twotier division advice hitcurve forecast statefile \
+PURE_MODULES = sketch curve life heuristic history trend memory diskreads filecache sizing stream \
+	sampler origins attribution scans sweep without pagecache readahead twotier division advice hitcurve forecast statefile \
 	summary chart
 PURE_HEADERS = pagehash segments
 PURE = $(PURE_MODULES:%=src/%.o)
@@ -40,7 +44,7 @@ EXTENSION = working_set
 EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" working_set.control)
 DATA = $(wildcard sql/working_set--*.sql)
 # in this order: the first makes the extension, the last drops it
-REGRESS = size curve plateau_end views advice relations chart privileges schema
+REGRESS = size curve plateau_end views advice relations queries chart privileges schema
 
 # Export only what is marked PGDLLEXPORT, a mark that is empty before PostgreSQL 16.
 PG_CFLAGS = -fvisibility=hidden
@@ -79,7 +83,7 @@ clean:
 .PHONY: all install installcheck clean
 endif
 
-.PHONY: demo test test-long check-world monitoring-demo unit unit-programs pure check-headers versions help
+.PHONY: demo test test-long check-world monitoring-demo unit unit-programs pure check-headers versions packages dist help
 
 demo: ## see it work: installs what is missing, runs a private server, cleans up
 	@test/sandbox --demo bench/demo
@@ -109,6 +113,12 @@ check-headers: ## check what the headers include and what the library exports
 
 versions: ## test the other PostgreSQL versions, in chroots (root on Debian)
 	@test/versions
+
+packages: ## build, install and purge the packages for Debian, Red Hat and PGXN, in chroots
+	@test/packages
+
+dist: ## make the zip for PGXN, of what is committed
+	git archive --format=zip --prefix=$(EXTENSION)-$(EXTVERSION)/ -o $(EXTENSION)-$(EXTVERSION).zip HEAD
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1: \2/p' $(firstword $(MAKEFILE_LIST))

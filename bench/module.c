@@ -41,7 +41,9 @@ clock_gettime(clockid_t id, struct timespec *ts)
 #include "storage/shmem.h"
 #include "utils/guc.h"
 
+#include "attribution.h"
 #include "counters.h"
+#include "origins.h"
 #include "pagehash.h"
 #include "published.h"
 #include "sampler.h"
@@ -69,6 +71,8 @@ take_over(void)
 		TYPEALIGN(64, sizeof(WsSharedPublished)) + WS_NKINDS * ws_sketch_size(WS_REGISTERS_DEFAULT) +
 		TYPEALIGN(64, ws_stream_size(WS_STREAM_PLACES)) +
 		TYPEALIGN(64, ws_sampler_size(WS_SAMPLE_PAGES_DEFAULT)) +
+		TYPEALIGN(64, ws_attribution_size(WS_SAMPLE_PAGES_DEFAULT / 2)) +
+		TYPEALIGN(64, sizeof(WsOrigins)) + (sizeof(uint16) << WS_PAIR_SLOTS_LOG2) +
 		2 * WS_SAMPLE_PAGES_DEFAULT * sizeof(uint64);
 	const char *value = GetConfigOption("ws_bench.shift", true, false);
 	uint32		shift = value ? atoi(value) : WS_SAMPLE_OFF;

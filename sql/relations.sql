@@ -42,6 +42,31 @@ SELECT abs(sum(share) - 1) < 1e-9 AS shares, count(*) FILTER (WHERE datname = cu
 SELECT relation FROM working_set_relations LIMIT 1;
 SELECT datname = current_database() AS this_one FROM working_set_databases LIMIT 1;
 
+-- Density: a row to a page, of its header and pointer, a number, and the text with its length.
+-- Of what sessions count, the server knows after a second, or at once if asked to.
+CREATE TABLE bloated (id int, filler text);
+ALTER TABLE bloated ALTER filler SET STORAGE PLAIN;
+INSERT INTO bloated SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(1, 200) g;
+CREATE INDEX bloated_id ON bloated (id);
+SELECT pg_stat_force_next_flush();
+SELECT density FROM working_set_relations WHERE relation = 'bloated'::regclass AND fork = 'main' AND density IS NOT NULL;
+VACUUM (FREEZE, ANALYZE) bloated;
+SELECT count(filler) FROM bloated;
+CREATE FUNCTION has_density(expected float8) RETURNS boolean LANGUAGE sql AS $$
+	SELECT abs(density - expected * (24 + 4 + 4 + 4 + current_setting('block_size')::int - 1192) / current_setting('block_size')::int) < 0.01
+	  FROM working_set_relations WHERE relation = 'bloated'::regclass AND fork = 'main'
+$$;
+SELECT wait_for('has_density(1)') AS full;
+DELETE FROM bloated WHERE id % 2 = 0;
+SELECT pg_stat_force_next_flush();
+SELECT wait_for('has_density(0.5)') AS half_full;
+-- only the main forks of tables have one
+SELECT count(*) FILTER (WHERE density IS NOT NULL AND (relkind NOT IN ('r', 'm') OR fork <> 'main' OR density NOT BETWEEN 0 AND 1)) AS wrong,
+       count(*) FILTER (WHERE (reads_saved_per_second IS NULL) <> (reads_saved_standard_error IS NULL)) AS without_error
+  FROM working_set_relations;
+DROP FUNCTION has_density(float8);
+DROP TABLE bloated;
+
 -- other periods
 SELECT count(*) FROM working_set_relations('0');
 SELECT count(*) FROM working_set_databases('0');

@@ -331,7 +331,10 @@ CREATE FUNCTION working_set_relations(
 	OUT share double precision,
 	OUT standard_error_bytes bigint,
 	OUT resident_bytes bigint,
-	OUT reused_bytes bigint)
+	OUT reused_bytes bigint,
+	OUT reads_saved_per_second double precision,
+	OUT reads_saved_standard_error double precision,
+	OUT density double precision)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'ws_working_set_relations'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 100;
@@ -358,9 +361,64 @@ COMMENT ON COLUMN working_set_relations.share IS 'Share of the working set, 0 to
 COMMENT ON COLUMN working_set_relations.standard_error_bytes IS 'Standard error of bytes';
 COMMENT ON COLUMN working_set_relations.resident_bytes IS 'Part of bytes that is in shared buffers now';
 COMMENT ON COLUMN working_set_relations.reused_bytes IS 'Part of bytes that was used twice in the period, at least five seconds apart';
+COMMENT ON COLUMN working_set_relations.reads_saved_per_second IS 'Pages per second that clients would not have to read of other relations and forks, if this one were not used: simulated with the present shared_buffers over the last five minutes, whatever the period; its own reads do not count; negative: reads that it saves the others; NULL if not simulated, or not for long enough: the six largest are';
+COMMENT ON COLUMN working_set_relations.reads_saved_standard_error IS 'Standard error of reads_saved_per_second, by sampling';
+COMMENT ON COLUMN working_set_relations.density IS 'Share of the bytes of the file that live rows take, 0 to 1: the live rows that the server counts (n_live_tup of pg_stat_all_tables) times their average width at the last ANALYZE. It is that of the whole file, not only of the pages that were used, and what aligns columns counts as empty; NULL for all but the main forks of tables and materialized views of this database, if locked exclusively, or if not analyzed since statistics were reset';
 
 REVOKE ALL ON working_set_relations FROM PUBLIC;
 GRANT SELECT ON working_set_relations TO pg_monitor;
+
+CREATE FUNCTION working_set_queries(
+	period interval DEFAULT '5 min',
+	by text DEFAULT 'query',
+	OUT datname text,
+	OUT rolname text,
+	OUT application_name text,
+	OUT queryid bigint,
+	OUT is_other boolean,
+	OUT pages bigint,
+	OUT bytes bigint,
+	OUT share double precision,
+	OUT standard_error_bytes bigint,
+	OUT reused_bytes bigint,
+	OUT exclusive_bytes bigint,
+	OUT reads_per_second double precision,
+	OUT reads_saved_per_second double precision,
+	OUT reads_saved_standard_error double precision)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'ws_working_set_queries'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 100;
+
+COMMENT ON FUNCTION working_set_queries(interval, text) IS
+'Clients'' working set of the last "period", of up to an hour (NULL: an hour), by "by": query, role, or application; no rows if lookups are not tracked or no pages are sampled';
+
+REVOKE ALL ON FUNCTION working_set_queries(interval, text) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION working_set_queries(interval, text) TO pg_monitor;
+
+CREATE VIEW working_set_queries AS
+	SELECT datname, rolname, queryid, is_other, pages, bytes, share, standard_error_bytes,
+	       reused_bytes, exclusive_bytes, reads_per_second, reads_saved_per_second,
+	       reads_saved_standard_error
+	  FROM working_set_queries();
+
+COMMENT ON VIEW working_set_queries IS
+'Clients'' working set of the last five minutes by query, largest first; a page counts for each query that used it, so the rows add up to more than the working set';
+COMMENT ON COLUMN working_set_queries.datname IS 'Database that the query ran in, or NULL for processes without one and for a dropped database';
+COMMENT ON COLUMN working_set_queries.rolname IS 'Role that ran the query, or NULL for processes without one and for a dropped role';
+COMMENT ON COLUMN working_set_queries.queryid IS 'Identifier of the top-level query, as in pg_stat_statements and pg_stat_activity; NULL if none was computed (set compute_query_id to on, or preload pg_stat_statements), or if the query is of another role and you do not have the privileges of pg_read_all_stats';
+COMMENT ON COLUMN working_set_queries.is_other IS 'Whether the row is the sum of those that are not among the largest';
+COMMENT ON COLUMN working_set_queries.pages IS 'Estimated number of distinct pages that the query used in the period';
+COMMENT ON COLUMN working_set_queries.bytes IS 'Size of these pages in bytes';
+COMMENT ON COLUMN working_set_queries.share IS 'Share of the working set that the query used, 0 to 1';
+COMMENT ON COLUMN working_set_queries.standard_error_bytes IS 'Standard error of bytes';
+COMMENT ON COLUMN working_set_queries.reused_bytes IS 'Part of bytes that the query used twice in the period, at least five seconds apart';
+COMMENT ON COLUMN working_set_queries.exclusive_bytes IS 'Part of bytes that no other query used in the period';
+COMMENT ON COLUMN working_set_queries.reads_per_second IS 'Pages per second that the query had to read in the last five minutes, or NULL for a second after a reset';
+COMMENT ON COLUMN working_set_queries.reads_saved_per_second IS 'Pages per second that all others would not have to read, if the query did not run: simulated with the present shared_buffers over the last five minutes, whatever the period; its own reads (reads_per_second) do not count; negative: reads that it saves the others, because they find what it brought in; NULL if not simulated, or not for long enough: the eight largest queries are, and the three largest roles and applications';
+COMMENT ON COLUMN working_set_queries.reads_saved_standard_error IS 'Standard error of reads_saved_per_second, by sampling';
+
+REVOKE ALL ON working_set_queries FROM PUBLIC;
+GRANT SELECT ON working_set_queries TO pg_monitor;
 
 CREATE FUNCTION working_set_databases(
 	period interval DEFAULT '5 min',

@@ -19,6 +19,7 @@
 #include "storage/lwlock.h"
 #include "utils/memutils.h"
 
+#include "attribution.h"
 #include "cache_advice.h"
 #include "compat.h"
 #include "counters.h"
@@ -28,6 +29,8 @@
 #include "probe.h"
 #include "relsize.h"
 #include "sample_life.h"
+#include "sample_origins.h"
+#include "sample_without.h"
 #include "scans.h"
 #include "seed.h"
 #include "sweep.h"
@@ -37,7 +40,6 @@
 #define BATCH_PART		16		/* and at most this part of it */
 #define RELAX_MS		60000	/* until one more stratum may last */
 #define RATE_FOLLOWS	0.05	/* share of a change followed each second */
-#define PRIOR_PAGES		16		/* added as if sampled exactly at the rate */
 
 /* Private to the worker.  Times are in ms of the monotonic clock. */
 static struct
@@ -68,22 +70,15 @@ allocate(Size size)
 }
 
 /*
- * Resize the sweeps to the share of all pages that are simulated: that of the
- * pages in shared buffers, not the nominal rate of sampling.  The sizes move
- * towards it by "follow" of the difference.
+ * Resize the sweeps to the share of all pages that are simulated.  The sizes
+ * move towards it by "follow" of the difference.
  */
 static void
 resize_sweeps(double follow)
 {
-	double		expected = ldexp(1, -(int) sim.shift);
-	double		entries = ws_probe_entries();
-	double		rate = expected;
 	double		rings[WS_SWEEP_SIZES];
-	uint32		resident = ws_sampler_resident(ws_shared->sampler, sim.shift);
 
-	if (entries * 2 >= NBuffers)
-		rate = (resident + PRIOR_PAGES) / (entries + PRIOR_PAGES / expected);
-	sim.rate += follow * (rate - sim.rate);
+	sim.rate += follow * (ws_seed_rate(ws_shared->sampler, sim.shift) - sim.rate);
 	ws_sweep_resize(sim.sweep, sim.rate * NBuffers);
 	for (int ring = 0; ring < WS_NRINGS; ring++)
 	{
@@ -93,11 +88,13 @@ resize_sweeps(double follow)
 	}
 }
 
+/* follow 0: in a flood the table lags behind, and does not show the share. */
 static void
-set_simulated_shift(uint32 shift)
+set_simulated_shift(uint32 shift, double follow)
 {
+	sim.rate = ldexp(sim.rate, (int) sim.shift - (int) shift);
 	sim.shift = shift;
-	resize_sweeps(1);
+	resize_sweeps(follow);
 }
 
 /* Simulate strata that have been in the table for long enough. */
@@ -111,7 +108,7 @@ simulate_mature(void)
 	mature = Max(mature, sampler->lasting);
 	if (mature < sim.shift && sampler->admitted[mature] + RECENT_TICKS <= now)
 	{
-		set_simulated_shift(mature);
+		set_simulated_shift(mature, 1);
 		ws_seed(sim.sweep, sim.scans, ws_shared->sampler, sim.shift, 0, false);
 	}
 }
@@ -128,7 +125,7 @@ remove_brief(void)
 		if (sampler->samples[i].touched != 0 &&
 			ws_hash_stratum(sampler->samples[i].hash, sampler->log2m) < sampler->lasting)
 			ws_sweep_forget(sim.sweep, i);
-	set_simulated_shift(sampler->lasting);
+	set_simulated_shift(sampler->lasting, 0);
 }
 
 /* A page leaves the table. */
@@ -138,21 +135,25 @@ on_evict(uint32 page)
 	ws_sweep_forget(sim.sweep, page);
 	ws_memory_advice_forget(page);
 	ws_sample_life_forget(page);
+	ws_sample_without_forget(page);
 }
 
-/* Sample one page in 2^shift from now on. */
+/* Sample one page in 2^shift from now on, or as few as the writers chose. */
 static void
-change_shift(uint32 shift)
+change_shift(uint32 wanted)
 {
+	uint32		shift = ws_shared_resample(ws_shared->sampler->shift, wanted);
+	bool		guessed = shift != wanted || (sim.load.guessed && shift < ws_shared->sampler->shift);
+
 	elog(DEBUG1, "working_set samples one page in 2^%u; it was in 2^%u for %.1f s, with %u pages, %.0f events a second and %.2f %% of a processor",
-		 shift, ws_shared->sampler->shift, sim.load.settled, ws_shared->sampler->count,
-		 sim.load.events, 100 * sim.load.busy);
+		 shift, ws_shared->sampler->shift, sim.load.settled, ws_shared->sampler->count, sim.load.events, 100 * sim.load.busy);
 	LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
 	ws_sampler_set_shift(ws_shared->sampler, shift, ws_shared_advance(), on_evict);
+	ws_attribution_raise(ws_shared->attribution, shift);
 	LWLockRelease(ws_shared->sample_lock);
-	ws_shared_sample(shift);
 	memset(&sim.load, 0, sizeof(sim.load));
-	set_simulated_shift(Max(sim.shift, shift));
+	sim.load.guessed = guessed;
+	set_simulated_shift(Max(sim.shift, shift), 0);
 }
 
 /*
@@ -204,7 +205,7 @@ check_resident(void)
 	bool	   *dirty = palloc(sampler->capacity * sizeof(bool));
 
 	(void) ws_probe_resident(sampler->samples, sampler->capacity, resident, dirty);
-	ws_memory_advice_dirty(dirty);
+	ws_memory_advice_seen(resident, dirty);
 	LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
 	for (uint32 i = 0; i < sampler->capacity; i++)
 		sampler->samples[i].resident = resident[i] && sampler->samples[i].touched != 0;
@@ -229,7 +230,9 @@ care_for_table(int64 now)
 	sim.dropped = sim.recent.counted.dropped;
 	resize_sweeps(RATE_FOLLOWS);
 	simulate_mature();
-	ws_memory_advice_care(sim.sweep, sim.shift, sim.rate, now);
+	ws_sample_origins_care();
+	ws_sample_without_care(sim.scans, sim.shift);
+	ws_memory_advice_care(sim.sweep, sim.shift, now);
 }
 
 /* An event, and what is found out about it. */
@@ -286,6 +289,7 @@ update_table(Seen *seen)
 	if (entry == WS_NO_SAMPLE)
 		return;
 	ws_sampler_touch(sampler, entry, event->tick, !event->maintenance);
+	ws_sample_origins_use(event, seen->hash);
 	if (seen->class == WS_CLASS_SCAN || seen->access.ringed == 0)
 		ws_sampler_hold(sampler, entry, event->tick, seen->class == WS_CLASS_SCAN);
 	sampler->samples[entry].resident = 1;
@@ -315,11 +319,13 @@ simulate(const Seen *seen)
 		.group = group,
 		.id = event->page,
 		.missed = missed,
+		.evicted = sim.sweep->evicted,
 		.run = event->run >= WS_RUN_SCAN,
 		.new = event->kind == WS_EVENT_EXTEND
 	};
 
 	ws_memory_advice_access(&access, counted);
+	ws_sample_without_access(event, &seen->access, seen->hash, counted);
 	if (!counted)
 		return;
 
@@ -358,9 +364,7 @@ read_events(WsEvent *events, int most)
 		if (events[i].page.fork >= 0 && events[i].page.fork <= MAX_FORKNUM)
 			events[good++] = events[i];
 	}
-	lost += n - good;
-	if (lost > 0)
-		__atomic_fetch_add(&ws_counters_of(0)->dropped, lost, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&ws_counters_of(0)->dropped, lost + n - good, __ATOMIC_RELAXED);
 	return good;
 }
 
@@ -382,6 +386,8 @@ drain(void)
 	for (int batch = 0; n == most && batch < WS_STREAM_PLACES / most; batch++)
 	{
 		n = read_events(events, most);
+		if (ws_shared_thinned(ws_shared->sampler->shift))
+			change_shift(ws_shared->sampler->shift);
 		free_entries(n);
 		for (int i = 0; i < n; i++)
 		{
@@ -418,13 +424,15 @@ begin_sample(bool empty)
 		sim.sweep = allocate(ws_sweep_size(sampler->capacity));
 		sim.scans = allocate(ws_scans_size());
 	}
+	ws_sample_origins_begin(empty);
+	ws_sample_without_begin();
 	ws_sweep_init(sim.sweep, sampler->capacity);
 	ws_memory_advice_begin(sampler->capacity);
 	memset(&sim.follower, 0, sizeof(sim.follower));
 	memset(&sim.differences, 0, sizeof(sim.differences));
 	ws_scans_init(sim.scans, NBuffers);
 	memset(&sim.load, 0, sizeof(sim.load));
-	set_simulated_shift(sampler->shift);
+	set_simulated_shift(sampler->shift, 1);
 	ws_seed(sim.sweep, sim.scans, ws_shared->sampler, sim.shift, 0, true);
 	/* events that a former worker left are not part of the load to come */
 	(void) drain();
@@ -558,6 +566,7 @@ ws_cache_advice_make(WsPublished *p)
 	if (ws_shared->sampler)
 	{
 		count_pages(&sum);
+		ws_sample_without_make(p);
 		facts.factors = sim.sweep->factor;
 		for (int i = 0; i < WS_SWEEP_SIZES; i++)
 			buffers[i] = ws_sweep_buffers(sim.sweep, i);

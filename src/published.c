@@ -71,6 +71,31 @@ ws_published_read(WsReport *report)
 	report->known = current && ws_tracking();
 }
 
+bool
+ws_cache_user_equal(const WsCacheUser *a, const WsCacheUser *b)
+{
+	if (a->by != b->by)
+		return false;
+	if (a->by != WS_BY_RELATION)
+		return ws_origin_equal(&a->origin, &b->origin);
+	return memcmp(&a->relation, &b->relation, offsetof(WsPageId, block)) == 0;
+}
+
+double
+ws_published_saved(const WsReport *report, const WsCacheUser *user, double *error)
+{
+	*error = NAN;
+	if (report->late || report->last.since != ws_shared_since())
+		return NAN;
+	for (int i = 0; i < report->last.nsaved; i++)
+		if (ws_cache_user_equal(&report->last.saved[i].user, user))
+		{
+			*error = report->last.saved[i].error;
+			return report->last.saved[i].reads;
+		}
+	return NAN;
+}
+
 const char *
 ws_tracking_reason(void)
 {

@@ -16,9 +16,12 @@
 #include "division.h"
 #include "history.h"
 #include "memory.h"
+#include "origins.h"
 #include "sizing.h"
+#include "stream.h"
 #include "summary.h"
 #include "trend.h"
+#include "without.h"
 
 /* Seconds of data that a recommendation needs. */
 #define WS_COLLECTING_SECONDS	60
@@ -28,7 +31,8 @@ typedef struct WsMemoryAdvice
 {
 	WsTierTable table;			/* nbuffers is 0: nothing is known, */
 	char		reason[192];	/* and why; or empty: not yet */
-	double		cache;			/* bytes that the page cache has */
+	double		share;			/* of the pages that the page cache has memory
+								 * for, those that are in it; 1: or not known */
 	uint32		readahead;		/* of the device, in kB */
 	WsPair		present;		/* predicted for the sizes that there are; */
 	double		disk_blocks;	/* blocks a second really read; or NaN: not
@@ -40,6 +44,22 @@ typedef struct WsMemoryAdvice
 	WsPair		suggested;		/* with the suggested shared_buffers; no
 								 * buffers: not sure */
 } WsMemoryAdvice;
+
+/* One of those who use the cache. */
+typedef struct WsCacheUser
+{
+	WsBy		by;
+	WsOrigin	origin;			/* as from ws_origin_part(), or */
+	WsPageId	relation;		/* a fork; its block means nothing */
+} WsCacheUser;
+
+/* What others read because of it. */
+typedef struct WsSavedReads
+{
+	WsCacheUser user;
+	double		reads;			/* pages a second; negative: they save some */
+	double		error;			/* standard error */
+} WsSavedReads;
 
 typedef struct WsPublished
 {
@@ -81,6 +101,8 @@ typedef struct WsPublished
 	WsAdviceTable table;		/* no seconds: no cache advice */
 	char		doubt[256];		/* why there is no such table; or empty */
 	WsMemoryAdvice both;
+	int			nsaved;
+	WsSavedReads saved[WS_CANDIDATES];
 } WsPublished;
 
 /* Under WsShared.lock. */
@@ -103,6 +125,14 @@ typedef struct WsReport
 } WsReport;
 
 extern void ws_published_read(WsReport *report);
+
+/*
+ * Reads a second that others would save without this one, and the standard
+ * error; NaN: not known.
+ */
+extern double ws_published_saved(const WsReport *report, const WsCacheUser *user, double *error);
+
+extern bool ws_cache_user_equal(const WsCacheUser *a, const WsCacheUser *b);
 
 /* When the set outgrows a size: the beginnings of days of UTC; 0: not known. */
 typedef struct WsOutgrown

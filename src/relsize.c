@@ -1,6 +1,7 @@
 /*
  * relsize.c
- *		The size of a relation's file, by stat(); see relsize.h.
+ *		The size of a relation's file, by stat(), and what the kernel caches of
+ *		it; see relsize.h.
  *
  * The server's own functions need a database connection, raise errors and keep
  * files open.
@@ -10,8 +11,15 @@
 #include <sys/stat.h>
 
 #include "compat.h"
+#include "filecache.h"
 #include "relsize.h"
 #include "segments.h"
+
+static void
+segment_path(const char *path, uint32 segment, char *name, size_t size)
+{
+	snprintf(name, size, segment == 0 ? "%s" : "%s.%u", path, segment);
+}
 
 static uint32
 segment_blocks(void *path, uint32 segment)
@@ -19,7 +27,7 @@ segment_blocks(void *path, uint32 segment)
 	char		name[MAXPGPATH];
 	struct stat st;
 
-	snprintf(name, sizeof(name), segment == 0 ? "%s" : "%s.%u", (const char *) path, segment);
+	segment_path(path, segment, name, sizeof(name));
 	if (stat(name, &st) != 0)
 		return 0;
 	return (uint32) Min(st.st_size / BLCKSZ, RELSEG_SIZE);
@@ -32,4 +40,15 @@ ws_relation_blocks(const WsPageId *page)
 
 	ws_relation_path(page->tablespace, page->database, page->relation, page->fork, path, sizeof(path));
 	return ws_segments_blocks(segment_blocks, path, RELSEG_SIZE, page->block / RELSEG_SIZE);
+}
+
+double
+ws_page_cached(const WsPageId *page)
+{
+	char		path[MAXPGPATH];
+	char		name[MAXPGPATH];
+
+	ws_relation_path(page->tablespace, page->database, page->relation, page->fork, path, sizeof(path));
+	segment_path(path, page->block / RELSEG_SIZE, name, sizeof(name));
+	return ws_file_cached(name, (uint64) (page->block % RELSEG_SIZE) * BLCKSZ, BLCKSZ);
 }

@@ -1,6 +1,7 @@
 /*
  * relsize.h
- *		The size of a relation's file, from the file system.
+ *		What the file system knows of a relation's file: its size, and which
+ *		pages are in the page cache.
  */
 #ifndef WS_RELSIZE_H
 #define WS_RELSIZE_H
@@ -12,5 +13,12 @@
  * Makes a few system calls: not for the buffer path.
  */
 extern uint32_t ws_relation_blocks(const WsPageId *page);
+
+/*
+ * The share of the page, 0 to 1, that is in the kernel's page cache; NaN: not
+ * known, as of a relation that was dropped (filecache.h).  Makes some system
+ * calls, too.
+ */
+extern double ws_page_cached(const WsPageId *page);
 
 #endif							/* WS_RELSIZE_H */

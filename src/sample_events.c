@@ -12,14 +12,20 @@
  *
  * Damping.  Of the hits of a page in an interval a process reports the first
  * few, as many as could make a difference to the simulated caches (sweep.h).
- * The worker sets their number and the length of the interval.
+ * The worker sets their number and the length of the interval.  So that a page
+ * which some use all the time counts for others as well, a damped hit is
+ * reported if the page and the present origin were not reported together for
+ * some seconds.  Of a page that is used very often this sees only some hits:
+ * the short path (lookup.h) has no time for origins.
  */
 #include "postgres.h"
 
 #include "executor/instrument.h"
 #include "storage/proc.h"
 
+#include "attribution.h"
 #include "compat.h"
+#include "process_origin.h"
 #include "sample_events.h"
 #include "sweep.h"
 
@@ -40,6 +46,9 @@
  */
 #define MADE			1024
 #define MADE_MAX		2048
+
+/* A damped page is reported again for the same origin after this time. */
+#define PAIR_TICKS		128
 
 /* Bits of a slot of the damper that count hits. */
 #define COUNT_BITS		10
@@ -170,6 +179,30 @@ in_ring(const Run *run)
 	return run->ringed != 0 && within_ring(run, self.nreads - run->ringed);
 }
 
+/*
+ * Were the page and the origin reported together in the present PAIR_TICKS?
+ * If not, they are now.  Pages without pairs (attribution.h) count as reported.
+ */
+static bool
+pair_reported(uint32 hash, uint32 origin, uint32 tick)
+{
+	/* not for all pages at the same moment */
+	uint32		period = (tick + hash % PAIR_TICKS) / PAIR_TICKS;
+	uint32		mix = (hash * WS_MIX_A ^ origin * WS_MIX_B) + period * WS_MIX_C;
+	uint16	   *slot;
+	uint16		mark;
+
+	if (ws_hash_stratum(hash, ws_shared->log2m) < ws_load(&ws_shared->attribution->shift))
+		return true;
+	mix = (mix ^ mix >> 15) * WS_MIX_A;
+	slot = &ws_shared->reported_pairs[mix >> (32 - WS_PAIR_SLOTS_LOG2)];
+	mark = (uint16) (mix ^ mix >> 8);
+	if (__atomic_load_n(slot, __ATOMIC_RELAXED) == mark)
+		return true;
+	__atomic_store_n(slot, mark, __ATOMIC_RELAXED);
+	return false;
+}
+
 static void
 report(const WsPageId *page, uint32 tick, WsKind kind, WsEventKind event_kind, const Run *run, bool ring)
 {
@@ -179,6 +212,10 @@ report(const WsPageId *page, uint32 tick, WsKind kind, WsEventKind event_kind, c
 	event.ring = ring;
 	event.run = run ? run->length : 0;
 	event.process = self.process;
+	if (ws_stream_thins(ws_shared->stream, tick))
+		ws_shared_thin();
+	if (event_kind != WS_EVENT_REMOVE)
+		event.origin = ws_process_origin();
 	if (!ws_stream_write(ws_shared->stream, &event))
 		self.dropped++;
 }
@@ -257,6 +294,7 @@ ws_events_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 	uint32		shift = ws_load(&ws_shared->sample_shift);
 	int64		lookups = pgBufferUsage.shared_blks_hit + pgBufferUsage.shared_blks_read;
 	bool		again = hash == self.last_hash && lookups == self.last_lookups + 1;
+	bool		reported;
 
 	if (!sampled(hash, shift))
 		return;
@@ -268,8 +306,13 @@ ws_events_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 	 * pinned, as in an update of a row that it just found, so the usage count
 	 * stays.  A damped page is used all the time: no part of a scan.
 	 */
-	if (!again && !damped(hash, tick, kind))
+	if (again)
+		return;
+	reported = pair_reported(hash, ws_process_origin(), tick);
+	if (!damped(hash, tick, kind))
 		report_hit(page, shift, tick, kind);
+	else if (!reported && kind == WS_CLIENT)
+		report(page, tick, kind, WS_EVENT_HIT, NULL, false);
 }
 
 void

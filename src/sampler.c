@@ -42,6 +42,8 @@ _Static_assert(sizeof(WsPageId) == 20, "pages are compared as bytes");
 #define CHANCE_ERRORS	3
 #define CHANCE_PAGES	16
 
+#define PRIOR_PAGES		16		/* added as if sampled exactly at the rate */
+
 /* Seconds since the last change from which on the shift may rise, or fall. */
 #define RISE_SECONDS	1.0
 #define FALL_SECONDS	60.0
@@ -375,7 +377,7 @@ ws_sampler_next_shift(const WsSampler *sampler, const WsSampleLoad *load)
 		 (load->debt > DEBT_LIMIT && load->events > FEW_EVENTS) ||
 		 felt(shift, load->lookups)))
 		return shift + 1;
-	if (load->settled < FALL_SECONDS)
+	if (load->settled < (load->guessed ? LOAD_SECONDS : FALL_SECONDS))
 		return shift;
 
 	/* each step doubles work and events; felt() counts it by the shift */
@@ -454,6 +456,23 @@ ws_sampler_select(const WsSampler *sampler, uint32_t now, uint32_t ticks,
 			n++;
 		}
 	return n;
+}
+
+void
+ws_sampler_rates(const WsSampler *sampler, uint32_t now, uint32_t ticks, uint32_t floor,
+				 double all, double rates[WS_STRATA])
+{
+	uint32_t	pages[WS_STRATA] = {0};
+	uint32_t	above = 0;
+
+	for (uint32_t i = 0; i < sampler->capacity; i++)
+		if (within(sampler->samples[i].last, now, ticks, floor))
+			pages[stratum_of(sampler, i)]++;
+	for (int s = WS_STRATA - 1; s >= 0; s--)
+	{
+		above += pages[s];
+		rates[s] = fmin((above + PRIOR_PAGES) / (all + ldexp(PRIOR_PAGES, s)), 1);
+	}
 }
 
 bool

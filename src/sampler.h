@@ -142,6 +142,8 @@ typedef struct WsSampleLoad
 	double		events;			/* that it reads, a second */
 	double		settled;		/* seconds since the shift changed */
 	double		debt;			/* processor seconds over the reader's share */
+	bool		guessed;		/* did the writers raise the shift, and the
+								 * reader has not raised it since? */
 } WsSampleLoad;
 
 /* Add so many seconds, and counts and the reader's processor time in these. */
@@ -153,6 +155,8 @@ extern void ws_sample_load_follow(WsSampleLoad *load, double seconds, double bus
  * when the table is full, when the reader has taken too much of a processor
  * for more than a few events, or when too many lookups are of sampled pages.
  * From a minute on it falls as far as leaves a margin before all of these.
+ * Once the writers have raised it (stream.h) it falls after ten seconds: they
+ * do not know what the reader can take.
  */
 extern uint32_t ws_sampler_next_shift(const WsSampler *sampler, const WsSampleLoad *load);
 
@@ -178,6 +182,14 @@ extern uint32_t ws_sampler_resident(const WsSampler *sampler, uint32_t shift);
  */
 extern uint32_t ws_sampler_select(const WsSampler *sampler, uint32_t now, uint32_t ticks,
 								  uint32_t floor, uint32_t shift, WsSample *out);
+
+/*
+ * For each s, the share that strata s and up have of all pages that clients
+ * touched in the last ticks and not before the floor: "all", as estimated.
+ * It means nothing below the shift.  Where few are sampled it is nearer 2^-s.
+ */
+extern void ws_sampler_rates(const WsSampler *sampler, uint32_t now, uint32_t ticks,
+							 uint32_t floor, double all, double rates[WS_STRATA]);
 
 /* Was the page used twice in the last ticks, and not before the floor? */
 extern bool ws_sample_reused(const WsSample *sample, uint32_t now, uint32_t ticks,

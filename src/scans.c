@@ -204,6 +204,7 @@ ws_scans_classify(WsScans *scans, const WsEvent *event, uint32_t shift, const do
 	access->process = event->process;
 	access->relation = relation_hash(&event->page);
 	access->block = event->page.block;
+	access->absent = 0;
 	if (event->maintenance)
 		return WS_CLASS_MAINTENANCE;
 	if (event->page.fork != 0)

@@ -1,13 +1,19 @@
 /*
  * seed.c
- *		What the miniature caches hold at the start; see seed.h.
+ *		What the miniature caches hold at the start, and how large they are; see
+ *		seed.h.
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "miscadmin.h"
 
+#include "probe.h"
 #include "relsize.h"
 #include "seed.h"
+
+#define PRIOR_PAGES		16		/* added as if sampled exactly at the rate */
 
 /* Blocks of the relation of a page; 0: it has none any more. */
 static uint32
@@ -28,6 +34,29 @@ held_at(const WsSample *sample, uint32 blocks, double buffers)
 	if (sample->scanned <= sample->held || blocks == 0 || ws_scans_uses_ring(blocks, buffers))
 		return sample->held;
 	return sample->scanned;
+}
+
+void
+ws_seed_ages(WsScans *scans, const WsSampler *sampler, uint32 *when)
+{
+	for (uint32 i = 0; i < sampler->capacity; i++)
+	{
+		const WsSample *sample = &sampler->samples[i];
+		bool		scanned = sample->touched != 0 && sample->scanned > sample->held;
+
+		when[i] = held_at(sample, scanned ? blocks_of(scans, &sample->page) : 0, NBuffers);
+	}
+}
+
+double
+ws_seed_rate(const WsSampler *sampler, uint32 shift)
+{
+	double		expected = ldexp(1, -(int) shift);
+	double		entries = ws_probe_entries();
+
+	if (entries * 2 < NBuffers)
+		return expected;
+	return (ws_sampler_resident(sampler, shift) + PRIOR_PAGES) / (entries + PRIOR_PAGES / expected);
 }
 
 void

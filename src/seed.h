@@ -1,9 +1,9 @@
 /*
  * seed.h
- *		What the miniature caches hold at the start: of the sampled pages those
- *		that a cache of that size would hold.  A page that was last read through
- *		a ring is in none, and one that was last read by a sequential scan is in
- *		those where the scan needs no ring.
+ *		How large the miniature caches are, and what they hold at the start: of
+ *		the sampled pages those that a cache of that size would hold.  A page
+ *		that was last read through a ring is in none, and one that was last read
+ *		by a sequential scan is in those where the scan needs no ring.
  */
 #ifndef WS_SEED_H
 #define WS_SEED_H
@@ -18,5 +18,17 @@
  */
 extern void ws_seed(WsSweep *sweep, WsScans *scans, const WsSampler *sampler, uint32 shift,
 					int first, bool all);
+
+/*
+ * For each entry of the table: the tick of the last use that leaves its page in
+ * a cache of the present size; 0: none.
+ */
+extern void ws_seed_ages(WsScans *scans, const WsSampler *sampler, uint32 *when);
+
+/*
+ * The share of all pages that strata shift and up have: of the pages in shared
+ * buffers, not the nominal rate of sampling, once half of the buffers are used.
+ */
+extern double ws_seed_rate(const WsSampler *sampler, uint32 shift);
 
 #endif							/* WS_SEED_H */

@@ -19,11 +19,14 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "attribution.h"
 #include "compat.h"
 #include "counters.h"
 #include "guc.h"
 #include "lookup.h"
+#include "origins.h"
 #include "probe.h"
+#include "process_origin.h"
 #include "published.h"
 #include "sampler.h"
 #include "setup.h"
@@ -46,6 +49,7 @@ static bool requested = false;	/* did the server call request()? */
 static bool reported = false;	/* is the reason in the log? */
 
 #define CACHE_LINE 64
+#define PAIR_MARKS_SIZE (sizeof(uint16) << WS_PAIR_SLOTS_LOG2)
 
 /* The parts of fixed size.  Those whose size depends on settings follow. */
 typedef struct Parts
@@ -60,6 +64,13 @@ static uint32
 damper_slots(void)
 {
 	return pg_nextpower2_32(2 * Max((uint32) ws_sample_pages, 1));
+}
+
+/* Half as many pairs of page and origin as sampled pages. */
+static uint32
+pairs(void)
+{
+	return Max((uint32) ws_sample_pages / 2, 1);
 }
 
 static void *
@@ -109,6 +120,12 @@ init(char *memory, LWLockPadded *locks, bool sample)
 		ws_stream_init(ws_shared->stream, WS_STREAM_PLACES);
 		ws_shared->sampler = next_part(&memory, ws_sampler_size(ws_sample_pages));
 		ws_sampler_init(ws_shared->sampler, ws_sample_pages, ws_shared->log2m, 0, WS_TICK_ORIGIN);
+		ws_shared->attribution = next_part(&memory, ws_attribution_size(pairs()));
+		ws_attribution_init(ws_shared->attribution, pairs(), ws_shared->log2m, 0, WS_TICK_ORIGIN);
+		ws_shared->origins = next_part(&memory, sizeof(WsOrigins));
+		ws_origins_init(ws_shared->origins);
+		ws_shared->reported_pairs = next_part(&memory, PAIR_MARKS_SIZE);
+		memset(ws_shared->reported_pairs, 0, PAIR_MARKS_SIZE);
 		ws_shared->damper = next_part(&memory, damper_slots() * sizeof(uint64));
 		memset(ws_shared->damper, 0, damper_slots() * sizeof(uint64));
 		ws_shared->damper_shift = 32 - pg_leftmost_one_pos32(damper_slots());
@@ -128,6 +145,8 @@ total_size(bool sample)
 	if (sample)
 		size += TYPEALIGN(CACHE_LINE, ws_stream_size(WS_STREAM_PLACES)) +
 			TYPEALIGN(CACHE_LINE, ws_sampler_size(ws_sample_pages)) +
+			TYPEALIGN(CACHE_LINE, ws_attribution_size(pairs())) +
+			TYPEALIGN(CACHE_LINE, sizeof(WsOrigins)) + PAIR_MARKS_SIZE +
 			TYPEALIGN(CACHE_LINE, damper_slots() * sizeof(uint64));
 	return size;
 }
@@ -229,7 +248,10 @@ transaction_event(XactEvent event, void *arg)
 {
 	if (event != XACT_EVENT_PRE_COMMIT && event != XACT_EVENT_PARALLEL_PRE_COMMIT &&
 		event != XACT_EVENT_PRE_PREPARE)
+	{
 		ws_lookup_end_transaction();
+		ws_process_origin_refresh();
+	}
 }
 
 static void
@@ -274,6 +296,7 @@ _PG_init(void)
 	prev_shmem_startup_hook = shmem_startup_hook;
 	shmem_startup_hook = startup;
 	RegisterXactCallback(transaction_event, NULL);
+	ws_process_origin_install();
 	register_worker();
 }
 

@@ -78,15 +78,47 @@ ws_shared_wake_worker(void)
 		SetLatch(latch);
 }
 
-void
-ws_shared_sample(uint32 shift)
+static void
+set_bound(uint32 shift)
 {
 	uint32		bound = shift == WS_SAMPLE_OFF ? 0 : ws_hash_bound(shift, ws_shared->log2m);
 	uint32		least = UINT32_MAX / SAMPLED_SHARE + 1;
 
-	ws_store(&ws_shared->sample_shift, shift);
 	for (int kind = 0; kind < WS_NKINDS; kind++)
 		ws_store(&ws_shared->sketch[kind]->sampled_below, Max(bound, least));
+}
+
+void
+ws_shared_sample(uint32 shift)
+{
+	ws_store(&ws_shared->sample_shift, shift);
+	set_bound(shift);
+}
+
+uint32
+ws_shared_resample(uint32 old, uint32 shift)
+{
+	uint32		present = old;
+	uint32		chosen;
+
+	do
+		chosen = present == old || present == WS_SAMPLE_OFF ? shift : Max(present, shift);
+	while (!__atomic_compare_exchange_n(&ws_shared->sample_shift, &present, chosen, false,
+										__ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	set_bound(chosen);
+	return chosen;
+}
+
+void
+ws_shared_thin(void)
+{
+	uint32		shift = ws_load(&ws_shared->sample_shift);
+
+	/* WS_SAMPLE_OFF is larger */
+	while (shift < WS_STRATA - 1 &&
+		   !__atomic_compare_exchange_n(&ws_shared->sample_shift, &shift, shift + 1, false,
+										__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
 }
 
 void

@@ -16,9 +16,10 @@
  *	  unattended on (sketch.h).
  *	- under lock: see counters.h and published.h.  The worker computes first,
  *	  and holds the lock for one copy.
- *	- under sample_lock: the sample table.  The worker writes some events at a
- *	  time; readers copy what they need.  No process holds lock and sample_lock
- *	  together, and none takes either on the buffer path.
+ *	- under sample_lock: the sample table and the attribution.  The worker
+ *	  writes some events at a time; readers copy what they need.  No process
+ *	  holds lock and sample_lock together, and none takes either on the buffer
+ *	  path.
  *	- under file_lock: the state file (persist.c), as long as the disk takes.  A
  *	  holder may take the other locks, but not the other way around.
  */
@@ -43,6 +44,7 @@ typedef enum WsKind
 #define WS_IDLE_TICKS (10 * WS_TICKS_PER_SECOND)
 
 #define WS_STREAM_PLACES	32768	/* events that the stream holds */
+#define WS_PAIR_SLOTS_LOG2	14	/* marks of reported pairs, log2 */
 #define WS_SAMPLE_OFF		32	/* sample_shift when no page is sampled */
 
 /* What became of the state file: bits of WsShared.file_state. */
@@ -60,8 +62,12 @@ typedef struct WsShared
 	WsSketch   *sketch[WS_NKINDS];
 	uint32		log2m;			/* of both */
 	uint32		damper_shift;	/* 32 - log2 of the number of its slots */
-	struct WsStream *stream;	/* the three are NULL without a sample */
+	struct WsStream *stream;	/* the six are NULL without a sample */
 	struct WsSampler *sampler;	/* under sample_lock */
+	struct WsAttribution *attribution;	/* under sample_lock */
+	struct WsOrigins *origins;	/* entries are freed under sample_lock */
+	uint16	   *reported_pairs; /* atomic: marks of pages and origins that
+								 * were reported lately */
 	uint64	   *damper;			/* atomic: which pages were reported lately */
 	bool		attached;		/* does the probe see the lookups? */
 
@@ -70,7 +76,8 @@ typedef struct WsShared
 	uint32		clock_ahead;	/* ticks by which resets, and a worker that
 								 * came to rest, moved the clock on */
 	uint32		active_tick;	/* when a lookup was last recorded, roughly */
-	uint32		sample_shift;	/* one page in 2^this is sampled */
+	uint32		sample_shift;	/* one page in 2^this is sampled; the worker
+								 * sets it, and writers may raise it */
 	uint32		damping;		/* of hits: a WsDamping, uses << 8 | shift */
 	int32		worker_pid;		/* 0: none */
 	struct Latch *worker_latch; /* NULL: none */
@@ -138,8 +145,33 @@ extern void ws_shared_worker_ticks(bool ticks);
 /* Wake the worker, if there is one, by a system call. */
 extern void ws_shared_wake_worker(void);
 
-/* Sample one page in 2^shift, or none (WS_SAMPLE_OFF).  For the worker. */
+/*
+ * Sample one page in 2^shift, or none (WS_SAMPLE_OFF).  For the worker, which
+ * begins or ends with it.
+ */
 extern void ws_shared_sample(uint32 shift);
+
+/*
+ * Sample half as many pages.  For writers, when the stream fills (stream.h).
+ * They leave sampled_below to the worker, which finds the new shift when it
+ * next reads the stream: a late store of theirs could hide sampled pages.
+ */
+extern void ws_shared_thin(void);
+
+/* Have writers raised the shift above this one? */
+static inline bool
+ws_shared_thinned(uint32 shift)
+{
+	uint32		present = ws_load(&ws_shared->sample_shift);
+
+	return present > shift && present != WS_SAMPLE_OFF;
+}
+
+/*
+ * Change the shift from the old one.  If writers have raised it meanwhile, it
+ * does not fall.  Returns the shift that holds.  For the worker.
+ */
+extern uint32 ws_shared_resample(uint32 old, uint32 shift);
 
 /* Report only these hits of a sampled page (sweep.h).  For the worker. */
 struct WsDamping;

@@ -7,23 +7,35 @@
  * gives the size of the whole, which it knows better than the sample does.
  * A sampled page may stand for more pages than its relation has.  So the size
  * of its file is the limit.
+ *
+ * The density of a table is that of the whole file, by the server's own
+ * statistics.  To look into the pages of the set would be to use them.
  */
 #include "postgres.h"
 
 #include <math.h>
 
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_statistic.h"
 #include "commands/dbcommands.h"
 #include "common/relpath.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
 
 #include "compat.h"
 #include "estimate.h"
 #include "guc.h"
 #include "heuristic.h"
 #include "probe.h"
+#include "published.h"
 #include "relsize.h"
 #include "sampler.h"
 #include "shared.h"
@@ -53,6 +65,7 @@ typedef struct Parts
 	int			pages;			/* in the sample, of all parts */
 	uint32		shift;			/* one page in 2^shift was sampled */
 	WsEstimate	set;			/* the whole working set, from the sketch */
+	WsReport	report;			/* what was published last */
 } Parts;
 
 typedef int (*Order) (const void *, const void *);
@@ -206,6 +219,69 @@ to_pages(const Parts *parts, const Part *part, int pages)
 	return Min((int64) rint(each * pages), part->size);
 }
 
+/*
+ * Average bytes of a row in its page, at the last ANALYZE, without what aligns
+ * its columns; NaN if a column has no statistics.
+ */
+static double
+row_width(Relation relation)
+{
+	TupleDesc	desc = RelationGetDescr(relation);
+	double		width = MAXALIGN(SizeofHeapTupleHeader) + sizeof(ItemIdData);
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(desc, i);
+		HeapTuple	tuple;
+
+		if (column->attisdropped)
+			continue;
+		tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(RelationGetRelid(relation)),
+								Int16GetDatum(column->attnum), BoolGetDatum(false));
+		if (HeapTupleIsValid(tuple))
+		{
+			Form_pg_statistic statistic = (Form_pg_statistic) GETSTRUCT(tuple);
+
+			width += statistic->stawidth * (1 - (double) statistic->stanullfrac);
+			ReleaseSysCache(tuple);
+		}
+		else
+			width += column->attlen > 0 ? column->attlen : NAN;
+	}
+	return width;
+}
+
+/* One of the server's counters of a relation. */
+static double
+count_of(PGFunction function, Oid relation)
+{
+	return (double) DatumGetInt64(DirectFunctionCall1(function, ObjectIdGetDatum(relation)));
+}
+
+/* What live rows take of a table's file, 0 to 1; NaN if not known. */
+static double
+find_density(const Part *part, char kind)
+{
+	Oid			oid = part->relation;
+	Relation	relation;
+	double		width = NAN;
+
+	if ((kind != RELKIND_RELATION && kind != RELKIND_MATVIEW) || part->whose.fork != MAIN_FORKNUM ||
+		part->limit == 0 ||
+		count_of(pg_stat_get_analyze_count, oid) + count_of(pg_stat_get_autoanalyze_count, oid) == 0 ||
+		!ConditionalLockRelationOid(oid, AccessShareLock))
+		return NAN;
+	/* it may have been dropped meanwhile */
+	relation = try_relation_open(oid, NoLock);
+	if (relation)
+	{
+		width = row_width(relation);
+		relation_close(relation, NoLock);
+	}
+	UnlockRelationOid(oid, AccessShareLock);
+	return fmin(count_of(pg_stat_get_live_tuples, oid) * width / ((double) part->limit * BLCKSZ), 1);
+}
+
 static void
 add_row(WsRow *row, const Parts *parts, const Part *part, bool relations)
 {
@@ -231,6 +307,15 @@ add_row(WsRow *row, const Parts *parts, const Part *part, bool relations)
 	ws_row_add(row, true, Int64GetDatum((int64) rint(Min(error, (double) part->limit) * BLCKSZ)));
 	ws_row_add_pages(row, true, to_pages(parts, part, part->resident));
 	ws_row_add_pages(row, true, to_pages(parts, part, part->reused));
+	if (relations)
+	{
+		WsCacheUser user = {.by = WS_BY_RELATION, .relation = *whose};
+		double		saved_error;
+
+		ws_row_add_number(row, true, ws_published_saved(&parts->report, &user, &saved_error));
+		ws_row_add_number(row, true, saved_error);
+		ws_row_add_number(row, true, find_density(part, kind));
+	}
 	ws_row_end(row);
 }
 
@@ -262,6 +347,7 @@ answer(FunctionCallInfo fcinfo, Order order)
 	ticks = get_period(fcinfo);
 	ws_row_begin(&row, fcinfo);
 	find_parts(fcinfo->flinfo, ticks, order, &parts);
+	ws_published_read(&parts.report);
 	for (int i = 0; i < parts.n; i++)
 	{
 		/* all used pages of the relation have been cut off, or it had few */

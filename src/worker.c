@@ -21,6 +21,7 @@
  */
 #include "postgres.h"
 
+#include <malloc.h>
 #include <math.h>
 
 #include "miscadmin.h"
@@ -48,7 +49,8 @@
 #include "shared.h"
 #include "sizing.h"
 
-#define REST_MS 10000			/* the longest rest */
+#define REST_MS			10000	/* the longest rest */
+#define LARGE_BLOCK		65536	/* bytes, from which memory is given back */
 #define CLOCK_SLACK		60		/* s; a larger difference: it was set back */
 #define MB				1048576.0
 #define SAME_SIZE		0.1		/* by logarithm, as of suggestions */
@@ -381,6 +383,19 @@ turn(int64 *due)
 	return Min(delay, *due - now);
 }
 
+/*
+ * Every few seconds the worker needs 1.4 MB for a curve, and a few more when it
+ * saves, each for some milliseconds.  After the first such block glibc would
+ * keep the others.
+ */
+static void
+return_large_blocks(void)
+{
+#ifdef __GLIBC__
+	(void) mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
+#endif
+}
+
 void
 ws_worker_main(Datum main_arg)
 {
@@ -398,6 +413,7 @@ ws_worker_main(Datum main_arg)
 		proc_exit(0);
 	}
 
+	return_large_blocks();
 	ws_probe_ignore_self();
 	ws_persist_load();
 	ws_cache_advice_begin(false);

@@ -1,4 +1,4 @@
-# A table of 24 MB, and look-ups in it by key, all keys alike.
+# A table of 24 MB, and look-ups in it by key, all keys alike; and identifiers of queries.
 
 package pages;
 
@@ -6,7 +6,7 @@ use strict;
 use warnings;
 use Exporter 'import';
 
-our @EXPORT = qw(make_pages look_up_pages);
+our @EXPORT = qw(make_pages look_up_pages make_id_of);
 
 sub make_pages
 {
@@ -33,6 +33,21 @@ sub look_up_pages
 		SELECT sum(length(filler))
 		  FROM (SELECT 1 + floor(21000 * random())::int AS key FROM generate_series(1, 2000) OFFSET 0) AS wanted,
 		       LATERAL (SELECT filler FROM pages WHERE id = key) AS p});
+	return;
+}
+
+# A function that returns the identifier of a query, as EXPLAIN shows it.
+sub make_id_of
+{
+	my ($node) = @_;
+	$node->safe_psql('postgres', q{
+		CREATE FUNCTION id_of(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+		DECLARE
+			plan json;
+		BEGIN
+			EXECUTE 'EXPLAIN (VERBOSE, FORMAT JSON) ' || query INTO plan;
+			RETURN plan -> 0 ->> 'Query Identifier';
+		END $$});
 	return;
 }
 

@@ -539,57 +539,63 @@ test_next_shift(void)
 	{
 		uint32_t	shift;
 		uint32_t	count;			/* of 1000 */
-		WsSampleLoad load;		/* lookups, busy, events, settled, debt */
+		WsSampleLoad load;		/* lookups, busy, events, settled, debt, guessed */
 		uint32_t	want;
 		const char *name;
 	}			table[] = {
 		/* up */
-		{5, 1000, {0, 0, 0, 1, 0}, 6, "a full table"},
-		{5, 999, {0, 0, 0, 1, 0}, 5, "one that is not quite full"},
-		{5, 1000, {0, 0, 0, LONG_AGO, 0}, 6, "a full table that was long so"},
-		{5, 1000, {0, 0, 0, 0.99, 0}, 5, "not within a second of the last change"},
-		{5, 500, {0, 0.009, 1e5, 10, BUSY_ENOUGH}, 6, "when it owes more than 0.03 s"},
-		{5, 500, {0, 0.009, 1e5, 10, 0.029}, 5, "not when it owes less"},
-		{5, 500, {0, 0.5, 1e5, 1, 0.029}, 5, "however busy it is in a moment"},
-		{5, 500, {0, 0.009, 1e5, 0.9, BUSY_ENOUGH}, 5, "nor within a second"},
-		{0, 500, {21000, 0, 0, 1, 0}, 1, "sampled pages looked up more than 20,000 times a second"},
-		{0, 500, {19000, 0, 0, 1, 0}, 0, "less often"},
-		{3, 500, {161000, 0, 0, 1, 0}, 4, "sampled by one in eight, more than 160,000 lookups"},
-		{3, 500, {159000, 0, 0, 1, 0}, 3, "less"},
-		{4, 500, {1e9, 0, 0, 1, 0}, 4, "one page in 16 may always be sampled"},
-		{5, 500, {0, 1, 3900, 1, 10}, 5, "never for fewer than 4,000 events a second"},
-		{5, 500, {0, 0.009, 4100, 1, BUSY_ENOUGH}, 6, "for more than that, if it owes too much"},
-		{5, 500, {0, 0.007, 1e7, 1, 0}, 5, "not if it does not"},
-		{5, 1000, {1e9, 1, 1e5, LONG_AGO, 1}, 6, "up by one step, however much it is"},
-		{31, 1000, {0, 1, 1e5, 1, 1}, 31, "not beyond the last"},
-		{30, 1000, {0, 1, 1e5, 1, 1}, 31, "but up to it"},
+		{5, 1000, {0, 0, 0, 1, 0, false}, 6, "a full table"},
+		{5, 999, {0, 0, 0, 1, 0, false}, 5, "one that is not quite full"},
+		{5, 1000, {0, 0, 0, LONG_AGO, 0, false}, 6, "a full table that was long so"},
+		{5, 1000, {0, 0, 0, 0.99, 0, false}, 5, "not within a second of the last change"},
+		{5, 500, {0, 0.009, 1e5, 10, BUSY_ENOUGH, false}, 6, "when it owes more than 0.03 s"},
+		{5, 500, {0, 0.009, 1e5, 10, 0.029, false}, 5, "not when it owes less"},
+		{5, 500, {0, 0.5, 1e5, 1, 0.029, false}, 5, "however busy it is in a moment"},
+		{5, 500, {0, 0.009, 1e5, 0.9, BUSY_ENOUGH, false}, 5, "nor within a second"},
+		{0, 500, {21000, 0, 0, 1, 0, false}, 1, "sampled pages looked up more than 20,000 times a second"},
+		{0, 500, {19000, 0, 0, 1, 0, false}, 0, "less often"},
+		{3, 500, {161000, 0, 0, 1, 0, false}, 4, "sampled by one in eight, more than 160,000 lookups"},
+		{3, 500, {159000, 0, 0, 1, 0, false}, 3, "less"},
+		{4, 500, {1e9, 0, 0, 1, 0, false}, 4, "one page in 16 may always be sampled"},
+		{5, 500, {0, 1, 3900, 1, 10, false}, 5, "never for fewer than 4,000 events a second"},
+		{5, 500, {0, 0.009, 4100, 1, BUSY_ENOUGH, false}, 6, "for more than that, if it owes too much"},
+		{5, 500, {0, 0.007, 1e7, 1, 0, false}, 5, "not if it does not"},
+		{5, 1000, {1e9, 1, 1e5, LONG_AGO, 1, false}, 6, "up by one step, however much it is"},
+		{31, 1000, {0, 1, 1e5, 1, 1, false}, 31, "not beyond the last"},
+		{30, 1000, {0, 1, 1e5, 1, 1, false}, 31, "but up to it"},
 		/* down */
-		{5, 210, {0, 0, 0, 61, 0}, 4, "a table that is not used much falls"},
-		{5, 210, {0, 0, 0, 59, 0}, 5, "after a minute"},
-		{5, 390, {0, 0, 0, LONG_AGO, 0}, 4, "below 40 % of the room"},
-		{5, 410, {0, 0, 0, LONG_AGO, 0}, 5, "not above"},
-		{5, 190, {0, 0, 0, 100, 0}, 3, "by two steps when it stays below after the first"},
-		{9, 20, {0, 0, 0, 61, 0}, 4, "by five when it stays below for so long"},
-		{5, 0, {0, 0, 0, 100000, 0}, 0, "an empty one, to 0"},
-		{0, 0, {0, 0, 0, LONG_AGO, 0}, 0, "not below 0"},
-		{5, 210, {0, 0.0015, 1e5, LONG_AGO, 0}, 4, "with little to do"},
-		{5, 210, {0, 0.003, 1e5, LONG_AGO, 0}, 5, "not with so much that there is no margin"},
-		{5, 210, {0, 0.005, 1e5, LONG_AGO, 0}, 5, "not with what would be too much"},
-		{5, 210, {0, 0.5, 900, LONG_AGO, 10}, 4, "with few events, whatever keeps it busy"},
-		{5, 210, {0, 0.5, 1100, LONG_AGO, 0}, 5, "as long as they will be few"},
-		{8, 1, {0, 0.5, 100, LONG_AGO, 0}, 4, "by as many steps as they stay few"},
-		{8, 1, {0, 0.0003, 1e5, LONG_AGO, 0}, 5, "or the reader idle"},
-		{5, 210, {1e9, 0, 0, LONG_AGO, 0}, 4, "to one in 16 with any number of lookups"},
-		{7, 1, {1e9, 0, 0, LONG_AGO, 0}, 4, "by three steps"},
-		{4, 210, {150000, 0, 0, LONG_AGO, 0}, 4, "but not further if that left no margin"},
-		{4, 210, {200000, 0, 0, LONG_AGO, 0}, 4, "or would be too much"},
-		{4, 210, {81000, 0, 0, LONG_AGO, 0}, 4, "a margin of two"},
-		{4, 210, {79000, 0, 0, LONG_AGO, 0}, 3, "and no larger one"},
-		{4, 90, {39000, 0, 0, LONG_AGO, 0}, 2, "by two steps, with the same margin"},
-		{4, 90, {41000, 0, 0, LONG_AGO, 0}, 3, "or by one"},
-		{4, 210, {10000, 0, 0, LONG_AGO, 0}, 3, "with few lookups, it falls"},
-		{1, 100, {2000, 0, 0, LONG_AGO, 0}, 0, "to 0"},
-		{31, 210, {0, 0, 0, LONG_AGO, 0}, 30, "from the last"},
+		{5, 210, {0, 0, 0, 61, 0, false}, 4, "a table that is not used much falls"},
+		{5, 210, {0, 0, 0, 59, 0, false}, 5, "after a minute"},
+		{5, 390, {0, 0, 0, LONG_AGO, 0, false}, 4, "below 40 % of the room"},
+		{5, 410, {0, 0, 0, LONG_AGO, 0, false}, 5, "not above"},
+		{5, 190, {0, 0, 0, 100, 0, false}, 3, "by two steps when it stays below after the first"},
+		{9, 20, {0, 0, 0, 61, 0, false}, 4, "by five when it stays below for so long"},
+		{5, 0, {0, 0, 0, 100000, 0, false}, 0, "an empty one, to 0"},
+		{0, 0, {0, 0, 0, LONG_AGO, 0, false}, 0, "not below 0"},
+		{5, 210, {0, 0.0015, 1e5, LONG_AGO, 0, false}, 4, "with little to do"},
+		{5, 210, {0, 0.003, 1e5, LONG_AGO, 0, false}, 5, "not with so much that there is no margin"},
+		{5, 210, {0, 0.005, 1e5, LONG_AGO, 0, false}, 5, "not with what would be too much"},
+		{5, 210, {0, 0.5, 900, LONG_AGO, 10, false}, 4, "with few events, whatever keeps it busy"},
+		{5, 210, {0, 0.5, 1100, LONG_AGO, 0, false}, 5, "as long as they will be few"},
+		{8, 1, {0, 0.5, 100, LONG_AGO, 0, false}, 4, "by as many steps as they stay few"},
+		{8, 1, {0, 0.0003, 1e5, LONG_AGO, 0, false}, 5, "or the reader idle"},
+		{5, 210, {1e9, 0, 0, LONG_AGO, 0, false}, 4, "to one in 16 with any number of lookups"},
+		{7, 1, {1e9, 0, 0, LONG_AGO, 0, false}, 4, "by three steps"},
+		{4, 210, {150000, 0, 0, LONG_AGO, 0, false}, 4, "but not further if that left no margin"},
+		{4, 210, {200000, 0, 0, LONG_AGO, 0, false}, 4, "or would be too much"},
+		{4, 210, {81000, 0, 0, LONG_AGO, 0, false}, 4, "a margin of two"},
+		{4, 210, {79000, 0, 0, LONG_AGO, 0, false}, 3, "and no larger one"},
+		{4, 90, {39000, 0, 0, LONG_AGO, 0, false}, 2, "by two steps, with the same margin"},
+		{4, 90, {41000, 0, 0, LONG_AGO, 0, false}, 3, "or by one"},
+		{4, 210, {10000, 0, 0, LONG_AGO, 0, false}, 3, "with few lookups, it falls"},
+		{1, 100, {2000, 0, 0, LONG_AGO, 0, false}, 0, "to 0"},
+		{31, 210, {0, 0, 0, LONG_AGO, 0, false}, 30, "from the last"},
+		{5, 210, {0, 0, 0, 11, 0, true}, 4, "after ten seconds if the writers raised it"},
+		{5, 210, {0, 0, 0, 9, 0, true}, 5, "not before"},
+		{9, 20, {0, 0, 0, 11, 0, true}, 4, "by several steps"},
+		{5, 210, {0, 0.003, 1e5, 11, 0, true}, 5, "with the same margin"},
+		{5, 999, {0, 0, 0, 1, 0, true}, 5, "and it rises"},
+		{5, 1000, {0, 0, 0, 1, 0, true}, 6, "as it does otherwise"},
 	};
 	WsSampler  *s = new_sampler(1000, 10, 0, 100);
 	uint64_t	seed = 68;
@@ -610,7 +616,7 @@ test_next_shift(void)
 	{
 		WsSampleLoad load = {
 			exp(random_unit(&seed) * 16), exp(-3 - random_unit(&seed) * 7),
-			exp(random_unit(&seed) * 14), LONG_AGO, random_unit(&seed) * 0.06
+			exp(random_unit(&seed) * 14), LONG_AGO, random_unit(&seed) * 0.06, false
 		};
 		uint32_t	next;
 
@@ -814,6 +820,18 @@ test_select(void)
 	for (uint32_t k = 0; k < 12; k++)
 		wrong += ws_sampler_resident(s, k) != resident[k];
 	is_int(wrong, 0, "resident: by stratum");
+
+	/* shares: what there is of all, and 16 pages more as expected */
+	wrong = 0;
+	for (uint32_t floor = 1; floor < 2000; floor += 400)
+	{
+		double		rates[WS_STRATA];
+
+		ws_sampler_rates(s, 2000, 900, floor, 700, rates);
+		for (uint32_t k = 0; k < WS_STRATA; k++)
+			wrong += fabs(rates[k] - (ws_sampler_select(s, 2000, 900, floor, k, NULL) + 16) / (700 + 16 * pow(2, k))) > 1e-12;
+	}
+	is_int(wrong, 0, "shares: of the pages that clients touched lately, by stratum");
 
 	/* by age: all of these strata that have a time, once, the latest first */
 	wrong = 0;
@@ -1203,7 +1221,7 @@ test_forget_before(void)
 	const uint32_t floor = 1000000;
 	const uint32_t now = floor + 600;
 	WsSampler  *s = new_sampler(80, 10, 5, 1000);
-	WsSampleLoad idle = {0, 0, 0, LONG_AGO, 0};
+	WsSampleLoad idle = {0, 0, 0, LONG_AGO, 0, false};
 
 	count_evictions();
 	enter_pages(s, 5, 40, floor - 1);
@@ -1664,7 +1682,7 @@ test_noise(void)
 int
 main(void)
 {
-	plan(242);
+	plan(249);
 	compare_with_list(400, false, 71, "small table");
 	compare_with_list(512, false, 72, "a power of two");
 	compare_with_list(1024, true, 73, "shifts");
