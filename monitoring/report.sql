@@ -6,23 +6,25 @@
 --
 -- The page is working_set_report.html in the current directory, or the variable `file'
 -- (which may be '|command', as for \g).  Its permissions are what umask makes them, and it
--- has names of relations in it; do not write it to a directory like /tmp, where others may
--- have put a link in its place.  It needs nothing but itself: no script, no font,
+-- has names of relations and texts of queries in it; do not write it to a directory like /tmp,
+-- where others may have put a link in its place.  It needs nothing but itself: no script, no font,
 -- no server.  It is for any PostgreSQL from 15 on, primary or standby, any schema that the
 -- extension is in, and any member of pg_monitor; nothing is created in the database.
--- Relations are named if they are of the database that one is connected to.
+-- Relations are named if they are of the database that one is connected to.  Queries have their
+-- text if pg_stat_statements is in that database and can be read; without it, their identifier.
 --
 -- If the extension is missing, not preloaded, or may not be read, there is an error that
 -- says so, and no page.  Whatever else is not known yet, the page says itself.
 --
 -- What is changed meanwhile is put back: search_path, and psql's AUTOCOMMIT, ON_ERROR_STOP,
--- SINGLELINE and SHOW_CONTEXT.  \pset and \o are not touched.  Variables that begin with
--- ws_report_ are this script's own, and are unset at the end.
+-- SINGLELINE, SHOW_CONTEXT and QUIET.  \pset and \o are not touched.  Variables that begin with
+-- ws_report_ are this script's own, and are unset at the end; the setting ws_report.texts is empty.
 
 \set ws_report_autocommit :AUTOCOMMIT
 \set ws_report_on_error_stop :ON_ERROR_STOP
 \set ws_report_singleline :SINGLELINE
 \set ws_report_show_context :SHOW_CONTEXT
+\set ws_report_quiet :QUIET
 \set SINGLELINE off
 \set AUTOCOMMIT on
 \set ON_ERROR_STOP off
@@ -86,6 +88,37 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 		\set ws_report_problem 'there is no report'
 		\set ws_report_hint 'See the error above.'
 
+		-- Texts of queries.  Much can keep them away: pg_stat_statements is not preloaded, not
+		-- to be read, or has a text that has no form in the encoding of this database.
+		\set QUIET on
+		DO $$
+		BEGIN
+			PERFORM pg_catalog.set_config('ws_report.texts', '{}', false);
+			DECLARE
+				command pg_catalog.text;
+				texts pg_catalog.text;
+			BEGIN
+				SELECT pg_catalog.format('SELECT json_object_agg(key, t) FROM (
+						SELECT concat(s.dbid, '' '', s.queryid) AS key, min(regexp_replace(left(s.query, 2000), ''[[:space:]]+'', '' '', ''g'')) AS t
+						  FROM %I.pg_stat_statements s
+						 WHERE (s.dbid, s.queryid) IN (SELECT d.oid, q.queryid FROM %I.working_set_queries q
+						                                 JOIN pg_database d ON d.datname = q.datname COLLATE "C" ORDER BY q.bytes DESC LIMIT 100)
+						 GROUP BY 1) k', s.nspname, w.nspname)
+				  INTO command
+				  FROM pg_catalog.pg_namespace s, pg_catalog.pg_namespace w
+				 WHERE s.oid = (SELECT extnamespace FROM pg_catalog.pg_extension WHERE extname = 'pg_stat_statements')
+				   AND w.oid = (SELECT extnamespace FROM pg_catalog.pg_extension WHERE extname = 'working_set');
+				IF command IS NOT NULL THEN
+					EXECUTE command INTO texts;
+					PERFORM pg_catalog.set_config('ws_report.texts', coalesce(texts, '{}'), false);
+				END IF;
+			EXCEPTION WHEN OTHERS THEN
+				NULL;
+			END;
+		END
+		$$;
+		\set QUIET :ws_report_quiet
+
 		-- The page.  One statement, so that all of it is of the same moment; what is read is
 		-- read once, and all pictures and tables are made from that.  Pictures are rows: of
 		-- panels, points, rules and ticks, which the same few lines scale and draw.  Text is
@@ -134,6 +167,11 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			  FROM (SELECT r.*, r.datname COLLATE "C" AS database FROM :"ws_report_schema".working_set_relations r) r
 			 GROUP BY database, relation, relkind, relfilenode
 		),
+		query AS MATERIALIZED (
+			SELECT row_number() OVER (ORDER BY bytes DESC, queryid, datname COLLATE "C", rolname COLLATE "C") AS n, *
+			  FROM :"ws_report_schema".working_set_queries
+		),
+		known AS MATERIALIZED (SELECT * FROM json_each_text(nullif(current_setting('ws_report.texts', true), '')::json) AS k(key, t)),
 		bar AS (
 			SELECT 'relation' AS kind, n, bytes, share, error, resident, reused,
 			       CASE WHEN relation IS NOT NULL AND datname IS NULL THEN concat(relation, ' (shared)')
@@ -148,12 +186,18 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			SELECT 'database', row_number() OVER (ORDER BY bytes DESC, datname COLLATE "C"), bytes, share, standard_error_bytes,
 			       resident_bytes, reused_bytes, coalesce(datname, 'shared by all, or dropped'), NULL
 			  FROM (SELECT * FROM :"ws_report_schema".working_set_databases ORDER BY bytes DESC LIMIT 20) d
+			UNION ALL
+			SELECT 'query', n, bytes, share, standard_error_bytes, exclusive_bytes, reused_bytes,
+			       CASE WHEN is_other THEN 'all that are not kept apart' ELSE coalesce(left(known.t, 200), 'query ' || queryid, 'without an identifier') END, queryid::text
+			  FROM query LEFT JOIN pg_database d ON d.datname = query.datname COLLATE "C"
+			  LEFT JOIN known ON known.key = concat(d.oid, ' ', queryid) WHERE n <= 20
 		),
 		-- All text that is not ours comes through here, and leaves as ASCII.  Names of databases can
 		-- have any encoding: what is not UTF-8 (the pattern is of its bytes in hexadecimal), or not
 		-- allowed in XML, is shown by its bytes.
 		foreign_text(kind, n, t) AS (
 			SELECT kind, n, name FROM bar
+			UNION ALL SELECT 'who', n, concat_ws(', ', rolname, datname) FROM query WHERE n <= 20
 			UNION ALL SELECT 'why', 0, rec.reason FROM rec
 			UNION ALL SELECT 'summary', line.n, line.t
 			            FROM regexp_split_to_table(:"ws_report_schema".working_set(), chr(10)) WITH ORDINALITY AS line(t, n)
@@ -438,12 +482,15 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			                                '<rect class="reused" x="0" y="%7$s" width="%8$s" height="6"/>'),
 			                         38 * n - 22, short, pg_size_pretty(bytes), 38 * n - 16, wide, least(wide, round(640 * resident / most, 1)),
 			                         38 * n - 10, least(wide, round(640 * reused / most, 1))), NULL ORDER BY n), '</svg>') AS svg,
-			       string_agg(concat('<tr><th scope="row">', t, '</th>', CASE kind WHEN 'relation' THEN concat('<td>', what, '</td>') END,
+			       string_agg(concat('<tr><th scope="row">', t, '</th>', CASE WHEN kind <> 'database' THEN concat('<td>', what, '</td>') END,
+			                         CASE kind WHEN 'query' THEN concat('<td>', who, '</td>') END,
 			                         '<td><data value="', bytes, '">', pg_size_pretty(bytes), '</data> &#177; ', pg_size_pretty((1.96 * error)::bigint), '</td><td>',
-			                         round((100 * share)::numeric, 1), ' %</td><td>', pg_size_pretty(resident), '</td><td>', pg_size_pretty(reused), '</td></tr>'),
-			                  NULL ORDER BY n) AS rows
-			  FROM (SELECT bar.*, safe.t, safe.short, most, round(640 * bytes / most, 1) AS wide
-			          FROM bar JOIN safe USING (kind, n), LATERAL (SELECT greatest(max(b.bytes), 1) AS most FROM bar b WHERE b.kind = bar.kind) m) b
+			                         round((100 * share)::numeric, 1), ' %</td><td>', pg_size_pretty(resident), '</td><td>', pg_size_pretty(reused), '</td>',
+			                         CASE kind WHEN 'query' THEN concat('<td>', round(reads_per_second::numeric, 1), '</td><td>', round(reads_saved_per_second::numeric, 1), '</td>') END,
+			                         '</tr>'), NULL ORDER BY n) AS rows
+			  FROM (SELECT bar.*, safe.t, safe.short, who.t AS who, query.reads_per_second, query.reads_saved_per_second, most, round(640 * bar.bytes / most, 1) AS wide
+			          FROM bar JOIN safe USING (kind, n) LEFT JOIN safe who ON bar.kind = 'query' AND who.kind = 'who' AND who.n = bar.n
+			          LEFT JOIN query ON bar.kind = 'query' AND query.n = bar.n, LATERAL (SELECT greatest(max(b.bytes), 1) AS most FROM bar b WHERE b.kind = bar.kind) m) b
 			 GROUP BY kind
 		),
 
@@ -537,13 +584,15 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 				('day', 1, 'set', 'working set; hit ratio'), ('day', 2, 'want', 'recommended'), ('day', 3, 'have', 'shared_buffers, '),
 				('month', 1, 'set', 'working set; hit ratio'), ('month', 2, 'want', 'recommended'), ('month', 3, 'have', 'shared_buffers, '),
 				('relation', 1, 'all', 'used in the last five minutes'), ('relation', 2, 'resident', 'in shared buffers now'), ('relation', 3, 'reused', 'used more than once'),
+				('query', 1, 'all', 'used in the last five minutes'), ('query', 2, 'resident', 'used by no other query'), ('query', 3, 'reused', 'used more than once by this one'),
 				('database', 1, 'all', 'used in the last five minutes'), ('database', 2, 'resident', 'in shared buffers now'), ('database', 3, 'reused', 'used more than once')) k(chart, n, class, label), rec
-			 WHERE chart IN ('relation', 'database') OR (chart, class) IN (SELECT chart, series FROM spot UNION SELECT chart, series FROM marked)
+			 WHERE chart IN ('relation', 'query', 'database') OR (chart, class) IN (SELECT chart, series FROM spot UNION SELECT chart, series FROM marked)
 			 GROUP BY chart
 		),
 		section(chart, n, title, intro, missing, columns) AS (
 			SELECT v.* FROM info, (SELECT count(*) AS relations, sum(bytes) FILTER (WHERE n > 20) AS other FROM relation) r,
 			       (SELECT current_setting('working_set.sample_pages', true) = '0' AS unsampled) u, (SELECT count(*) AS rows FROM history) h,
+			       (SELECT count(*) AS queries, count(queryid) AS identifiers, EXISTS (SELECT FROM known) AS known FROM query) q,
 			       LATERAL (SELECT CASE WHEN NOT tracking THEN 'Nothing is tracked.' WHEN unsampled THEN 'No page is sampled: working_set.sample_pages is 0.'
 			                            ELSE 'No sampled page was used in the last five minutes.' END AS nobody) b,
 			       LATERAL (VALUES
@@ -559,7 +608,11 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 				 'memory|shared_buffers|reads from disk per second|MB per second|hit ratio of the page cache|error, points'),
 				('relation', 6, 'Tables and indexes', CASE WHEN relations > 20 THEN format('The twenty largest; %s more have %s together.', relations - 20, pg_size_pretty(other)) END,
 				 nobody, 'relation|kind|used|share|in shared buffers|more than once'),
-				('database', 7, 'Databases', NULL, nobody, 'database|used|share|in shared buffers|more than once'),
+				('query', 7, 'Queries', concat('A page counts for each query that used it.', CASE WHEN queries > 20 THEN format(' The twenty largest of %s.', queries) END,
+				        CASE WHEN identifiers = 0 THEN ' There are no identifiers: set compute_query_id to on.'
+				             WHEN NOT known THEN ' Their texts are shown if pg_stat_statements is in this database.' END),
+				 nobody, 'query|identifier|role and database|used|share|by no other|more than once|reads per second|makes others read per second'),
+				('database', 8, 'Databases', NULL, nobody, 'database|used|share|in shared buffers|more than once'),
 				('day', 4, 'The last day', NULL, CASE WHEN rows = 0 THEN 'There is no history yet: the first entry comes after a minute or two.' ELSE 'Nothing was recorded in the last day.' END,
 				 'hour|working set, at most|recommended, at most|hit ratio'),
 				('month', 5, 'The last 30 days', NULL, 'Nothing is known that is older than a day.', 'day|working set, at most|recommended, at most|hit ratio')) v
@@ -611,7 +664,7 @@ text { fill: var(--ink) } .tick, .title { fill: var(--dim) } .plot { fill: var(-
 .note { margin: .6rem 0 0; color: var(--act) } .none { margin: .3rem 0; color: var(--dim) } details { margin-top: .6rem; font-size: .87rem } summary { cursor: pointer; color: var(--dim) }
 .scroll { overflow: auto; max-height: 26rem } table { border-collapse: collapse; width: 100% } th, td { text-align: right; padding: .2rem .5rem; border-bottom: 1px solid var(--grid); white-space: nowrap }
 th:first-child { text-align: left; font-weight: 400 } thead th, thead th:first-child { font-weight: 600; white-space: normal; vertical-align: bottom }
-#relation { grid-row: span 2 } #state { font-size: .87rem } #state dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1rem; margin: .5rem 0 } #state dt { color: var(--dim) } #state dd { margin: 0; overflow-wrap: anywhere }
+#relation, #query { grid-row: span 2 } #query tbody th { white-space: normal; overflow-wrap: anywhere; min-width: 16rem } #state { font-size: .87rem } #state dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1rem; margin: .5rem 0 } #state dt { color: var(--dim) } #state dd { margin: 0; overflow-wrap: anywhere }
 @media (max-width: 40rem) { svg { font-size: 18px } .verdict h2 { font-size: 1.3rem } }
 @media print { body { background: none } .card { box-shadow: none; break-inside: avoid } }
 </style></head><body><main>
@@ -630,6 +683,7 @@ th:first-child { text-align: left; font-weight: 400 } thead th, thead th:first-c
 		  FROM moment, word, head
 		\gset ws_report_
 	\endif
+	SELECT pg_catalog.set_config('ws_report.texts', '', false) AS newpath \gset ws_report_
 	SELECT pg_catalog.set_config('search_path', :'ws_report_path', false) AS newpath \gset ws_report_
 \endif
 
@@ -654,6 +708,7 @@ th:first-child { text-align: left; font-weight: 400 } thead th, thead th:first-c
 \unset ws_report_on_error_stop
 \unset ws_report_singleline
 \unset ws_report_show_context
+\unset ws_report_quiet
 \unset ws_report_problem
 \unset ws_report_hint
 \unset ws_report_file

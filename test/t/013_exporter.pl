@@ -32,6 +32,7 @@ sub new_node
 		'postgresql.conf', q{
 shared_preload_libraries = 'working_set'
 working_set.interval = 1
+max_connections = 20
 shared_buffers = '32MB'
 autovacuum = off
 fsync = off
@@ -76,7 +77,8 @@ sub all_failed
 	my ($e, $text, $failed, $name) = @_;
 	my $found = failed($text);
 	is(scalar(grep { $_ == $failed } values %$found), $e->{queries},
-		"$name: " . ($failed ? 'every query is said to have failed' : 'no query failed'));
+		"$name: " . ($failed ? 'every query is said to have failed' : 'no query failed'))
+	  || diag(join(' ', grep { $found->{$_} != $failed } sort keys %$found), "\n", grep { /error|warn/i } split /^/, slurp_file($e->{log}));
 	is(scalar keys %$found, $e->{queries}, "$name: of all there are");
 	return;
 }
@@ -254,9 +256,10 @@ is_deeply([ grep { !/\{(?:.*,)?col="value",(?:.*,)?database="postgres",driver="p
 
 # ---------------------------------------------------------------- opt-in
 
-my @opt_in = qw(relations databases memory neon reason);
+my @opt_in = qw(relations databases memory queries neon reason);
 my @of_limit = 'working_set_expected_disk_reads_per_second';
 pretend_memory_advice($main, $quoted);
+pretend_queries($main, $quoted);
 $first_in = 'figures, ';
 $main->safe_psql('postgres', "ALTER ROLE working_set_scrape IN DATABASE postgres SET search_path = pg_catalog, figures, $quoted, pg_temp");
 my $more = new_exporter($main, files => [ 'working_set.yml', map { "working_set_$_.jobs.yml" } @opt_in ]);
@@ -270,6 +273,11 @@ ok((grep { $_ eq 'working_set_relation_size_bytes{datname="postgres",relation="p
 	'the table is among them, with its schema');
 ok((grep { /datname="elsewhere",relation="relfilenode \d+"\}/ } @relations),
 	'and one of another database, by its file');
+is(scalar(grep { /^working_set_query_size_bytes/ } keys %$series), 20, 'twenty queries, of more');
+cmp_ok($series->{'working_set_query_size_bytes{queryid="7"}'}, '==', 3000000, 'those of the same labels are added up');
+is($series->{'working_set_query_reads_per_second{queryid="other"}'}, 3.5, 'those that are not kept apart are other');
+ok(exists $series->{'working_set_query_size_bytes{datname="postgres",queryid="8",rolname="none"}'}
+	  && !exists $series->{'working_set_query_reads_per_second{datname="postgres",queryid="8",rolname="none"}'}, 'reads that are not known are absent');
 is(scalar(grep { /^lfc_approximate.*\{duration_seconds=/ } keys %$series), 60, 'sixty windows for Neon');
 is(scalar(grep { /^working_set_memory_predicted_disk_reads_per_second\{/ } keys %$series), 15, 'fifteen sizes of memory');
 $first_in = '';

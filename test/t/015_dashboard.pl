@@ -66,7 +66,7 @@ sub unit_of
 	return 'percentunit' if $expr =~ m{ / };
 	return 'none' if $expr =~ /^count (?:by \(cluster\) )?\(max|^count\(max|^sum by \((?:verdict|status)\)/;
 	return 'short' if $expr =~ /^count\(|increase\(/;
-	return 'rps' if $expr =~ /_reads_per_second|_reads:rate/;
+	return 'rps' if $expr =~ /_reads(?:_saved)?_per_second|_reads:rate/;
 	return 'ops' if $expr =~ /\brate\(|_lookups:rate/;
 	return 'percentunit' if $expr =~ /_ratio|:ratio/;
 	return 'binBps' if $expr =~ /_bytes_per_second/;
@@ -230,14 +230,23 @@ like(slurp_file(monitoring('grafana/working_set_fleet.json')), qr{"/d/\Q$dashboa
 
 # ---------------------------------------------------------------- the pictures
 
+# The titles of a table's columns.
+sub columns
+{
+	my ($panel) = @_;
+	return map { my $o = $_->{options}; map { $o->{renameByName}{$_} } grep { !$o->{excludeByName}{$_} } sort keys %{ $o->{renameByName} } }
+	  grep { $panel->{type} eq 'table' && $_->{id} eq 'organize' } @{ $panel->{transformations} // [] };
+}
+
 for my $row (map { $dashboard{$_}->rows } @names)
 {
 	my ($word) = lc($row->{title}) =~ /(\w+)/;
 	my $file = "$FindBin::Bin/../../doc/dashboard_$word.svg";
 	my $svg = -e $file ? slurp_file($file) : '';
-	is(join(', ', grep { $svg !~ />$_</ } map { quotemeta(Dashboard::escaped($_)) =~ s/\\\$instance/[\\w.:-]+/r } $row->{title}, map { $_->{title} } @{ $row->{panels} }),
+	is(join(', ', grep { $svg !~ />$_</ } map { quotemeta(Dashboard::escaped($_)) =~ s/\\\$instance/[\\w.:-]+/r } $row->{title}, map { ($_->{title}, columns($_)) } @{ $row->{panels} }),
 		'', "doc/dashboard_$word.svg has all of the row");
 	cmp_ok(length $svg, '<', 150_000, 'and is not large');
+	unlike($svg, qr/>-?\d+\.\.\.</, 'and no number is cut off');
 }
 
 # ---------------------------------------------------------------- real data
@@ -259,6 +268,7 @@ shared_preload_libraries = 'working_set'
 working_set.interval = 1
 working_set.hold = 2
 working_set.save = 2
+compute_query_id = on
 shared_buffers = '16MB'
 log_statement = none
 autovacuum = off
@@ -444,6 +454,15 @@ my ($limit) = split /\n/, $node->safe_psql('postgres', 'SELECT memory_bytes FROM
 is_deeply([ map { $_->{Memory} } grep { defined $_->{Now} && defined $_->{Suggested} } @{ $memory->{rows} } ], [$limit],
 	'the present memory is marked, and no other');
 is(scalar @{ $memory->{rows} }, 15, 'among all sizes of memory');
+
+# The query of pgbench reads random accounts.  Its identifier is what SQL shows for it.
+my $queries = $dashboard{working_set}->table(panel('Queries that use most in five minutes'));
+my ($id) = split /\n/, $node->safe_psql('postgres', q{SELECT query_id FROM pg_stat_activity WHERE query LIKE 'SELECT abalance FROM pgbench_accounts%'});
+my ($row) = grep { $_->{Query} eq $id } @{ $queries->{rows} };
+is(join(' ', @{ $row // {} }{qw(Database Role)}), 'postgres ' . $node->safe_psql('postgres', 'SELECT current_user'), 'a query has its database and its role');
+cmp_ok($row->{'In the set'} // 0, '>=', $row->{Alone} // 1, 'of what it uses, others use a part');
+cmp_ok($row->{Reads} // 0, '>', 0, 'and it reads');
+cmp_ok(scalar @{ $queries->{rows} }, '<=', 20, 'there are no more than twenty');
 
 # --- drawn
 

@@ -263,11 +263,16 @@ $plain->stop;
 
 # ---- a server with hostile names, in a schema that is one
 
+# Some packages of the server have no contrib.
+chomp(my $libraries = `@{[ $ENV{PG_CONFIG} || 'pg_config' ]} --pkglibdir`);
+my $has_texts = -e "$libraries/pg_stat_statements.so";
+my $preload = $has_texts ? 'pg_stat_statements, working_set' : 'working_set';
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init(allows_streaming => 1, extra => [ '--encoding=UTF8', '--locale=C' ]);
 $node->append_conf(
-	'postgresql.conf', q{
-shared_preload_libraries = 'working_set'
+	'postgresql.conf', qq{
+shared_preload_libraries = '$preload'
+compute_query_id = on
 working_set.interval = 1
 shared_buffers = '64MB'
 autovacuum = off
@@ -352,10 +357,75 @@ SKIP:
 	says($early, qr/^.*COLLECTING: counting since .* first recommendation/s, 'says that it is too early');
 }
 
+# ---- the texts of queries
+
+# Run a statement until a condition holds: the sample is read once a second, and does not
+# hear of a page again that was used a moment ago.
+sub read_until
+{
+	my ($read, $condition) = @_;
+	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
+	{
+		$node->safe_psql('postgres', $read);
+		return if $node->safe_psql('postgres', "SELECT $condition") eq 't';
+		select(undef, undef, undef, 0.1);
+	}
+	die "never true: $condition";
+}
+
+# One that could break a page, of more than one line, and too long.
+my $statement = q{SELECT count(*), '<u>'
+	/* </th><script>alert("1")</script> &amp; ]]> -- */
+	FROM "<script>&""'];--" WHERE } . "'\x{c3}\x{a9}' <> '" . 'y' x 300 . q{' AND filler <> ''};
+sub named_queries
+{
+	my ($name, %how) = @_;
+	return map { $_->[0] } rows_of(page_of($name, $node, %{ { role => 'ws_monitor', database => 'postgres', %how } }), 'query');
+}
+my $largest = "(SELECT max(bytes) > 1e7 FROM $ws.working_set_queries WHERE queryid IS NOT NULL AND datname = 'postgres')";
+read_until($statement, $largest);
+my @named = named_queries('no pg_stat_statements');
+ok((grep { /^query -?\d+$/ } @named), 'without pg_stat_statements, queries have their identifiers') or diag(join("\n", @named));
+is(join(' ', grep { !/^query -?\d+$|^all that|^without/ } @named), '', 'and nothing else');
+SKIP:
+{
+	skip 'there is no pg_stat_statements', 1 unless $has_texts;
+	# (a text that is not UTF-8, see below, is there already)
+	$node->safe_psql('postgres', q{CREATE SCHEMA "s<&>"; CREATE EXTENSION pg_stat_statements SCHEMA "s<&>"; SELECT "s<&>".pg_stat_statements_reset()});
+	read_until($statement, "EXISTS (SELECT FROM $ws.working_set_queries JOIN \"s<&>\".pg_stat_statements USING (queryid) WHERE query LIKE '%<script>alert%' AND bytes > 1e7)");
+	@named = named_queries('pg_stat_statements that may not be used');
+	is(join(' ', grep { !/^query -?\d+$|^all that|^without/ } @named), '', 'where its schema may not be used, too');
+	$node->safe_psql('postgres', q{GRANT USAGE ON SCHEMA "s<&>" TO public});
+	@named = named_queries('pg_stat_statements in another schema');
+	my ($text) = grep { /<script>alert/ } @named;
+	# (PostgreSQL puts parameters in the place of constants)
+	like($text // join("\n", @named), qr{^SELECT count\(\*\), \$1 /\* </th><script>alert\("1"\)</script> &amp; \]\]> -- \*/ FROM "<script>&""'\];--" WHERE \$2 <> \$3 AND filler <> \$4$},
+		'with it, they have their text, in one line');
+	read_until('SELECT count(*) FROM "<script>&""\'];--" WHERE ' . join(' OR ', map { "g = $_" } 1 .. 100),
+		"EXISTS (SELECT FROM $ws.working_set_queries JOIN \"s<&>\".pg_stat_statements USING (queryid) WHERE query LIKE '%g = \$100' AND bytes > 1e7)");
+	my @long = grep { /g = \$12\b/ } named_queries('a long text');
+	is(length($long[0] // ''), 200, 'cut short');
+	$node->safe_psql('postgres', q{REVOKE SELECT ON "s<&>".pg_stat_statements FROM public});
+	@named = named_queries('pg_stat_statements that may not be read');
+	is(join(' ', grep { !/^query -?\d+$|^all that|^without/ } @named), '', 'where it may not be read, they have their identifiers');
+	$node->safe_psql('postgres', q{GRANT SELECT ON "s<&>".pg_stat_statements TO public});
+	# a text that is not UTF-8 makes pg_stat_statements fail in other databases
+	{
+		local $ENV{PGCLIENTENCODING} = 'SQL_ASCII';
+		$node->safe_psql('octets', "SELECT count(*) /* caf\xe9 */ FROM pg_class");
+	}
+	isnt($node->psql('postgres', 'SELECT count(query) FROM "s<&>".pg_stat_statements'), 0, 'a text that pg_stat_statements cannot show');
+	@named = named_queries('a text of no encoding');
+	is(join(' ', grep { !/^query -?\d+$|^all that|^without/ } @named), '', 'then there are identifiers');
+	$node->safe_psql('octets', 'CREATE EXTENSION pg_stat_statements');
+	ok((grep { /^SELECT count\(\*\), \$1/ } named_queries('texts in that database', database => 'octets')) == 1, 'but in that database, texts');
+	$node->safe_psql('octets', 'SELECT pg_stat_statements_reset()');
+}
+
 # ---- whatever the session is like; and it is as it was, afterwards
 
 my $ask = q{
-\echo === :AUTOCOMMIT :ON_ERROR_STOP :SINGLELINE :SHOW_CONTEXT :ENCODING :file
+\echo === :AUTOCOMMIT :ON_ERROR_STOP :SINGLELINE :SHOW_CONTEXT :QUIET :ENCODING :file
 \echo === :{?ws_report_page} :{?ws_report_path} :{?ws_report_schema} :{?ws_report_file} :{?ws_report_problem} :{?ws_report_newpath}
 \pset
 SHOW search_path;
@@ -443,7 +513,7 @@ is(join('', map { text($_) } find($card, sub { $_[0]{name} eq 'h2' })), $headlin
 is(text((find($card, sub { $_[0]{name} eq 'pre' }))[0]) =~ s/^Top: .*$/Top:/mr, join("\n", @lines) =~ s/^Top: .*$/Top:/mr, 'and goes on with them');
 like($headline, qr/^\Q@{[uc $verdict]}\E:? shared_buffers/, 'and the verdict');
 # (that of memory needs five minutes)
-like(pictures($tree), qr/^curve advice (?:memory )?day relation database$/, 'all pictures are there but that of the month');
+like(pictures($tree), qr/^curve advice (?:memory )?day relation query database$/, 'all pictures are there but that of the month');
 says($tree, qr/Nothing is known that is older than a day/, 'which says so', 'month');
 says($tree, qr/primary/, 'it is a primary');
 my ($title) = find($tree, sub { $_[0]{name} eq 'h1' });
@@ -477,20 +547,34 @@ $tree = page_of('a standby', $standby, role => 'ws_monitor');
 says($tree, qr/standby/, 'it is a standby');
 $standby->stop;
 
+# ---- pg_stat_statements is not loaded
+
+SKIP:
+{
+	skip 'there is no pg_stat_statements', 1 unless $has_texts;
+	$node->append_conf('postgresql.conf', "shared_preload_libraries = 'working_set'");
+	$node->restart;
+	read_until($statement, $largest);
+	isnt($node->psql('postgres', 'SELECT count(*) FROM "s<&>".pg_stat_statements'), 0, 'pg_stat_statements is not loaded');
+	@named = named_queries('pg_stat_statements that is not loaded');
+	ok((grep { /^query -?\d+$/ } @named), 'then there are identifiers');
+	is(join(' ', grep { !/^query -?\d+$|^all that|^without/ } @named), '', 'and nothing else');
+}
+
 # ---- no sample; not tracking; no worker
 
 $node->append_conf('postgresql.conf', 'working_set.sample_pages = 0');
 $node->restart;
 $tree = page_of('no sample', $node, role => 'ws_monitor');
 says($tree, qr/No page is sampled: working_set.sample_pages is 0/, 'says so', 'relation');
-says($tree, qr/No page is sampled: working_set.sample_pages is 0/, 'here, too', $_) for qw(database advice);
+says($tree, qr/No page is sampled: working_set.sample_pages is 0/, 'here, too', $_) for qw(query database advice);
 says($tree, qr/This is not known\.working_set.sample_pages is 0/, 'nor is the memory advice known', 'memory');
 $node->append_conf('postgresql.conf', 'working_set.enabled = off');
 $node->reload;
 $node->poll_query_until('postgres', "SELECT NOT tracking FROM $ws.working_set_info") or die 'it tracks';
 $tree = page_of('not tracking', $node, role => 'ws_monitor');
 says($tree, qr/NOT TRACKING: working_set.enabled is off/, 'says so, and why');
-says($tree, qr/Nothing is tracked/, 'and in each section', $_) for qw(curve advice memory relation database);
+says($tree, qr/Nothing is tracked/, 'and in each section', $_) for qw(curve advice memory relation query database);
 says($tree, qr/working_set\.enabled is off/, 'with the reason', 'memory');
 $node->append_conf('postgresql.conf', "working_set.enabled = on\nworking_set.sample_pages = 1024\nmax_worker_processes = 0\nmax_parallel_workers = 0\nworking_set.interval = 1");
 $node->restart;
@@ -516,7 +600,7 @@ my %usual = (
 		tracking => 'true', reason => "'every lookup of shared buffers is seen'::text", since => "now() - interval '3 hours'", registers => 16384,
 		sample_rate => '0.0625::float8', sampled_pages => '1234::bigint', lookups => '123456789::bigint', hits => '123000000::bigint',
 		evictions => '10::bigint', dropped_samples => '0::bigint', predictions_checked => 144, predictions_within_error => 140, worker_pid => 4711, last_saved => 'now()', shared_memory_bytes => '4800000::bigint',
-		version => "'0.1.0'::text" });
+		version => "'1.0.0'::text" });
 my @columns = (
 	recommendation => [qw(status verdict confidence recommended_cache suggested_shared_buffers suggested_effective_cache_size reason
 		recommended_cache_bytes recommended_low_bytes recommended_high_bytes working_set_bytes low_bytes high_bytes window_seconds
@@ -536,13 +620,19 @@ my %from = (
 		NULL::bigint AS plateau_end_bytes, NULL::bigint AS live_bytes, %2$s AS lookups, %3$s AS hits, 15 AS minutes FROM generate_series(1, 2900) m WHERE %4$s},
 	relations => q{SELECT 'other'::text AS datname, NULL::regclass AS relation, NULL::"char" AS relkind, (20000 + g)::oid AS relfilenode, 'main'::text AS fork,
 		g::bigint AS pages, (8192 * g)::bigint AS bytes, 0.01::float8 AS share, 8192::bigint AS standard_error_bytes, (4096 * g)::bigint AS resident_bytes,
-		(2048 * g)::bigint AS reused_bytes FROM generate_series(1, %s) g},
+		(2048 * g)::bigint AS reused_bytes, 1::float8 AS reads_saved_per_second, 1::float8 AS reads_saved_standard_error, 0.5::float8 AS density
+		FROM generate_series(1, %s) g},
+	queries => q{SELECT 'd <1>'::text AS datname, 'r&' || g AS rolname, %3$s AS queryid, g = 7 AS is_other,
+		g::bigint AS pages, (8192 * g)::bigint AS bytes, 0.01::float8 AS share, 8192::bigint AS standard_error_bytes, (2048 * g)::bigint AS reused_bytes,
+		(4096 * g)::bigint AS exclusive_bytes, %1$s AS reads_per_second, 10 * %1$s AS reads_saved_per_second, 1::float8 AS reads_saved_standard_error
+		FROM generate_series(1, %2$s) g},
 	databases => q{SELECT 'd' || g AS datname, %s AS pages, %s AS bytes, 0.5::float8 AS share, 8192::bigint AS standard_error_bytes,
 		0::bigint AS resident_bytes, 0::bigint AS reused_bytes FROM generate_series(1, %s) g});
 my @rows = (
 	cache_advice => [ '1 - 0.3 / (1 + f)', '1000 / f', '0.02::float8', 'NULL::text' ],
 	history => [ '(150000000 + 1e7 * cos(m / 50.0))::bigint', '1000::bigint', '990::bigint', 'true', '0' ],
 	relations => [25],
+	queries => [ '100 / g::float8', 23, 'g::bigint' ],
 	databases => [ 'g::bigint', '8192 * g::bigint', 3 ]);
 
 # %change: a view's columns, or what its rows are made from; curve and words: how these functions begin;
@@ -606,10 +696,13 @@ sub far
 
 pretend();
 $tree = page_of('usual', $node, database => 'other');
-is(pictures($tree), 'curve advice memory day month relation database', 'all pictures are there');
+is(pictures($tree), 'curve advice memory day month relation query database', 'all pictures are there');
 says($tree, qr/GROW shared_buffers 64 MB -> 187 MB  confidence LOW.*Do: this.*because; and <so> on.*ALTER SYSTEM SET shared_buffers = '187MB';.*ALTER SYSTEM SET effective_cache_size = '23313MB'/s,
 	'what to do, and why');
 says($tree, qr/The twenty largest; 5 more have 120 kB together/, 'and who is left out', 'relation');
+says($tree, qr/A page counts for each query that used it\. The twenty largest of 23\. Their texts are shown if/, 'of the queries, too', 'query');
+is(join('|', @{ (rows_of($tree, 'query'))[0] }), "query 23|23|r&23, d <1>|184 kB \x{b1} 16 kB|1.0 %|92 kB|46 kB|4.3|43.5", 'a query has its figures');
+is((rows_of($tree, 'query'))[16][0], 'all that are not kept apart', 'and so have all others together');
 my $place = scale_of(by_id($tree, 'curve'), 0, 330);
 for (['want', 175472640], ['end', 120481280], ['have', 67108864])
 {
@@ -665,56 +758,60 @@ my %nothing = map { $_ => 'NULL::' . ($usual{recommendation}{$_} =~ /(bigint|tex
   grep { !/^(status|method|reason|shared_buffers_bytes)$/ } keys %{ $usual{recommendation} };
 my @cases = (
 	[ 'no advice', { cache_advice => [ 'NULL::float8', 'NULL::float8', 'NULL::float8', q{'too <few> & "so"'::text} ] },
-		'advice', qr/not known\.too <few> & "so"/, 'curve memory day month relation database' ],
+		'advice', qr/not known\.too <few> & "so"/, 'curve memory day month relation query database' ],
 	[ 'advice but for some sizes', { cache_advice => [ 'CASE WHEN f < 0.3 OR f BETWEEN 0.9 AND 1.1 THEN NULL ELSE 1 - 0.1 / f END', '1 / f', '0.5::float8', 'NULL::text' ] },
-		'advice', qr/The figures/, 'curve advice memory day month relation database' ],
+		'advice', qr/The figures/, 'curve advice memory day month relation query database' ],
 	[ 'a perfect cache', { cache_advice => [ '1::float8', '0::float8', '0::float8', 'NULL::text' ], recommendation => { current_hit_ratio => '1::float8' } },
-		'advice', qr/100 %/, 'curve advice memory day month relation database' ],
+		'advice', qr/100 %/, 'curve advice memory day month relation query database' ],
 	[ 'a useless cache', { cache_advice => [ '0::float8', '1e9 * f', '1::float8', 'NULL::text' ], recommendation => { current_hit_ratio => '0::float8' } },
-		'advice', qr/\b0 %/, 'curve advice memory day month relation database' ],
+		'advice', qr/\b0 %/, 'curve advice memory day month relation query database' ],
 	[ 'no hit ratio', { cache_advice => [ '1 - 0.1 / f', 'NULL::float8', 'NULL::float8', q{'because'::text} ] },
-		'advice', qr/because/, 'curve advice memory day month relation database' ],
+		'advice', qr/because/, 'curve advice memory day month relation query database' ],
 	[ 'no memory advice', { memory => [ 'NULL::float8', q{'too <few> & "so"'} ] },
-		'memory', qr/^What more or less memory would do: This is not known\.too <few> & "so"$/, 'curve advice day month relation database' ],
+		'memory', qr/^What more or less memory would do: This is not known\.too <few> & "so"$/, 'curve advice day month relation query database' ],
 	[ 'memory advice with a doubt', { memory => [ 'CASE WHEN f < 0.5 THEN NULL ELSE 100 / f END', q{CASE WHEN f > 1 THEN 'a <doubt>' END} ] },
-		'memory', qr/a <doubt>The figures.*not known/, 'curve advice memory day month relation database' ],
-	[ 'nothing is read from disk', { memory => [ '0::float8', 'NULL' ] }, 'memory', qr/24 GB, now6026 MB0\.00\.00/, 'curve advice memory day month relation database' ],
-	[ 'no history', { history => [ 'NULL::bigint', '0::bigint', '0::bigint', 'false', '0' ] }, 'day', qr/There is no history yet/, 'curve advice memory relation database' ],
-	[ 'an hour of history', { history => [ 'm::bigint', '10::bigint', '5::bigint', 'm < 4', '0' ] }, 'month', qr/Nothing is known that is older/, 'curve advice memory day relation database' ],
-	[ 'one row of history', { history => [ '8192::bigint', '10::bigint', '5::bigint', 'm = 1', '0' ] }, 'day', qr/50\.00 %/, 'curve advice memory day relation database' ],
-	[ 'an old history', { history => [ '8192::bigint', '10::bigint', '5::bigint', 'm > 2000', '0' ] }, 'day', qr/Nothing was recorded in the last day/, 'curve advice memory month relation database' ],
-	[ 'history with holes', { history => [ 'NULLIF(m, 7)::bigint', '(m % 10)::bigint', '(m % 10)::bigint', 'm % 7 < 2', '0' ] }, 'month', qr/100\.00 %/, 'curve advice memory day month relation database' ],
+		'memory', qr/a <doubt>The figures.*not known/, 'curve advice memory day month relation query database' ],
+	[ 'nothing is read from disk', { memory => [ '0::float8', 'NULL' ] }, 'memory', qr/24 GB, now6026 MB0\.00\.00/, 'curve advice memory day month relation query database' ],
+	[ 'no history', { history => [ 'NULL::bigint', '0::bigint', '0::bigint', 'false', '0' ] }, 'day', qr/There is no history yet/, 'curve advice memory relation query database' ],
+	[ 'an hour of history', { history => [ 'm::bigint', '10::bigint', '5::bigint', 'm < 4', '0' ] }, 'month', qr/Nothing is known that is older/, 'curve advice memory day relation query database' ],
+	[ 'one row of history', { history => [ '8192::bigint', '10::bigint', '5::bigint', 'm = 1', '0' ] }, 'day', qr/50\.00 %/, 'curve advice memory day relation query database' ],
+	[ 'an old history', { history => [ '8192::bigint', '10::bigint', '5::bigint', 'm > 2000', '0' ] }, 'day', qr/Nothing was recorded in the last day/, 'curve advice memory month relation query database' ],
+	[ 'history with holes', { history => [ 'NULLIF(m, 7)::bigint', '(m % 10)::bigint', '(m % 10)::bigint', 'm % 7 < 2', '0' ] }, 'month', qr/100\.00 %/, 'curve advice memory day month relation query database' ],
 	[ 'history from the future', { history => [ '8192::bigint', '10::bigint', '5::bigint', 'm < 103', '1 day' ] },
-		'day', qr/50\.00 %/, 'curve advice memory day relation database' ],
+		'day', qr/50\.00 %/, 'curve advice memory day relation query database' ],
 	[ 'nothing but the future', { history => [ '8192::bigint', '10::bigint', '5::bigint', 'm < 3', '10 days' ] },
-		'day', qr/Nothing was recorded/, 'curve advice memory relation database' ],
-	[ 'no relations', { relations => [0] }, 'relation', qr/No sampled page was used in the last five minutes/, 'curve advice memory day month database' ],
-	[ 'a database of no size', { databases => [ '0::bigint', '0::bigint', 1 ] }, 'database', qr/d1.*0 bytes/, 'curve advice memory day month relation database' ],
-	[ 'a curve of one row', { curve => q{SELECT 60, 1000::bigint, 8192000::bigint, 990::bigint, 1010::bigint} }, 'curve', qr/60 s1000/, 'curve advice memory day month relation database' ],
+		'day', qr/Nothing was recorded/, 'curve advice memory relation query database' ],
+	[ 'no relations', { relations => [0] }, 'relation', qr/No sampled page was used in the last five minutes/, 'curve advice memory day month query database' ],
+	[ 'no queries', { queries => [ '1::float8', 0, 'g::bigint' ] }, 'query', qr/No sampled page was used in the last five minutes/, 'curve advice memory day month relation database' ],
+	[ 'no identifiers', { queries => [ '1::float8', 2, 'NULL::bigint' ] }, 'query', qr/There are no identifiers: set compute_query_id to on.*without an identifier/,
+		'curve advice memory day month relation query database' ],
+	[ 'no reads of queries', { queries => [ 'NULL::float8', 1, 'g::bigint' ] }, 'query', qr/query 11r&1, d <1>8192 bytes/, 'curve advice memory day month relation query database' ],
+	[ 'a database of no size', { databases => [ '0::bigint', '0::bigint', 1 ] }, 'database', qr/d1.*0 bytes/, 'curve advice memory day month relation query database' ],
+	[ 'a curve of one row', { curve => q{SELECT 60, 1000::bigint, 8192000::bigint, 990::bigint, 1010::bigint} }, 'curve', qr/60 s1000/, 'curve advice memory day month relation query database' ],
 	[ 'a curve of nothing', { curve => q{SELECT s, 0::bigint, 0::bigint, 0::bigint, 0::bigint FROM unnest($1) s},
 			recommendation => { map { $_ => '0::bigint' } qw(working_set_bytes low_bytes high_bytes plateau_end_bytes recommended_cache_bytes peak_cache_bytes) } },
-		'curve', qr/0 bytes/, 'curve advice memory day month relation database' ],
-	[ 'no curve', { curve => q{SELECT 1, 1::bigint, 1::bigint, 1::bigint, 1::bigint WHERE false} }, 'curve', qr/The curve is not known/, 'advice memory day month relation database' ],
+		'curve', qr/0 bytes/, 'curve advice memory day month relation query database' ],
+	[ 'no curve', { curve => q{SELECT 1, 1::bigint, 1::bigint, 1::bigint, 1::bigint WHERE false} }, 'curve', qr/The curve is not known/, 'advice memory day month relation query database' ],
 	[ 'a sketch that is full', { curve => q{SELECT s, 1000000000000 + s, 8192000000000000 + s, 900000000000, NULL::bigint FROM unnest($1) s},
-			recommendation => { high_bytes => 'NULL::bigint', working_set_bytes => '8192000000000000::bigint' } }, 'curve', qr/to more/, 'curve advice memory day month relation database' ],
+			recommendation => { high_bytes => 'NULL::bigint', working_set_bytes => '8192000000000000::bigint' } }, 'curve', qr/to more/, 'curve advice memory day month relation query database' ],
 	[ 'shared_buffers far above', { recommendation => { shared_buffers_bytes => '1099511627776::bigint', verdict => "'shrink'::text" } },
-		'curve', qr/shared_buffers 1024 GB, above/, 'curve advice memory day month relation database' ],
+		'curve', qr/shared_buffers 1024 GB, above/, 'curve advice memory day month relation query database' ],
 	[ 'memory is not known', { recommendation => { map { $_ => $nothing{$_} } qw(memory_limit_bytes suggested_shared_buffers suggested_effective_cache_size) } },
-		undef, qr/^(?!.*Memory)/s, 'curve advice memory day month relation database' ],
-	[ 'it exceeds memory', { recommendation => { verdict => "'exceeds memory'::text" }, words => "'EXCEEDS MEMORY: and so on'" }, undef, qr/EXCEEDS MEMORY: and so on/, 'curve advice memory day month relation database' ],
-	[ 'no recommendation', { recommendation => { %nothing, status => "'collecting'::text" }, words => "'COLLECTING: wait'" }, undef, qr/COLLECTING: wait/, 'curve advice memory day month relation database' ],
-	[ 'a stale one', { recommendation => { %nothing, status => "'stale'::text" }, info => { worker_pid => 'NULL::integer' }, words => "'STALE: because'" }, undef, qr/STALE: because/, 'curve advice memory day month relation database' ],
+		undef, qr/^(?!.*Memory)/s, 'curve advice memory day month relation query database' ],
+	[ 'it exceeds memory', { recommendation => { verdict => "'exceeds memory'::text" }, words => "'EXCEEDS MEMORY: and so on'" }, undef, qr/EXCEEDS MEMORY: and so on/, 'curve advice memory day month relation query database' ],
+	[ 'no recommendation', { recommendation => { %nothing, status => "'collecting'::text" }, words => "'COLLECTING: wait'" }, undef, qr/COLLECTING: wait/, 'curve advice memory day month relation query database' ],
+	[ 'a stale one', { recommendation => { %nothing, status => "'stale'::text" }, info => { worker_pid => 'NULL::integer' }, words => "'STALE: because'" }, undef, qr/STALE: because/, 'curve advice memory day month relation query database' ],
 	[ 'nothing at all', {
 			recommendation => { %nothing, status => "'not tracking'::text", reason => "'because'::text" },
 			info => { tracking => 'false', map({ $_ => 'NULL::bigint' } qw(lookups hits evictions)), since => 'NULL::timestamptz', last_saved => 'NULL::timestamptz' },
-			history => [ '0::bigint', '0::bigint', '0::bigint', 'false', '0' ], relations => [0], databases => [ '0::bigint', '0::bigint', 0 ],
+			history => [ '0::bigint', '0::bigint', '0::bigint', 'false', '0' ], relations => [0], queries => [ '1::float8', 0, 'g::bigint' ], databases => [ '0::bigint', '0::bigint', 0 ],
 			memory => [ 'NULL::float8', q{'because'} ],
 			cache_advice => [ 'NULL::float8', 'NULL::float8', 'NULL::float8', 'NULL::text' ], curve => 'SELECT 1, 1::bigint, 1::bigint, 1::bigint, 1::bigint WHERE false' },
 		undef, qr/because/s, '' ],
-	[ 'words that are hostile', { words => q{concat('<b>', chr(1), chr(10), '<i>&amp;')} }, undef, qr/<b>\?.*<i>&amp;/s, 'curve advice memory day month relation database' ],
+	[ 'words that are hostile', { words => q{concat('<b>', chr(1), chr(10), '<i>&amp;')} }, undef, qr/<b>\?.*<i>&amp;/s, 'curve advice memory day month relation query database' ],
 	[ 'text that is hostile', { recommendation => { reason => q{concat('<script>alert(1)</script>; &amp; " '' ]]>', chr(1), chr(65534), chr(233))::text}, status => q{'<i>'::text},
 			method => q{'<b>'::text}, verdict => q{'<u>'::text} }, info => { version => q{'<s>'::text}, reason => q{'&&&'::text} } },
-		undef, qr/<script>alert\(1\)<\/script>/, 'curve advice memory day month relation database' ]);
+		undef, qr/<script>alert\(1\)<\/script>/, 'curve advice memory day month relation query database' ]);
 for (@cases)
 {
 	my ($case, $change, $section, $pattern, $pictures) = @$_;

@@ -175,7 +175,7 @@ sub exposed
 }
 
 my %collectors = map { $_ => read_yaml(monitoring("sql_exporter/$_.collector.yml")) }
-  qw(working_set working_set_relations working_set_databases working_set_memory working_set_neon working_set_neon_dashboard working_set_reason);
+  qw(working_set working_set_relations working_set_databases working_set_memory working_set_queries working_set_neon working_set_neon_dashboard working_set_reason);
 for my $name (sort keys %collectors)
 {
 	ok(eval { check_all($collectors{$name}); 1 }, "$name.collector.yml is in order") or diag $@;
@@ -349,6 +349,15 @@ sub pgwatch_series
 			$series{ series_name("working_set_${name}_resident_bytes", \%labels) } = $row->{resident_bytes};
 		}
 	}
+	for my $row (@{ rows($pgwatch->{metrics}{working_set_queries}{sqls}{15}) })
+	{
+		my %labels = map { $_ => $row->{"tag_$_"} } qw(datname rolname queryid);
+		my %name = (bytes => 'size_bytes');
+		for my $column (grep { defined $row->{$_} && !/^tag_|^epoch_ns$/ } keys %$row)
+		{
+			$series{ series_name('working_set_query_' . ($name{$column} // $column), \%labels) } = $row->{$column};
+		}
+	}
 	for my $row (@{ rows($pgwatch->{metrics}{working_set_memory}{sqls}{15}) })
 	{
 		$series{ series_name("working_set_memory_$_", { memory_bytes => $row->{tag_memory_bytes} }) } = $row->{$_}
@@ -376,7 +385,7 @@ sub pgwatch_series
 # ---------------------------------------------------------------- postgres_exporter
 
 # the opt-in files are appended to the first
-my $queries = { map { %{ read_yaml(monitoring("postgres_exporter/$_.yaml")) } } qw(queries queries_relations queries_databases queries_memory) };
+my $queries = { map { %{ read_yaml(monitoring("postgres_exporter/$_.yaml")) } } qw(queries queries_relations queries_databases queries_memory queries_queries) };
 for my $block (sort keys %$queries)
 {
 	is_deeply([ sort keys %{ $queries->{$block} } ], [qw(metrics query)], "postgres_exporter: $block has no unknown fields");
@@ -447,7 +456,7 @@ sub agrees
 sub other_series
 {
 	my %series;
-	for my $query (map { @{ $_->{queries} } } grep { $_->{name} =~ /^working_set(?:_memory)?$/ } @jobs)
+	for my $query (map { @{ $_->{queries} } } grep { $_->{name} =~ /^working_set(?:_memory|_queries)?$/ } @jobs)
 	{
 		my ($value) = list($query->{values});
 		for my $row (@{ rows($query->{query}) })
@@ -470,7 +479,7 @@ sub in_pgwatch
 }
 
 my $text;
-my @opt_in = qw(relations databases memory);
+my @opt_in = qw(relations databases memory queries);
 
 sub all_agree
 {
@@ -535,6 +544,7 @@ wait_for("status = 'ok' AND computed_at < clock_timestamp() - interval '8 s' FRO
 	'the recommendation is made anew');
 
 pretend_memory_advice($node, 'watch');
+pretend_queries($node, 'watch');
 $stub = 'figures';
 $got = all_agree('after a workload');
 my @unknown = $node->safe_psql('postgres', 'SELECT memory_limit_bytes FROM watch.working_set_recommendation') ne '' ? ()
@@ -585,10 +595,10 @@ sub stub_agrees
 {
 	my ($name, $change, %expected) = @_;
 	$node->safe_psql('postgres', "SET search_path = stub;\n$change");
-	for my $get ([ 'sql_exporter', sub { parse_exposition(exposed(@collectors{qw(working_set working_set_memory)})) } ],
+	for my $get ([ 'sql_exporter', sub { parse_exposition(exposed(@collectors{qw(working_set working_set_memory working_set_queries)})) } ],
 		[ 'prometheus-sql-exporter', \&other_series ])
 	{
-		my $got = agrees("$name: $get->[0]", $get->[1], sub { 1 }, 'memory');
+		my $got = agrees("$name: $get->[0]", $get->[1], sub { 1 }, 'memory', 'queries');
 		is($got->{$_} // 'none', $expected{$_}, "$name: $_") for sort keys %expected;
 	}
 	agrees("$name: postgres_exporter", \&postgres_exporter_series, sub { $_[0] =~ /^(\w+)/ && $in_queries{$1} }, @opt_in);
@@ -611,6 +621,8 @@ stub_agrees('a doubt about all sizes of memory', "UPDATE figures.memory SET note
 	(map { $_ => 'none' } qq(working_set_memory_best_shared_buffers_bytes{memory_bytes="$memory[3]"}), map { "working_set_${_}_per_second" }
 		  qw(predicted_disk_reads expected_disk_reads predicted_disk_bytes)),
 	working_set_measured_disk_bytes_per_second => 5000000);
+stub_agrees('reads are not known yet', 'UPDATE figures.working_set_queries SET reads_per_second = NULL',
+	'working_set_query_reads_per_second{queryid="other"}' => 'none', 'working_set_query_size_bytes{queryid="other"}' => 500000);
 stub_agrees('little is known', q{
 	UPDATE figures.memory SET note = NULL;
 	UPDATE working_set_recommendation SET live_bytes = NULL, memory_limit_bytes = NULL, suggested_shared_buffers = NULL,
@@ -622,8 +634,8 @@ stub_agrees('stale', q{UPDATE working_set_recommendation SET status = 'stale'; U
 	working_set_measured_disk_bytes_per_second => 'none');
 stub_agrees('not tracking', q{
 	UPDATE working_set_info SET tracking = false, reason = NULL;
-	UPDATE working_set_recommendation SET status = 'not tracking'; DELETE FROM curve},
-	working_set_lookups_total => 'none', working_set_tracking => 0);
+	UPDATE working_set_recommendation SET status = 'not tracking'; DELETE FROM curve; DELETE FROM figures.working_set_queries},
+	working_set_lookups_total => 'none', working_set_tracking => 0, 'working_set_query_size_bytes{queryid="other"}' => 'none');
 $stub = '';
 
 my $then = $node->safe_psql('postgres', 'SELECT computed_at FROM watch.working_set_recommendation');

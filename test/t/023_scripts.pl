@@ -81,12 +81,13 @@ sub collect
 for my $file (glob "$top/monitoring/*/*.y*ml")
 {
 	my $name = $file =~ s{^.*/monitoring/}{}r;
-	# Grafana's and Prometheus' own have no SQL
-	next if $name =~ m{^(prometheus|grafana)/};
+	# those of Grafana, Prometheus and Kubernetes have no SQL
+	next if $name =~ m{^(prometheus|grafana|kubernetes)/};
 	collect($name, read_yaml($file));
 }
+($queries{working_set_follow}) = map { [$_] } slurp_file("$top/follow/working_set_follow") =~ /^QUERY = """\n(.*?)"""$/ms;
 cmp_ok(scalar(grep { /^$_/ } keys %queries), '>', 0, "queries of $_ are found")
-  for qw(pgwatch postgres_exporter sql_exporter prometheus-sql-exporter);
+  for qw(pgwatch postgres_exporter sql_exporter prometheus-sql-exporter working_set_follow);
 
 # {file, line => text} of all examples in SQL
 my %example;

@@ -16,7 +16,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils qw(slurp_file);
 
 our @EXPORT = qw(find_program monitoring read_yaml series_name parse_exposition truth differences
-  pretend_memory_advice lint documented_metrics new_exporter stop_exporter scrape_text ours failed);
+  pretend_memory_advice pretend_queries lint documented_metrics new_exporter stop_exporter scrape_text ours failed);
 
 # where on PATH
 sub find_program
@@ -189,6 +189,16 @@ my %opt_in = (
                  FROM working_set_memory_advice(r.memory_limit_bytes,
                         1048576 * nullif(regexp_replace(r.suggested_shared_buffers, 'MB\$', ''), '')::bigint) s) END)) v (name, value)
         WHERE m.present AND (r.status = 'ok' OR r.status = 'collecting')},
+	queries => q{
+       SELECT v.name, json_build_object('datname', x.datname, 'rolname', x.rolname, 'queryid', x.queryid), v.value
+         FROM (SELECT datname, rolname, CASE WHEN is_other THEN 'other' ELSE queryid::text END AS queryid,
+                      sum(bytes) AS bytes, sum(exclusive_bytes) AS exclusive, sum(reads_per_second) AS reads,
+                      sum(reads_saved_per_second) AS saved
+                 FROM working_set_queries GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3 LIMIT 20) x,
+              LATERAL (VALUES ('working_set_query_size_bytes', x.bytes::float8),
+                              ('working_set_query_exclusive_bytes', x.exclusive),
+                              ('working_set_query_reads_per_second', x.reads),
+                              ('working_set_query_reads_saved_per_second', x.saved)) v (name, value)},
 	# of Neon's names; all but the windows and what is used are of the counters
 	neon => q{
        SELECT 'lfc_approximate_working_set_size_windows', json_build_object('duration_seconds', (60 * g)::text),
@@ -247,6 +257,26 @@ sub pretend_memory_advice
 			  FROM figures.memory m WHERE \$1 IS NULL OR m.present \$\$;
 		GRANT USAGE ON SCHEMA figures TO working_set_scrape;
 		GRANT SELECT ON ALL TABLES IN SCHEMA figures TO working_set_scrape});
+	return;
+}
+
+# Which queries there are changes with each that asks.  These are figures for them, in the same
+# schema: more than are shown; some without a name, an identifier or reads; and two that have the
+# same labels, since their databases were dropped.
+sub pretend_queries
+{
+	my ($n, $schema) = @_;
+	$n->safe_psql('postgres', qq{
+		SET search_path = $schema, pg_catalog;
+		CREATE TABLE figures.working_set_queries AS SELECT * FROM working_set_queries LIMIT 0;
+		INSERT INTO figures.working_set_queries (datname, rolname, queryid, is_other, bytes, exclusive_bytes, reads_per_second, reads_saved_per_second)
+		SELECT 'a "database"', 'role ' || g % 3, g * 100000000000000003, false, 8192 * (20 + g), 4096 * (20 + g), g / 8.0, CASE WHEN g > -5 THEN g / 4.0 END FROM generate_series(-12, 9) g
+		UNION ALL
+		SELECT NULL, NULL, 7, false, 1000000 * g, 0, 1, 2 FROM generate_series(1, 2) g
+		UNION ALL
+		VALUES (NULL, NULL, NULL, true, 500000, 8192, 3.5, NULL), (NULL, NULL, NULL, false, 400000, 8192, 0, 0.5),
+		       ('other', 'other', NULL, false, 350000, 8192, 0, -0.5), ('postgres', 'none', 8, false, 300000, 8192, NULL, 1);
+		GRANT SELECT ON figures.working_set_queries TO working_set_scrape});
 	return;
 }
 

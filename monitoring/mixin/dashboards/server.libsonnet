@@ -492,6 +492,48 @@ local p = import 'panels.libsonnet';
     ]],
   },
 
+  // ---------------------------------------------------------------- queries
+
+  local queryLabels = 'datname, rolname, queryid',
+  local byQuery(name) = 'label_replace(%s, "queryid", "(none)", "queryid", "")' % by(queryLabels, name),
+  local querySize = byQuery('working_set_query_size_bytes'),
+
+  local queries = {
+    title: 'Queries, the largest (opt-in: working_set_queries),',
+    lines: [[
+      p.table(
+        'Queries that use most in five minutes', 'The twenty queries with the most pages in the set. Alone: what no other query uses, and what would be free without it. Makes others read: what all others would not have to read without it; known for the largest. A page counts for each query that used it. The text: SELECT query FROM pg_stat_statements WHERE queryid = ... Other: the sum of those that are not kept apart.',
+        16, 11,
+        [['datname', 'Database'], ['rolname', 'Role'], ['queryid', 'Query']],
+        [
+          ['In the set', querySize],
+          ['Alone', byQuery('working_set_query_exclusive_bytes')],
+          ['Reads', byQuery('working_set_query_reads_per_second')],
+          ['Makes others read', byQuery('working_set_query_reads_saved_per_second')],
+        ],
+        [
+          p.override('Database', { 'custom.width': 80 }),
+          p.override('Role', { 'custom.width': 130 }),
+          p.override('Query', { 'custom.width': 170 }),
+          p.override('In the set', { unit: 'bytes', decimals: 1, 'custom.width': 90 }),
+          p.override('Alone', { unit: 'bytes', decimals: 1, 'custom.width': 80 }),
+          p.override('Reads', { unit: 'rps', decimals: 1, 'custom.width': 80 }),
+          p.override('Makes others read', { unit: 'rps', decimals: 1, 'custom.width': 130 }),
+        ],
+        'In the set', { noValue: optIn('working_set_queries') }
+      ),
+      p.timeseries(
+        'The eight that use most, over time', 'Their parts of the set. They overlap where queries use the same pages. The eight that were largest on average in this range.',
+        'bytes', 8, 11,
+        [p.range('%s and topk(8, %s)' %
+                 [querySize, 'label_replace(max by (%s) (avg_over_time(%s[$__range] @ end())), "queryid", "(none)", "queryid", "")' %
+                             [queryLabels, series('working_set_query_size_bytes')]], '{{queryid}} {{rolname}} {{datname}}')],
+        [],
+        { min: 0, noValue: optIn('working_set_queries') }
+      ),
+    ]],
+  },
+
   // ---------------------------------------------------------------- health
 
   local age(name) = 'time() - %s' % one(name),
@@ -618,7 +660,7 @@ local p = import 'panels.libsonnet';
       ],
       [
         row { title: super.title + ' $instance', repeat: 'instance' }
-        for row in [guarded(r) for r in [summary, size, curve, recommendation, advice, memory, relations, databases, reason, minutes]] + [health]
+        for row in [guarded(r) for r in [summary, size, curve, recommendation, advice, memory, relations, databases, queries, reason, minutes]] + [health]
       ]
     ),
   },

@@ -1,0 +1,146 @@
+# monitoring/kubernetes: the objects for CloudNativePG and the Prometheus Operator name each other
+# rightly, the dashboards are in ConfigMaps, series get the names and labels that the rules expect, and the queries work as the
+# operator's exporter runs them.
+
+use strict;
+use warnings;
+use CPAN::Meta::YAML;
+use FindBin;
+use JSON::PP;
+use lib $FindBin::Bin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use scrape;
+
+my $text = slurp_file(monitoring('kubernetes/cloudnative-pg.yaml'));
+my ($cluster, $database, $monitor) = @{ CPAN::Meta::YAML->read_string($text) };
+is(join(' ', map { "$_->{apiVersion}/$_->{kind}" } $cluster, $database, $monitor),
+	'postgresql.cnpg.io/v1/Cluster postgresql.cnpg.io/v1/Database monitoring.coreos.com/v1/PodMonitor', 'the objects');
+
+# ---- what they name
+
+my $name = $cluster->{metadata}{name};
+is_deeply($database->{spec}{cluster}, { name => $name }, 'the database is of the cluster');
+is_deeply($monitor->{spec}{selector}{matchLabels}, { 'cnpg.io/cluster' => $name }, 'its pods are scraped');
+my $initdb = $cluster->{spec}{bootstrap}{initdb};
+is("$database->{spec}{name} $database->{spec}{owner}", "$initdb->{database} $initdb->{owner}", 'the exporter queries that database');
+is_deeply($database->{spec}{extensions}, [ { name => 'working_set', schema => 'public' } ], 'which gets the extension, in public');
+my $postgresql = $cluster->{spec}{postgresql};
+is_deeply([ map { $_->{name} } @{ $postgresql->{extensions} } ], ['working_set'], 'the image is mounted');
+is_deeply($postgresql->{shared_preload_libraries}, ['working_set'], 'and its library preloaded');
+my ($map, $key, $file) = $text =~ /^# +kubectl create configmap (\S+) --from-file=(\w+)=monitoring\/(\S+)$/m;
+is_deeply($cluster->{spec}{monitoring}{customQueriesConfigMap}, [ { name => $map, key => $key } ], 'the queries are those of the command');
+
+# ---- the names and labels of series
+
+my ($endpoint) = @{ $monitor->{spec}{podMetricsEndpoints} };
+my %label = map { $_->{targetLabel} => $_->{replacement} // "@{ list($_->{sourceLabels}) }" } @{ $endpoint->{relabelings} };
+is_deeply(\%label, {
+	job => 'working_set_cnpg',
+	instance => '__meta_kubernetes_pod_name',
+	cluster => '__meta_kubernetes_pod_label_cnpg_io_cluster'
+}, 'labels');
+my @selectors = slurp_file(monitoring('prometheus/working_set.alerts.yml')) =~ /\bup\{job=~"([^"]+)"\} == 0/g;
+cmp_ok(scalar @selectors, '>', 0, 'an alert looks at up');
+like($label{job}, qr/^(?:$_)$/, "and sees this job: $_") for @selectors;
+
+# CPAN::Meta::YAML does not know lists in brackets
+sub list
+{
+	my ($value) = @_;
+	return ref $value ? $value : [ split /, */, $value =~ s/^\[(.*)\]$/$1/r ];
+}
+
+sub relabel
+{
+	my ($series) = @_;
+	for my $step (@{ $endpoint->{metricRelabelings} })
+	{
+		is_deeply(list($step->{sourceLabels}), ['__name__'], 'a step for names') if $series eq 'cnpg_collector_up';
+		my @match = $series =~ /^(?:$step->{regex})$/;
+		if (($step->{action} // 'replace') eq 'keep')
+		{
+			return undef if !@match;
+		}
+		else
+		{
+			$series = $step->{replacement} =~ s/\$1/$match[0]/r if @match;
+		}
+	}
+	return $series;
+}
+
+my $queries = read_yaml(monitoring($file));
+my %documented = map { %$_ } values %{ documented_metrics() };
+my @names;
+for my $block (sort keys %$queries)
+{
+	for my $metric (@{ $queries->{$block}{metrics} })
+	{
+		my ($column) = keys %$metric;
+		push @names, "${block}_$column" if $metric->{$column}{usage} ne 'LABEL';
+	}
+}
+cmp_ok(scalar @names, '>', 20, 'names of the queries');
+is_deeply([ map { relabel("cnpg_$_") } @names ], \@names, 'without the prefix they are ours');
+is_deeply([ grep { !$documented{$_} } @names ], [], 'and documented');
+is(relabel($_), undef, "$_ is left out") for qw(cnpg_collector_up go_goroutines);
+
+# ---- the queries
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'working_set'\nworking_set.interval = 1\nfsync = off\n");
+$node->start;
+$node->safe_psql('postgres', q{
+	CREATE EXTENSION working_set SCHEMA public;
+	CREATE ROLE cnpg_metrics_exporter LOGIN;
+	GRANT pg_monitor TO cnpg_metrics_exporter;
+});
+for my $block (sort keys %$queries)
+{
+	my ($status, undef, $err) = $node->psql('postgres',
+		"BEGIN READ ONLY; SET LOCAL search_path = pg_catalog, public, pg_temp; $queries->{$block}{query}; COMMIT;",
+		extra_params => [ '-U', 'cnpg_metrics_exporter' ]);
+	is("$status $err", '0 ', "the exporter's role can run $block");
+}
+$node->stop;
+
+# ---- the rules
+
+my $rules = `'${\ monitoring('kubernetes/prometheus_rule')}'`;
+is($?, 0, 'prometheus_rule');
+my @objects = split /^---\n/m, $rules;
+shift @objects;
+my @files = sort glob(monitoring('prometheus/working_set*.yml'));
+is(scalar @objects, scalar @files, 'an object for each file');
+for my $i (0 .. $#files)
+{
+	my ($head, $spec) = split /^spec:\n/m, $objects[$i], 2;
+	like($head, qr/\AapiVersion: monitoring\.coreos\.com\/v1\nkind: PrometheusRule\nmetadata:\n  name: [a-z]+(?:-[a-z]+)*\n\z/,
+		"$files[$i]: the head");
+	is($spec =~ s/^  //mgr, slurp_file($files[$i]), 'the rules, as they are');
+}
+
+# ---- the dashboards
+
+my $maps = `'${\ monitoring('kubernetes/dashboards')}'`;
+is($?, 0, 'dashboards');
+# kubectl and the API server take no object above a megabyte
+cmp_ok(length $maps, '<', 1 << 20, 'are not too large');
+my @maps = @{ CPAN::Meta::YAML->read_string($maps) };
+@files = sort glob(monitoring('grafana/working_set*.json'));
+is(scalar @maps, scalar @files, 'an object for each file');
+for my $i (0 .. $#files)
+{
+	my ($base) = $files[$i] =~ m{([^/]+)$};
+	my $map = $maps[$i];
+	is("$map->{apiVersion} $map->{kind}", 'v1 ConfigMap', "$base: a ConfigMap");
+	like($map->{metadata}{name}, qr/^[a-z]+(?:-[a-z]+)*$/, 'with a name that is allowed');
+	is_deeply($map->{metadata}{labels}, { grafana_dashboard => 1 }, 'and the label that the sidecar looks for');
+	is(join(' ', keys %{ $map->{data} }), $base, 'has one file');
+	is_deeply(decode_json($map->{data}{$base}), decode_json(slurp_file($files[$i])), 'which is the dashboard, as it is');
+}
+
+done_testing();
