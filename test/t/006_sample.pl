@@ -280,11 +280,12 @@ unlink $node->data_dir . '/pg_stat/working_set.saved';
 $node->start;
 wait_until('sample_rate > 0 FROM working_set_info', 'pages are sampled again');
 my $pid = info('worker_pid');
-my $dropped = info('dropped_samples');
+my $before = info('dropped_samples, sample_rate');
 kill 'STOP', $pid;
 look_up(100000, 4000);
 kill 'CONT', $pid;
-cmp_ok(info('dropped_samples'), '>', $dropped, 'events are dropped and counted while the worker is stopped');
+# which of the two depends on how fast the machine is (034_floods.pl)
+isnt(info('dropped_samples, sample_rate'), $before, 'while the worker is stopped events are dropped, or the sample is thinned');
 wait_until('sample_rate > 0 FROM working_set_info', 'it goes on');
 # Until it gets its turn the stream is still full; once that is read, nothing more is lost.
 my $lost;
@@ -341,8 +342,15 @@ $background->finish;
 look_up(20000, 4000);
 wait_until('sample_rate > 0 AND sampled_pages > 20 FROM working_set_info',
 	'its successor goes on with the table');
-wait_until(q{predicted_hit_ratio BETWEEN 0.3 AND 0.99 FROM working_set_cache_advice WHERE size_factor = 1},
-	'and advises');
+# (it may sample few pages at first, and more after a minute of this)
+my $advises = 'f';
+for (my $tries = 0; $tries < 10 * $PostgreSQL::Test::Utils::timeout_default && $advises ne 't'; $tries++)
+{
+	look_up(20000, 4000);
+	$advises = $node->safe_psql('postgres', q{
+		SELECT predicted_hit_ratio BETWEEN 0.3 AND 0.99 FROM working_set_cache_advice WHERE size_factor = 1});
+}
+is($advises, 't', 'and advises');
 
 # --- killed: the server starts again, and so does the sample
 
@@ -389,7 +397,8 @@ look_up(20000, 4000);
 is(info('sample_rate, sampled_pages, dropped_samples, shared_memory_bytes < 3000000'), '0|0|0|t',
 	'no sample, no memory for it');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM working_set_relations'), '0', 'and no relations');
-wait_until(q{status = 'ok' FROM working_set_recommendation}, 'a recommendation without a sample');
+# (its state is from the file at first, and hits are counted a moment later)
+wait_until(q{status = 'ok' AND current_hit_ratio IS NOT NULL FROM working_set_recommendation}, 'a recommendation without a sample');
 is($node->safe_psql('postgres', q{
 	SELECT method, live_bytes IS NULL, current_hit_ratio > 0, expected_hit_ratio IS NULL,
 	       working_set() ~ 'there is no cache advice, because working_set.sample_pages is 0',

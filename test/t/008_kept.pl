@@ -10,6 +10,7 @@ use lib dirname(__FILE__);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(usleep);
 use crashing;
 use state_file;
 
@@ -107,6 +108,31 @@ is($node->safe_psql('postgres', q{
 	SELECT bool_and(pages >= lag) FROM (
 	  SELECT pages, lag(pages) OVER (ORDER BY seconds) FROM working_set_curve(ARRAY[1, 60, 600, 3600])) c
 	 WHERE lag IS NOT NULL}), 't', 'the curve rises over the gap');
+
+# ---- memory, also after several saves.  While the worker saves, or computes a curve, it is
+# more for some milliseconds.
+sub private_kb
+{
+	my ($pid) = $node->safe_psql('postgres', $_[0]);
+	my ($kb) = slurp_file("/proc/$pid/status") =~ /^RssAnon:\s+(\d+) kB$/m;
+	return $kb;
+}
+
+sub memory_mb
+{
+	return $node->safe_psql('postgres', 'SELECT shared_memory_bytes FROM working_set_info') / 1048576 +
+	  (private_kb('SELECT worker_pid FROM working_set_info') -
+		private_kb(q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'})) / 1024;
+}
+saved() for 1 .. 4;
+my $memory = memory_mb();
+for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
+{
+	last if $memory <= 8;
+	usleep(100_000);
+	$memory = memory_mb();
+}
+cmp_ok($memory, '<=', 8, sprintf('after four saves the extension takes %.1f MB in all', $memory));
 
 # ---- the postmaster is killed: no more than the time between two saves is lost
 $node->safe_psql('postgres', 'SELECT count(filler) FROM pages');

@@ -75,7 +75,7 @@ for my $call ('pg_size_pretty(bigint)', 'current_setting(pg_catalog.text)', 'rou
 	# those of our own names; with no argument, they fit a call without better than ours
 	'approximate_working_set_size_seconds()', 'approximate_working_set_size()',
 	'working_set_size()', 'working_set_curve()', 'working_set_chart()', 'working_set_memory_chart()', 'working_set()', 'working_set_recommendation()',
-	'working_set_cache_advice()', 'working_set_relations()', 'working_set_databases()',
+	'working_set_cache_advice()', 'working_set_relations()', 'working_set_databases()', 'working_set_queries()',
 	'working_set_history()', 'working_set_forecast()', 'working_set_info()', 'working_set_reset()')
 {
 	my ($name, $types) = $call =~ /^(\w+)\((.*)\)$/;
@@ -100,7 +100,7 @@ push @traps, [ 'cast',
 	q{SELECT int8abs('cloth'::coat)} ];
 for my $name (qw(pg_class pg_database pg_proc pg_settings pg_extension pg_tablespace pg_authid
 	working_set_curve working_set_recommendation working_set_cache_advice working_set_relations
-	working_set_databases working_set_history working_set_forecast working_set_info))
+	working_set_databases working_set_queries working_set_history working_set_forecast working_set_info))
 {
 	push @traps, [ "view $name", "CREATE VIEW hostile.$name AS SELECT hostile.spring()",
 		"SELECT * FROM $name" ];
@@ -158,9 +158,9 @@ is(sql($sprung), '0', 'CREATE EXTENSION steps on none of them');
 my $members = q{pg_depend d JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass
 	AND d.refobjid = e.oid AND d.deptype = 'e' AND e.extname = 'working_set'};
 
-# A value of each type, for functions that do nothing with NULL.
+# A value of each type, for functions that do nothing with NULL, or of a function's type.
 my %harmless = (
-	bool => 'false', int4 => '5', int8 => '5', float8 => '3', text => q{'client'},
+	bool => 'false', int4 => '5', int8 => '5', float8 => '3', text => q{'client'}, 'working_set_queries text' => q{'role'},
 	interval => q{'5 min'}, timestamptz => 'now()',
 	_int4 => q{'{60,300}'}, _float8 => q{'{1,2,3,4,5,6}'});
 
@@ -177,7 +177,7 @@ for (split /\n/, sql(qq{
 	my @types = split / /, $types;
 	my %f = (oid => $oid, name => $name, types => \@types, defaults => $defaults,
 		what => "$name(" . join(', ', @types) . ')');
-	my @values = map { ($harmless{$_} // die "there is no value of type $_ in this test") . "::pg_catalog.$_" } @types;
+	my @values = map { ($harmless{"$name $_"} // $harmless{$_} // die "there is no value of type $_ in this test") . "::pg_catalog.$_" } @types;
 	my @nulls = map { "NULL::pg_catalog.$_" } @types;
 
 	# with no argument that can be left out, with all of them, and with nulls
@@ -412,6 +412,7 @@ my %errors = (
 	working_set_memory_chart => '55000',
 	working_set_relations => '22023 55000',
 	working_set_databases => '22023 55000',
+	working_set_queries => '22023 55000',
 	working_set_history => '55000',
 	working_set_forecast => '55000',
 	working_set_info => '55000',
@@ -426,7 +427,7 @@ my %values = (
 		'(-2147483648 + random() * 4294967295)::int4' ],
 	int8 => [ qw(NULL 0 1 -1 9223372036854775807 -9223372036854775808), '(random() * 1e18)::int8' ],
 	float8 => [ qw(NULL 0 -0.0 1 1.5 3 -1 1e308 -1e308 5e-324), q{'NaN'}, q{'Infinity'}, q{'-Infinity'}, 'random() * 10' ],
-	text => [ 'NULL', map({ "'$_'" } 'client', 'maintenance', 'all', '', 'Client', 'client ', '%s%n%d', q{''; --}),
+	text => [ 'NULL', map({ "'$_'" } 'client', 'maintenance', 'all', 'query', 'role', 'application', '', 'Client', 'client ', '%s%n%d', q{''; --}),
 		q{repeat('x', 1000000)}, q{repeat('ä€', 3000)}, 'md5(random()::text)' ],
 	interval => [ 'NULL', map({ "'$_'" } '0', '5 min', '1 hour', '1 hour 0.1 s', '1 us', '-1 us', '-1 s', '30 s', '1 mon -31 days',
 			'1 mon -30 days', '178000000 years', '-178000000 years', '2147483647 mons', '-2147483648 mons',

@@ -586,11 +586,8 @@ for my $script (glob "'$scripts'/working_set--*--*.sql")
 {
 	$older{$1} = 1 if $script =~ /working_set--(.+?)--.+\.sql$/ && $1 ne $present;
 }
-SKIP:
-{
-	skip 'there is no upgrade script yet', 1 unless %older;
-	is(updated($_), $fresh, "$_, updated, is a fresh $present") for sort keys %older;
-}
+cmp_ok(scalar keys %older, '>=', 1, 'there are older versions');
+is(updated($_), $fresh, "$_, updated, is a fresh $present") for sort keys %older;
 
 ($status, $out, $err) = $main->psql('fresh', 'ALTER EXTENSION working_set UPDATE');
 is($status, 0, 'an update to the present version is no error');
@@ -604,7 +601,7 @@ like(refusal($main, 'fresh', q{ALTER EXTENSION working_set UPDATE TO '0.0.0';}),
 SKIP:
 {
 	skip "cannot write to $scripts", 9 unless -w $scripts;
-	my $script = slurp_file("$scripts/working_set--$present.sql");
+	my $script = join "\n", map { slurp_file($_) } "$scripts/working_set--0.1.0.sql", sort glob "'$scripts'/working_set--*--*.sql";
 	my %made_up = (
 		'0.0.8'           => $script,
 		"0.0.8--$present" => "COMMENT ON FUNCTION working_set_reset() IS 'left behind';",

@@ -61,9 +61,10 @@ sub stays_off
 		       (SELECT count(*) FROM working_set_curve),
 		       (SELECT count(*) FROM working_set_relations),
 		       (SELECT count(*) FROM working_set_databases),
+		       (SELECT count(*) FROM working_set_queries),
 		       (SELECT count(*) FROM working_set_cache_advice),
 		       (SELECT count(*) FROM working_set_history)}),
-		't|t|t|t|t|0|0|0|0|0', "$name: sizes are not known");
+		't|t|t|t|t|0|0|0|0|0|0', "$name: sizes are not known");
 	is($node->safe_psql('postgres', q{SELECT status, reason FROM working_set_recommendation}),
 		"not tracking|$why", "$name: nothing is recommended");
 	isnt($node->safe_psql('postgres', q{SELECT count(*) FROM working_set_chart()}), '0', "$name: there is a chart");
