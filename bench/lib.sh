@@ -219,7 +219,7 @@ sampled() { sql "SELECT coalesce((1 / nullif(sample_rate, 0))::text, 'none') FRO
 build_module() {
     cc -O2 -fPIC -shared -Wall -Isrc -I"$("$PG_CONFIG" --includedir-server)" -D_GNU_SOURCE \
         -DPGDLLEXPORT='__attribute__((visibility("default")))' \
-        bench/module.c src/sketch.c src/sampler.c src/stream.c -lm -o "$("$PG_CONFIG" --pkglibdir)/ws_bench.so"
+        bench/module.c src/sketch.c src/sampler.c src/stream.c src/attribution.c src/origins.c -lm -o "$("$PG_CONFIG" --pkglibdir)/ws_bench.so"
     cc -O2 -fPIC -shared -Wall -DSTILL_CLOCK bench/module.c -o "$TMPDIR/still_clock.so"
 }
 
@@ -555,9 +555,9 @@ server_version() { postgres --version | sed 's/.*) *\([0-9]\)/\1/;s/ .*//'; }
 # in_cgroup returns at once, and `inside COMMAND' runs a command, or a function, in the group:
 # the server, but no client.
 #
-# The right to join goes with the group's cgroup.procs, opened here as descriptor 9, and the
-# right to change the limit with its file, descriptor 7: the kernel checks the user that opened them.
-# Descriptor 8 is that of the file of --svg, since the sandbox's user may not write there.
+# The right to join goes with the group's cgroup.procs, opened here as descriptor 9: the kernel
+# checks the user that opened it.  Every user may change the limit.  Descriptor 8 is that of the
+# file of --svg, since the sandbox's user may not write there.
 #
 # Version 1 and version 2 of control groups will do.  Where there are none, or they cannot
 # be changed, as in most containers, in_cgroup prints a line and exits with success.
@@ -586,16 +586,17 @@ in_cgroup() {
     if ! cgroup_limit "$mb" || ! (echo "$BASHPID" >"$cgroup/cgroup.procs") 2>/dev/null; then
         cgroup_skip "cannot limit a control group's memory, or join it, below $cgroup_parent"
     fi
+    chmod a+w "$(cgroup_file max limit_in_bytes)"
     top=$(realpath "$(dirname "${BASH_SOURCE[0]}")/..")
     WS_CGROUP=$cgroup "$top/test/sandbox" ${option[@]+"${option[@]}"} \
-        "$(realpath --relative-to="$top" "$1")" "${@:2}" 7>"$(cgroup_file max limit_in_bytes)" 9>"$cgroup/cgroup.procs" || status=$?
+        "$(realpath --relative-to="$top" "$1")" "${@:2}" 9>"$cgroup/cgroup.procs" || status=$?
     exit "$status"
 }
 
 # inside COMMAND [ARGUMENT...]: run it in the group; also the server that it starts.
 inside() (
     echo "$BASHPID" >&9 || { echo "cannot join the control group" >&2; exit 1; }
-    exec 7>&- 8>&- 9>&-
+    exec 8>&- 9>&-
     "$@"
 )
 
@@ -637,7 +638,7 @@ cgroup_skip() {
     exit 0
 }
 
-cgroup_write() { { echo "$1" >&7; } 2>/dev/null; }
+cgroup_write() { { echo "$1" >"$(cgroup_file max limit_in_bytes)"; } 2>/dev/null; }
 
 # A file of the group by its name in version 2, or else in version 1.
 cgroup_file() {
