@@ -377,9 +377,10 @@ ws_lookup_end_transaction(void)
 		pgBufferUsage.shared_blks_read - self.reads >= FEW_LOOKUPS)
 		flush_counters();
 
+	if (!ws_load(&self.sketch->unattended))
+		return;
 	/* transactions without lookups do not keep the worker awake */
 	now = ws_shared_advance();
-	if (ws_load(&self.sketch->unattended) &&
-		(int32) (now - ws_load(&ws_shared->active_tick)) < WS_IDLE_TICKS)
+	if ((int32) (now - ws_load(&ws_shared->active_tick)) < WS_IDLE_TICKS)
 		ws_shared_wake_worker();
 }

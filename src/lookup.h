@@ -37,8 +37,8 @@ extern void ws_lookup_resume(void);
 
 /*
  * A transaction has ended, and this process holds no lightweight lock.  Count
- * its lookups if they are more than a few, advance the clock, and wake the
- * worker if it rests although pages are looked up.
+ * its lookups if they are more than a few.  If the worker rests, advance the
+ * clock, and wake it if pages were looked up lately.
  */
 extern void ws_lookup_end_transaction(void);
 

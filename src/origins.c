@@ -175,7 +175,8 @@ ws_origins_application(WsOrigins *origins, const char *name)
 				__atomic_compare_exchange_n(&origins->names[place].hash, &there, hash, false,
 											__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			{
-				strncpy(origins->names[place].text, name, WS_ORIGIN_NAME_SIZE - 1);
+				for (int j = 0; j < WS_ORIGIN_NAME_SIZE - 1 && name[j] != '\0'; j++)
+					origins->names[place].text[j] = name[j];
 				__atomic_store_n(&origins->names[place].filled, hash, __ATOMIC_RELEASE);
 				return hash;
 			}

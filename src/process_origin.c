@@ -18,7 +18,7 @@
 #include "process_origin.h"
 #include "shared.h"
 
-#define NAME_CHECK		64		/* transactions */
+#define NAME_CHECK		64		/* events */
 
 /* The state of this process.  A tag of 0 is never valid. */
 static struct
@@ -26,7 +26,8 @@ static struct
 	WsOrigin	origin;
 	uint32		tag;			/* of this origin, when it was entered */
 	char		name[WS_ORIGIN_NAME_SIZE];	/* of the application */
-	uint32		transactions;	/* that kept the name */
+	uint32		events;			/* since the name was looked up */
+	bool		executed;		/* a statement in this transaction */
 }			self;
 
 static ExecutorStart_hook_type prev_executor_start = NULL;
@@ -40,11 +41,41 @@ present_query(void)
 	return (uint64) MyBEEntry->st_query_id;
 }
 
+/* Is this the name of the application, as far as names are kept? */
+static bool
+same_name(const char *name)
+{
+	for (int i = 0; i < WS_ORIGIN_NAME_SIZE - 1; i++)
+	{
+		if (name[i] != self.name[i])
+			return false;
+		if (name[i] == '\0')
+			break;
+	}
+	return true;
+}
+
+/* Take over the name.  One without a place may get one, or have lost it. */
+static void
+refresh_application(void)
+{
+	const char *name = application_name ? application_name : "";
+
+	if (same_name(name) && ++self.events < NAME_CHECK)
+		return;
+	self.events = 0;
+	for (int i = 0; i < WS_ORIGIN_NAME_SIZE - 1 && (self.name[i] = name[i]) != '\0'; i++)
+		;
+	self.origin.application = ws_origins_application(ws_shared->origins, name);
+	self.tag = WS_ORIGIN_OTHER;
+}
+
 uint32
 ws_process_origin(void)
 {
 	uint64		query = present_query();
 
+	refresh_application();
 	if (self.origin.query != query || self.origin.database != MyDatabaseId ||
 		ws_origins_entry(ws_shared->origins, self.tag) == WS_ORIGIN_OTHER)
 	{
@@ -55,27 +86,21 @@ ws_process_origin(void)
 	return self.tag;
 }
 
-/* Take over the role.  There is none in a process that starts. */
 static void
-refresh_role(void)
+set_role(Oid role)
 {
-	Oid			role;
-	int			context;
-
-	GetUserIdAndSecContext(&role, &context);
-	if (OidIsValid(role))
-		role = GetOuterUserId();
-	if (role != self.origin.role)
-		self.tag = WS_ORIGIN_OTHER;
+	if (role == self.origin.role)
+		return;
 	self.origin.role = role;
+	self.tag = WS_ORIGIN_OTHER;
 }
 
 /* A statement begins: in this transaction the role may have been set. */
 static void
 executor_start(QueryDesc * query, int flags)
 {
-	if (ws_enabled)
-		refresh_role();
+	set_role(GetOuterUserId());
+	self.executed = true;
 	if (prev_executor_start)
 		prev_executor_start(query, flags);
 	else
@@ -90,20 +115,16 @@ ws_process_origin_install(void)
 }
 
 void
-ws_process_origin_refresh(void)
+ws_process_origin_end_transaction(void)
 {
-	const char *name = application_name ? application_name : "";
+	Oid			role;
+	int			context;
 
-	if (!ws_enabled || ws_shared == NULL || ws_shared->origins == NULL)
-		return;
-	refresh_role();
-	/* now and then: a name without a place may get one, or have lost it */
-	if (strncmp(name, self.name, WS_ORIGIN_NAME_SIZE - 1) == 0 &&
-		(self.origin.application == WS_APPLICATION_NONE ||
-		 ++self.transactions % NAME_CHECK != 0 ||
-		 ws_origins_name(ws_shared->origins, self.origin.application) != NULL))
-		return;
-	strlcpy(self.name, name, sizeof(self.name));
-	self.origin.application = ws_origins_application(ws_shared->origins, self.name);
-	self.tag = WS_ORIGIN_OTHER;
+	if (!self.executed)
+	{
+		/* a process that starts has none */
+		GetUserIdAndSecContext(&role, &context);
+		set_role(OidIsValid(role) ? GetOuterUserId() : InvalidOid);
+	}
+	self.executed = false;
 }

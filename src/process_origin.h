@@ -4,7 +4,8 @@
  *
  * The query is that of the statement which the client sent, also while it runs
  * functions, as pg_stat_activity shows it.  A parallel worker has its leader's.
- * The role is the one that SET ROLE sets, not the owner of a function.
+ * The role is the one that SET ROLE sets, not the owner of a function, and as
+ * the last statement with an executor found it.
  */
 #ifndef WS_PROCESS_ORIGIN_H
 #define WS_PROCESS_ORIGIN_H
@@ -19,9 +20,9 @@ extern uint32 ws_process_origin(void);
 extern void ws_process_origin_install(void);
 
 /*
- * A transaction has ended: take over the role and the name of the application,
- * which count from now on.
+ * A transaction has ended.  If none of its statements had an executor, as COPY
+ * and logical decoding, this is where the role is taken over.
  */
-extern void ws_process_origin_refresh(void);
+extern void ws_process_origin_end_transaction(void);
 
 #endif							/* WS_PROCESS_ORIGIN_H */

@@ -250,7 +250,7 @@ transaction_event(XactEvent event, void *arg)
 		event != XACT_EVENT_PRE_PREPARE)
 	{
 		ws_lookup_end_transaction();
-		ws_process_origin_refresh();
+		ws_process_origin_end_transaction();
 	}
 }
 

@@ -146,8 +146,7 @@ is(sql(q{SELECT count(*) FILTER (WHERE application_name = '') || ' ' || count(*)
 	                count(*) FILTER (WHERE application_name ~ '[^ -~]')
 	  FROM (SELECT pg_sleep(3)) s, working_set_queries('5 min', 'application')}), '1 1 1 1 0', 'names of applications, which are text');
 
-# As many as jobs that are called after their number.  In one session: each counts from the end
-# of the transaction that sets it.
+# As many as jobs that are called after their number, in one session.
 sql(join('', map { "SET application_name = 'job $_'; SELECT count(filler) FROM pages WHERE id > $_;" } 1 .. 200));
 ok($node->poll_query_until('postgres', q{
 	SELECT count(*) BETWEEN 30 AND 34 AND bool_or(is_other AND application_name IS NULL AND pages > 1000)
