@@ -53,7 +53,9 @@ ws_attribution_init(WsAttribution *a, uint32_t capacity, uint32_t log2m, uint32_
 {
 	uint16_t   *heads = (uint16_t *) &a->pairs[capacity];
 
-	memset(a, 0, ws_attribution_size(capacity));
+	/* processes read what is fixed without the lock, also of a table in use */
+	memset((char *) a + offsetof(WsAttribution, shift), 0,
+		   ws_attribution_size(capacity) - offsetof(WsAttribution, shift));
 	a->capacity = capacity;
 	a->buckets = buckets_for(capacity);
 	a->log2m = log2m;
@@ -229,7 +231,9 @@ ws_attribution_merge(WsAttribution *a, const bool *origins)
 	for (uint32_t i = 0; i < a->capacity; i++)
 	{
 		WsPageUse  *pair = &a->pairs[i];
-		uint32_t	other;
+		uint32_t	other,
+					later,
+					earlier;
 
 		if (pair->last == 0 || !origins[pair->origin] || pair->origin == WS_ORIGIN_OTHER)
 			continue;
@@ -239,12 +243,14 @@ ws_attribution_merge(WsAttribution *a, const bool *origins)
 			pair->origin = WS_ORIGIN_OTHER;
 			continue;
 		}
-		if (pair->last > a->pairs[other].last)
-		{
-			a->pairs[other].last = pair->last;
-			a->pairs[other].use = pair->use;
-		}
+		later = larger(pair->last, a->pairs[other].last);
+		earlier = pair->last + a->pairs[other].last - later;
 		a->pairs[other].before = larger(a->pairs[other].before, pair->before);
+		if (later - earlier >= WS_USE_TICKS)
+			a->pairs[other].before = larger(a->pairs[other].before, earlier);
+		if (pair->last > a->pairs[other].last)
+			a->pairs[other].use = pair->use;
+		a->pairs[other].last = later;
 		drop(a, i);
 	}
 	for (uint32_t i = 0; i < WS_ORIGINS; i++)

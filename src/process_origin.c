@@ -10,6 +10,7 @@
 
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "tcop/utility.h"
 #include "utils/backend_status.h"
 #include "utils/guc.h"
 
@@ -27,10 +28,11 @@ static struct
 	uint32		tag;			/* of this origin, when it was entered */
 	char		name[WS_ORIGIN_NAME_SIZE];	/* of the application */
 	uint32		events;			/* since the name was looked up */
-	bool		executed;		/* a statement in this transaction */
+	bool		had_statement;	/* had this transaction a statement? */
 }			self;
 
 static ExecutorStart_hook_type prev_executor_start = NULL;
+static ProcessUtility_hook_type prev_process_utility = NULL;
 
 /* Before the process has filled its entry, that is of the one before it. */
 static uint64
@@ -55,14 +57,13 @@ same_name(const char *name)
 	return true;
 }
 
-/* Take over the name.  One without a place may get one, or have lost it. */
+/*
+ * Take over the name.  One without a place may get one, and one that has lost
+ * it with its last origin gets another.
+ */
 static void
-refresh_application(void)
+take_name(const char *name)
 {
-	const char *name = application_name ? application_name : "";
-
-	if (same_name(name) && ++self.events < NAME_CHECK)
-		return;
 	self.events = 0;
 	for (int i = 0; i < WS_ORIGIN_NAME_SIZE - 1 && (self.name[i] = name[i]) != '\0'; i++)
 		;
@@ -74,10 +75,13 @@ uint32
 ws_process_origin(void)
 {
 	uint64		query = present_query();
+	const char *name = application_name ? application_name : "";
+	bool		known = ws_origins_entry(ws_shared->origins, self.tag) != WS_ORIGIN_OTHER;
 
-	refresh_application();
-	if (self.origin.query != query || self.origin.database != MyDatabaseId ||
-		ws_origins_entry(ws_shared->origins, self.tag) == WS_ORIGIN_OTHER)
+	if (!known || !same_name(name) || ++self.events >= NAME_CHECK)
+		take_name(name);
+	if (self.tag == WS_ORIGIN_OTHER || self.origin.query != query ||
+		self.origin.database != MyDatabaseId)
 	{
 		self.origin.query = query;
 		self.origin.database = MyDatabaseId;
@@ -97,14 +101,36 @@ set_role(Oid role)
 
 /* A statement begins: in this transaction the role may have been set. */
 static void
-executor_start(QueryDesc * query, int flags)
+beghad_statement(void)
 {
 	set_role(GetOuterUserId());
-	self.executed = true;
+	self.had_statement = true;
+}
+
+static void
+executor_start(QueryDesc * query, int flags)
+{
+	beghad_statement();
 	if (prev_executor_start)
 		prev_executor_start(query, flags);
 	else
 		standard_ExecutorStart(query, flags);
+}
+
+/* SET ROLE is one of these: its role counts while the next is planned. */
+static void
+process_utility(PlannedStmt *statement, const char *text, bool read_only,
+				ProcessUtilityContext context, ParamListInfo parameters,
+				QueryEnvironment *environment, DestReceiver *receiver, QueryCompletion *completion)
+{
+	beghad_statement();
+	if (prev_process_utility)
+		prev_process_utility(statement, text, read_only, context, parameters, environment,
+							 receiver, completion);
+	else
+		standard_ProcessUtility(statement, text, read_only, context, parameters, environment,
+								receiver, completion);
+	beghad_statement();
 }
 
 void
@@ -112,6 +138,8 @@ ws_process_origin_install(void)
 {
 	prev_executor_start = ExecutorStart_hook;
 	ExecutorStart_hook = executor_start;
+	prev_process_utility = ProcessUtility_hook;
+	ProcessUtility_hook = process_utility;
 }
 
 void
@@ -120,11 +148,12 @@ ws_process_origin_end_transaction(void)
 	Oid			role;
 	int			context;
 
-	if (!self.executed)
+	/* settings of the transaction still hold, but without a statement it has none */
+	if (!self.had_statement)
 	{
-		/* a process that starts has none */
+		/* a process that starts has no role */
 		GetUserIdAndSecContext(&role, &context);
 		set_role(OidIsValid(role) ? GetOuterUserId() : InvalidOid);
 	}
-	self.executed = false;
+	self.had_statement = false;
 }

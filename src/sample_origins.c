@@ -78,7 +78,8 @@ ws_sample_origins_use(const WsEvent *event, uint32 hash)
 	if (ws_shared_since() != state.since)
 		follow_reset();
 	ws_attribution_touch(ws_shared->attribution, hash, origin, event->tick);
-	if (event->kind == WS_EVENT_READ)
+	/* events of before a reset may still come */
+	if (event->kind == WS_EVENT_READ && event->tick >= client_floor())
 		ws_attribution_add_reads(ws_shared->attribution, origin,
 								 ldexp(1, (int) ws_shared->sampler->shift));
 	state.idle[origin] = false;

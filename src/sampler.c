@@ -93,7 +93,9 @@ ws_sampler_init(WsSampler *sampler, uint32_t capacity, uint32_t log2m,
 {
 	uint32_t   *heads = (uint32_t *) &sampler->samples[capacity];
 
-	memset(sampler, 0, ws_sampler_size(capacity));
+	/* processes read what is fixed without the lock, also of a table in use */
+	memset((char *) sampler + offsetof(WsSampler, shift), 0,
+		   ws_sampler_size(capacity) - offsetof(WsSampler, shift));
 	sampler->capacity = capacity;
 	sampler->buckets = buckets_for(capacity);
 	sampler->log2m = log2m;

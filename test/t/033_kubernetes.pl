@@ -27,7 +27,7 @@ my $initdb = $cluster->{spec}{bootstrap}{initdb};
 is("$database->{spec}{name} $database->{spec}{owner}", "$initdb->{database} $initdb->{owner}", 'the exporter queries that database');
 is_deeply($database->{spec}{extensions}, [ { name => 'working_set', schema => 'public' } ], 'which gets the extension, in public');
 my $postgresql = $cluster->{spec}{postgresql};
-is_deeply([ map { $_->{name} } @{ $postgresql->{extensions} } ], ['working_set'], 'the image is mounted');
+is_deeply([ map { $_->{name} } @{ $postgresql->{extensions} } ], ['working-set'], 'the image is mounted');
 is_deeply($postgresql->{shared_preload_libraries}, ['working_set'], 'and its library preloaded');
 my ($map, $key, $file) = $text =~ /^# +kubectl create configmap (\S+) --from-file=(\w+)=monitoring\/(\S+)$/m;
 is_deeply($cluster->{spec}{monitoring}{customQueriesConfigMap}, [ { name => $map, key => $key } ], 'the queries are those of the command');

@@ -54,6 +54,16 @@ sub uses
 	  || diag(sql('SELECT * FROM working_set_queries'));
 }
 
+# All the pages are of this role, and of no other.
+sub uses_by_role
+{
+	my ($role, $name) = @_;
+	return ok($node->poll_query_until('postgres', qq{
+		SELECT bool_or(rolname = $role AND pages > 1000) AND NOT bool_or(rolname <> $role AND pages > 1000)
+		  FROM working_set_queries('5 min', 'role')}), $name)
+	  || diag(sql(q{SELECT * FROM working_set_queries('5 min', 'role')}));
+}
+
 # ---- how a query runs
 
 sql('SELECT working_set_reset()');
@@ -80,6 +90,12 @@ is(sql(q{SELECT count(*) FROM working_set_queries WHERE queryid = id_of('(SELECT
 sql('BEGIN; SET LOCAL ROLE owner; SELECT count(id), count(filler) FROM pages; COMMIT');
 uses('SELECT count(id), count(filler) FROM pages', 'a role that is set in the transaction', q{rolname = 'owner'});
 
+# What is set in one transaction is not of the next, whose statement has no executor.
+sql("SELECT working_set_reset();\nBEGIN;\nSET LOCAL ROLE owner;\nSELECT 1;\nCOMMIT;\nCOPY pages TO '/dev/null'");
+uses_by_role('current_user', 'COPY has the role of the session');
+sql("SELECT working_set_reset();\nBEGIN;\nSELECT 1;\nSET ROLE owner;\nCOMMIT;\nCOPY pages TO '/dev/null'");
+uses_by_role(q{'owner'}, 'or the one that was set before');
+
 # What VACUUM uses is maintenance, and not in the working set.
 sql('SELECT working_set_reset(); VACUUM (FREEZE, DISABLE_PAGE_SKIPPING) pages');
 sql('SELECT count(*) FROM pages WHERE id < 10');
@@ -100,6 +116,14 @@ sql('SELECT avg(length(filler)) FROM pages');
 uses('SELECT avg(length(filler)) FROM pages', 'another one finds them');
 is(sql(q{SELECT reads_per_second < 1 FROM working_set_queries WHERE queryid = id_of('SELECT avg(length(filler)) FROM pages')}), 't',
 	'and reads none, or a few of the catalog');
+
+# Reads of before a reset, whose events the worker has not seen yet, are no reads after it.
+$node->restart;
+sql("SELECT count(filler), 9 FROM pages;\nSELECT working_set_reset()");
+sql('SELECT count(filler), 9 FROM pages');
+uses('SELECT count(filler), 9 FROM pages', 'after a reset', 'reads_per_second IS NOT NULL');
+is(sql(q{SELECT reads_per_second < 1 FROM working_set_queries WHERE queryid = id_of('SELECT count(filler), 9 FROM pages')}), 't',
+	'what was read before it does not count');
 
 # A session that tells nobody what it does has no identifier.
 sql(q{SET track_activities = off; SELECT stddev(length(filler)) FROM pages});
@@ -141,10 +165,12 @@ for my $name ('', "\x{c3}\x{a4}; DROP TABLE pages; --", 'x' x 200, "tab\there", 
 	my $quoted = $name =~ s/'/''/gr;
 	sql("SET application_name = '$quoted'; SELECT count(filler) FROM pages");
 }
-is(sql(q{SELECT count(*) FILTER (WHERE application_name = '') || ' ' || count(*) FILTER (WHERE application_name ~ 'DROP TABLE pages; --$') || ' ' ||
-	                count(*) FILTER (WHERE application_name = repeat('x', 63)) || ' ' || count(*) FILTER (WHERE application_name = '%s%n') || ' ' ||
-	                count(*) FILTER (WHERE application_name ~ '[^ -~]')
-	  FROM (SELECT pg_sleep(3)) s, working_set_queries('5 min', 'application')}), '1 1 1 1 0', 'names of applications, which are text');
+ok($node->poll_query_until('postgres', q{
+	SELECT count(*) FILTER (WHERE application_name = '') = 1 AND count(*) FILTER (WHERE application_name ~ 'DROP TABLE pages; --$') = 1 AND
+	       count(*) FILTER (WHERE application_name = repeat('x', 63)) = 1 AND count(*) FILTER (WHERE application_name = '%s%n') = 1
+	  FROM working_set_queries('5 min', 'application')}), 'names of applications')
+  or diag(sql(q{SELECT * FROM working_set_queries('5 min', 'application')}));
+is(sql(q{SELECT count(*) FROM working_set_queries('5 min', 'application') WHERE application_name ~ '[^ -~]'}), '0', 'which are text');
 
 # As many as jobs that are called after their number, in one session.
 sql(join('', map { "SET application_name = 'job $_'; SELECT count(filler) FROM pages WHERE id > $_;" } 1 .. 200));

@@ -65,8 +65,8 @@ sub recommend
 # ---------------------------------------------------------------- a control group
 
 my %files = (
-	2 => { high => 'memory.high', max => 'memory.max', used => 'memory.current' },
-	1 => { high => 'memory.soft_limit_in_bytes', max => 'memory.limit_in_bytes', used => 'memory.usage_in_bytes' });
+	2 => { high => 'memory.high', max => 'memory.max', used => 'memory.current', events => 'memory.events' },
+	1 => { high => 'memory.soft_limit_in_bytes', max => 'memory.limit_in_bytes', used => 'memory.usage_in_bytes', events => 'memory.oom_control' });
 my $groups = 0;
 # The server takes 50 MB of anonymous memory, 20 MB shared and 5 MB of the kernel's: 75 MB.
 my $own = 75;
@@ -82,9 +82,19 @@ sub new_group
 	my %group = (dir => $dir, %{ $files{$version} });
 	write_file("$dir/$group{used}", 115 * $mb);
 	write_file("$dir/memory.stat", join "\n", map { "$_ " . $stat{$_} * $mb } sort keys %stat);
+	killed_in(\%group, 3);
 	# of the file that is not used, whatever it has has to stay
 	write_file("$dir/$group{$_}", $limit) for qw(high max);
 	return \%group;
+}
+
+# so many processes were ended by the kernel
+sub killed_in
+{
+	my ($group, $count) = @_;
+	write_file("$group->{dir}/$group->{events}",
+		$group->{events} eq 'memory.events' ? "low 0\nhigh 5\nmax 2\noom 7\noom_kill $count" : "oom_kill_disable 0\nunder_oom 0\noom_kill $count");
+	return;
 }
 
 sub write_file
@@ -384,6 +394,9 @@ stop($follower);
 is(limit_of($group), 600 * $mb, 'what somebody else has set stays, whatever is recommended');
 write_file("$group->{dir}/memory.high", 425 * $mb);
 wait_for('until it is as before', sub { limit_of($group) eq (900 + $own) * $mb });
+# systemd reads its files again, and sets the limit that was there first: that is no decision of anybody's
+write_file("$group->{dir}/memory.high", 400 * $mb);
+wait_for('what was there first is where it begins again', sub { limit_of($group) eq (900 + $own) * $mb });
 # a new group of the same name, as after a restart of the server
 rename $group->{dir}, "$group->{dir}.old" or die $!;
 recommend(bytes => 100 * $mb);
@@ -394,8 +407,27 @@ wait_for('a new group\'s limit is where it begins', sub { limit_of($group) eq (1
 like(next_round($follower), qr/^target not read: .* cannot be read: No such file or directory\n(?:following\n)?control group \S+: limit 700 MB -> /m, 'with a line for each');
 stop($follower);
 
+# the kernel ends processes of the server: what it takes was more than was seen
+for my $version (2, 1)
+{
+	$group = new_group($version, 400 * $mb);
+	recommend(bytes => 100 * $mb);
+	$follower = start('--cgroup', $group->{dir}, '--limit', 'max', '--max-shrink', '100%');
+	wait_for('it shrinks, whatever was ended before', sub { limit_of($group, 'max') eq (100 + $own) * $mb });
+	recommend(bytes => 100 * $mb, status => q{'collecting'});
+	killed_in($group, 4);
+	wait_for('after one more all memory is given, without a recommendation', sub { limit_of($group, 'max') eq 1024 * $mb });
+	recommend(bytes => 100 * $mb);
+	rounds($follower, 'growing only');
+	is(limit_of($group, 'max'), 1024 * $mb, 'and with one nothing shrinks');
+	is(() = printed($follower) =~ /^growing only: the kernel has ended processes for want of memory: /mg, 1, 'the reason is printed once');
+	stop($follower);
+}
+
 # files of another kernel, or of a group that is being removed
 for my $case (
+	[ 'memory.events', '', 'dictionary' ],
+	[ 'memory.events', 'oom_kill x', 'invalid literal' ],
 	[ 'memory.stat', "anon 1\nfile 2", "'shmem'" ],
 	[ 'memory.stat', 'file x', 'invalid literal' ],
 	[ 'memory.stat', 'file', 'dictionary' ],
@@ -473,7 +505,10 @@ sub new_pod
 			{ name => 'exporter', resources => {} },
 			{ name => 'postgres', resources => {
 				limits => { cpu => '2', memory => $memory{limit} }, requests => { cpu => '2', $memory{request} ? (memory => $memory{request}) : () } } } ] },
-		status => { phase => 'Running', conditions => [ { type => 'Ready', status => 'True' } ] } } };
+		status => { phase => 'Running', conditions => [ { type => 'Ready', status => 'True' } ],
+			qosClass => ($memory{limit} // '') eq ($memory{request} // '') ? 'Guaranteed' : 'Burstable',
+			containerStatuses => [ { name => 'postgres', restartCount => 2, state => { running => {} },
+				lastState => { terminated => { reason => 'OOMKilled', exitCode => 137 } } } ] } } };
 	return;
 }
 
@@ -674,7 +709,7 @@ serve_until('of a new pod it is where it begins', sub { resources()->{limits}{me
 for my $condition (
 	[ 'PodResizePending', 'Infeasible', 'Node didn\'t have enough capacity: memory, requested: 900, capacity: 800' ],
 	[ 'PodResizePending', 'Deferred', 'Node didn\'t have enough resource: memory' ],
-	[ 'PodResizeInProgress', 'Error', 'memory limit cannot be decreased below usage' ])
+	[ 'PodResizeInProgress', 'Error', 'a failure of the runtime' ])
 {
 	my ($type, $reason, $message) = @$condition;
 	my $conditions = $api->{pod}{status}{conditions};
@@ -691,6 +726,36 @@ for my $condition (
 	recommend(bytes => 500 * $mb);
 	serve_until("$reason: and more when that is over", sub { resources()->{limits}{memory} eq '575Mi' });
 }
+
+# A lower limit that Kubernetes does not set while the container uses more, page cache included: it must
+# not become many steps, and growth must not wait for it.
+my ($running) = @{ $api->{pod}{status}{containerStatuses} };
+$running->{resources}{limits}{memory} = '575Mi';
+recommend(bytes => 400 * $mb);
+serve_until('a lower limit is asked for', sub { resources()->{limits}{memory} eq '475Mi' });
+my @conditions = @{ $api->{pod}{status}{conditions} };
+recommend(bytes => 100 * $mb);
+serve_until('while it is not there, that is said', sub { printed($follower) =~ /^resize pending: the limit is still 575 MB$/m });
+push @{ $api->{pod}{status}{conditions} },
+  { type => 'PodResizeInProgress', status => 'True', reason => 'Error', message => 'memory limit cannot be decreased below usage' };
+serve_until('with the reason', sub { printed($follower) =~ /^resize pending: .* cannot be decreased below usage$/m });
+serve_rounds('for some rounds', 4);
+is(resources()->{limits}{memory}, '475Mi', 'and no lower one');
+recommend(bytes => 450 * $mb);
+serve_until('but more can be asked for', sub { resources()->{limits}{memory} eq '525Mi' });
+$api->{pod}{status}{conditions} = \@conditions;
+$running->{resources}{limits}{memory} = '525Mi';
+recommend(bytes => 100 * $mb);
+serve_until('when it is there, it goes on', sub { resources()->{limits}{memory} eq '175Mi' });
+$running->{resources}{limits}{memory} = '175Mi';
+
+# the container is ended for want of memory, and starts again with the same limit
+$running->{restartCount} = 3;
+serve_until('after that all memory is given', sub { resources()->{limits}{memory} eq '1024Mi' });
+$running->{resources}{limits}{memory} = '1024Mi';
+serve_rounds('for some rounds', 4);
+is(resources()->{limits}{memory}, '1024Mi', 'and it stays');
+is(metric($follower, 'state{state="growing only"}'), 1, 'the state says so');
 stop($follower);
 
 # ---- a ceiling that is no whole number of megabytes
@@ -714,8 +779,12 @@ $follower = start(@pod, '--max-shrink', '100%');
 serve_until('with a request below the limit', sub { resources()->{limits}{memory} eq '275Mi' });
 is(resources()->{requests}{memory}, '200Mi', 'only the limit changes');
 recommend(bytes => 100 * $mb);
-serve_until('not below the request', sub { printed($follower) =~ /^target not written: pod prod\/db-1 requests more than 175 MB/m });
-is(resources()->{limits}{memory}, '275Mi', 'it stays');
+serve_until('not to the request, which could change the class', sub { resources()->{limits}{memory} eq '201Mi' });
+serve_rounds('for some rounds', 4);
+is(requests_of('PATCH'), 2, 'which is asked for once');
+recommend(bytes => 200 * $mb);
+serve_until('and up again', sub { resources()->{limits}{memory} eq '275Mi' });
+is(resources()->{requests}{memory}, '200Mi', 'without the request');
 stop($follower);
 
 # ---- pods that cannot be followed
@@ -757,6 +826,7 @@ for my $case (
 	[ 'no ceiling', qr/required: --ceiling/, '--cgroup', $tmp ],
 	[ 'a size without a unit', qr/argument --ceiling: '100' is not a size like 512MB or 2GB/, @group, '--ceiling', '100' ],
 	[ 'a floor above the ceiling', qr/the floor is above the ceiling/, @group, '--floor', '2GB' ],
+	[ 'a file of a group for a pod', qr/--limit is for --cgroup/, @remote, '--limit', 'max' ],
 	[ 'no step', qr/argument --max-shrink: a step of 0% changes nothing/, @group, '--max-shrink', '0%' ],
 	[ 'a ceiling of nothing', qr/the ceiling is below 1MB/, '--cgroup', $tmp, '--ceiling', '1000kB' ],
 	[ 'a share above all', qr/argument --dead-band: '101%' is not a share from 0% to 100%/, @group, '--dead-band', '101%' ],

@@ -266,6 +266,16 @@ test_merge(void)
 	is_int(ws_attribution_divide(copies, ws_attribution_select(a, tick + WS_USE_TICKS, 1000, 0, 0, copies),
 								 group, pages, 4), 200, "all pages are there");
 	ok(pages[0].reused == 10 && pages[0].exclusive == 0 && pages[3].exclusive == 50, "and what was used again is so still");
+	/* origins 4 and 5 use a page once each, and 5 is merged later */
+	for (uint32_t origin = 4; origin <= 5; origin++)
+	{
+		ws_attribution_touch(a, page_hash(1, 400), origin, tick + (origin - 3) * WS_USE_TICKS);
+		merged[origin] = true;
+		ws_attribution_merge(a, merged);
+	}
+	is_int(ws_attribution_divide(copies, ws_attribution_select(a, tick + 2 * WS_USE_TICKS, 1000, 0, 0, copies),
+								 group, pages, 4), 201, "a page more");
+	ok(pages[0].reused == 11, "that others used again, whoever they were");
 	ok(fabs(ws_attribution_reads(a, 0, BEGIN + MINUTE) - 30 / 60.0) < 1e-6 &&
 	   ws_attribution_reads(a, 1, BEGIN + MINUTE) == 0, "reads merge as well");
 	free(copies);
@@ -304,7 +314,7 @@ test_reads(void)
 int
 main(void)
 {
-	plan(23);
+	plan(25);
 	test_model();
 	test_full();
 	test_merge();
