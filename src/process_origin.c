@@ -148,7 +148,7 @@ ws_process_origin_end_transaction(void)
 	Oid			role;
 	int			context;
 
-	/* settings of the transaction still hold, but without a statement it has none */
+	/* what was set for the transaction still holds, if it had a statement */
 	if (!self.had_statement)
 	{
 		/* a process that starts has no role */

@@ -4,8 +4,8 @@
  *
  * The query is that of the statement which the client sent, also while it runs
  * functions, as pg_stat_activity shows it.  A parallel worker has its leader's.
- * The role is the one that SET ROLE sets, not the owner of a function, as it was
- * when the last statement began, also if that was one of a function.
+ * The role is the one that SET ROLE sets, not the owner of a function, as it
+ * was when the last statement began, also if that was one of a function.
  */
 #ifndef WS_PROCESS_ORIGIN_H
 #define WS_PROCESS_ORIGIN_H
@@ -20,8 +20,8 @@ extern uint32 ws_process_origin(void);
 extern void ws_process_origin_install(void);
 
 /*
- * A transaction has ended.  If it had no statement, as in logical decoding, this
- * is where the role is taken over.
+ * A transaction has ended.  If it had no statement, as in logical decoding,
+ * this is where the role is taken over.
  */
 extern void ws_process_origin_end_transaction(void);
 
