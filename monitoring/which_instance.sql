@@ -5,13 +5,13 @@
 -- The file has one machine in each line, without a header; what follows the price may be empty:
 --
 --   name,memory,price a month,price of a million reads,limit of reads a second
---   db.m.large,8GB,130,0.20,3000
+--   db.m.large,7.6GB,130,0.20,3000
 --
 -- For each machine working_set_memory_advice() divides the memory and predicts what the load of
 -- the last five minutes would read from disk. A machine is good enough if it reads no more than
--- the variable `reads' a second (by default what the server reads now), waits for no more than
--- `seconds' in a second (by default anything), and stays below its own limit. 2 % more reads
--- and one a second are no more. The cheapest of these is marked. A machine whose prediction has
+-- the variable `reads' a second (by default what is predicted for the present machine), waits for no more than
+-- `seconds' in a second (by default anything), and stays below its own limit. Up to 2 % and one
+-- read a second above that still count as no more. The cheapest of these is marked. A machine whose prediction has
 -- a note is not known to be good enough. Prices are in any currency.
 --
 -- It is for any PostgreSQL from 15 on, primary or standby, any schema that the extension is in,
@@ -89,7 +89,8 @@ WITH line AS (
 	       CASE WHEN p.reads IS NULL OR b.reads IS NULL OR p.note IS NOT NULL THEN 'not known'
 	            WHEN p.reads > p.most THEN 'above its limit of reads'
 	            WHEN p.reads > 1.02 * b.reads + 1 THEN 'reads too much'
-	            WHEN b.seconds < 'infinity' AND p.predicted_read_seconds_per_second IS NULL THEN 'turn on track_io_timing'
+	            WHEN b.seconds < 'infinity' AND p.predicted_read_seconds_per_second IS NULL THEN
+	                 CASE WHEN current_setting('track_io_timing')::bool THEN 'time of a wait not known' ELSE 'turn on track_io_timing' END
 	            WHEN p.predicted_read_seconds_per_second > b.seconds THEN 'waits too long'
 	            ELSE 'enough' END AS verdict
 	  FROM predicted p, bound b

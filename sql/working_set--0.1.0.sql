@@ -178,7 +178,7 @@ COMMENT ON COLUMN working_set_recommendation.status IS 'ok, collecting (less tha
 COMMENT ON COLUMN working_set_recommendation.verdict IS 'What to do about shared_buffers: grow, shrink, keep, exceeds memory, or NULL if there is no recommendation';
 COMMENT ON COLUMN working_set_recommendation.confidence IS 'How sure verdict and suggestion are: low, medium, high, or NULL if there is no recommendation';
 COMMENT ON COLUMN working_set_recommendation.recommended_cache IS 'recommended_cache_bytes with a unit, or NULL if there is no recommendation';
-COMMENT ON COLUMN working_set_recommendation.suggested_shared_buffers IS 'Value for ALTER SYSTEM SET shared_buffers, sized for peak_cache_bytes, or NULL if there is no recommendation or the memory limit is not known';
+COMMENT ON COLUMN working_set_recommendation.suggested_shared_buffers IS 'Value for ALTER SYSTEM SET shared_buffers, for the busiest time, or NULL if there is no recommendation or the memory limit is not known';
 COMMENT ON COLUMN working_set_recommendation.suggested_effective_cache_size IS 'Value for ALTER SYSTEM SET effective_cache_size, or NULL if there is no recommendation or the memory limit is not known';
 COMMENT ON COLUMN working_set_recommendation.reason IS 'What to do about shared_buffers, what that is worth, and what it is based on, or why there is no recommendation: at most two sentences';
 COMMENT ON COLUMN working_set_recommendation.recommended_cache_bytes IS 'Cache in bytes that the present workload needs, with its expected growth and working_set.headroom, or NULL if there is no recommendation';
@@ -296,7 +296,7 @@ COMMENT ON COLUMN working_set_memory_advice.predicted_os_hit_ratio IS 'Share of 
 COMMENT ON COLUMN working_set_memory_advice.predicted_disk_reads_per_second IS 'Times per second that clients would wait for the disk';
 COMMENT ON COLUMN working_set_memory_advice.predicted_disk_bytes_per_second IS 'Bytes per second that would be read from disk, readahead included';
 COMMENT ON COLUMN working_set_memory_advice.measured_disk_bytes_per_second IS 'Bytes per second that the kernel read for clients (read_bytes in /proc of the server''s processes), where present; else NULL';
-COMMENT ON COLUMN working_set_memory_advice.predicted_read_seconds_per_second IS 'Seconds per second that clients would wait for reads, or NULL without track_io_timing';
+COMMENT ON COLUMN working_set_memory_advice.predicted_read_seconds_per_second IS 'Seconds per second that clients would wait for reads, or NULL without track_io_timing, or if fewer than a tenth of the reads wait at present';
 COMMENT ON COLUMN working_set_memory_advice.error IS '95 % bound of the error of predicted_os_hit_ratio';
 COMMENT ON COLUMN working_set_memory_advice.present IS 'Whether the row is of the memory and shared_buffers that there are now';
 COMMENT ON COLUMN working_set_memory_advice.note IS 'Why the row is not reliable, or NULL if it is';

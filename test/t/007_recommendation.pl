@@ -216,16 +216,15 @@ becomes($node, q{
 	                 AND greatest(1.1 * peak_cache_bytes, 128 * 1048576) END
 	  FROM reserved}, 't|t|t', 'the split is by the rule', $hot)
   or diag($node->safe_psql('postgres', 'SELECT suggested_shared_buffers, peak_cache_bytes, verdict, reason FROM working_set_recommendation'));
-$node->safe_psql('postgres', q{
-	SET search_path = pg_catalog, public, pg_temp;
-	SELECT pg_catalog.format('ALTER SYSTEM SET shared_buffers = %L', suggested_shared_buffers),
-	       pg_catalog.format('ALTER SYSTEM SET effective_cache_size = %L', suggested_effective_cache_size)
-	  FROM working_set_recommendation
-	 WHERE suggested_shared_buffers IS NOT NULL AND suggested_effective_cache_size IS NOT NULL \gexec
-});
-is($node->safe_psql('postgres', q{
+# The statement of the document, which sets nothing yet, and then without that condition.
+my ($set) = slurp_file('doc/recommendation.md') =~ /^```sql\n(SET search_path.*?)^```$/ms;
+my $set_so_far = q{
 	SELECT count(*) FROM pg_file_settings WHERE sourcefile LIKE '%auto.conf'
-	   AND name IN ('shared_buffers', 'effective_cache_size')}), 2, 'and goes straight into ALTER SYSTEM');
+	   AND name IN ('shared_buffers', 'effective_cache_size')};
+$node->safe_psql('postgres', $set);
+is($node->safe_psql('postgres', $set_so_far), 0, 'nothing is set while the confidence is low');
+$node->safe_psql('postgres', $set =~ s/ AND verdict <> 'keep' AND confidence <> 'low'$//mr);
+is($node->safe_psql('postgres', $set_so_far), 2, 'what is suggested goes straight into ALTER SYSTEM');
 becomes($node, q{
 	SELECT verdict, peak_cache_bytes >= 3000::bigint * current_setting('block_size')::int, peak_at <= clock_timestamp(),
 	       reason ~ '^Grow shared_buffers from 16 MB to .* for the busiest time; [^.]*[.] Based on .*; the busiest time was .* and needed ',
