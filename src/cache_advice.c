@@ -262,6 +262,7 @@ classify(Seen *seen)
 	event->kind = ws_scans_event_kind(sim.scans, event);
 	seen->class = ws_scans_classify(sim.scans, event, ws_shared->sampler->shift,
 									sim.sweep->factor, &seen->access);
+	seen->access.ringed = ws_ring_is_used(seen->access.ring) ? seen->access.ringed : 0;
 }
 
 /* Update the table with an event. */
@@ -280,8 +281,7 @@ update_table(Seen *seen)
 
 		/* soon after a use it may be no removal (lookup.c), so look it up */
 		if (seen->known)
-			sample->resident = sample->touched + 1 >= event->tick &&
-				ws_probe_resident(sample, 1, &resident, NULL) > 0;
+			sample->resident = sample->touched + 1 >= event->tick && ws_probe_resident(sample, 1, &resident, NULL) > 0;
 		return;
 	}
 	if (!seen->known)

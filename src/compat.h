@@ -106,6 +106,13 @@ ws_relation_path(Oid tablespace, Oid database, uint32 relation, int fork, char *
 #endif
 }
 
+/* 16: without a limit, VACUUM uses no ring. */
+static inline bool
+ws_ring_is_used(WsRing ring)
+{
+	return ring != WS_RING_VACUUM || VacuumBufferUsageLimit != 0;
+}
+
 /*
  * Buffers of a ring, on a server with nbuffers in all, as GetAccessStrategy()
  * has them. 18: the ring of a scan grows with the concurrency of I/O.

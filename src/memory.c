@@ -500,4 +500,11 @@ ws_memory_read(const char *root, WsMemory *memory)
 	memory->limit = memory->by_cgroup ? look.least : memory->host;
 	if (memory->limit != 0)
 		memory->reason[0] = '\0';
+	if (memory->huge && memory->by_cgroup)
+	{
+		(void) refuse(&look, "/proc/self/status",
+					  "has huge pages, which the control group's limit does not include", "");
+		memory->by_cgroup = false;
+		memory->limit = 0;
+	}
 }

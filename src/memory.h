@@ -6,10 +6,11 @@
  * and of what the control groups allow: the process's group and all groups
  * above it that it can see, of version 2 (memory.max, memory.high) or version 1
  * (memory.limit_in_bytes), wherever they are mounted (/proc/self/mountinfo).
- * Both shared buffers and the page cache count against these limits.
+ * Both shared buffers and the page cache count against these limits, unless
+ * shared buffers are in huge pages: then a group's limit is not theirs.
  *
- * A file that cannot be read, or has unexpected contents, makes the limit
- * unknown; nothing is guessed.  If only the machine's memory is unknown, a
+ * That, and a file that cannot be read or has unexpected contents, makes the
+ * limit unknown; nothing is guessed.  If only the machine's memory is unknown, a
  * group's limit counts alone.
  *
  * The page cache may take what is free, and has what it takes now.  Of the

@@ -417,7 +417,8 @@ ws_memory_advice_make(WsPublished *p)
 	for (int i = 0; i < BUCKETS; i++)
 		ws_tier_counts_add(&sum, &sim->buckets[i].counts);
 	facts.cache = sim->bytes;
-	facts.other = limit - cache - facts.shared_buffers;
+	/* shared buffers that are larger than the memory are not all in use */
+	facts.other = fmax(limit - cache - facts.shared_buffers, 0);
 	facts.off = advice->off = ws_mean_difference(&sim->differences);
 	ws_division_table(&facts, &advice->table);
 	if (!sim->disk.known)

@@ -65,6 +65,8 @@ get_doubt(const Advice *a)
 		return "the kernel replaces pages by generations (MGLRU), which is not simulated";
 	if (both->unchecked[0] != '\0')
 		return psprintf("not checked, because reads from disk cannot be measured: %s", both->unchecked);
+	if (both->present.buffers <= 0)
+		return "not checked: too little is read with the present sizes to predict it";
 	if (isnan(both->disk_blocks))
 		return "not checked yet: reads from disk are being measured";
 	if (ws_division_is_off(both->difference))
@@ -87,7 +89,8 @@ get_advice(Advice *a)
 	a->doubt = get_doubt(a);
 	/* the average is of both kinds of reads; of few waits it says nothing */
 	waits = 1 - a->both->present.cache_hit_ratio;
-	a->wait = waits < WS_DIVISION_TOLERANCE ? NAN : ws_read_ms() / 1000 / (waits + WS_DIVISION_COPY);
+	a->wait = a->both->present.buffers <= 0 || waits < WS_DIVISION_TOLERANCE ? NAN :
+		ws_read_ms() / 1000 / (waits + WS_DIVISION_COPY);
 }
 
 /* Bytes, at most all that fit. */

@@ -984,6 +984,15 @@ test_huge(void)
 	put("/proc/self/status", "Name: postgres\nHugetlbPages:\t   4096 kB\nCpus_allowed: 3\n");
 	look();
 	ok(memory.huge && memory.limit == memory.host, "huge pages: in use");
+	put("/proc/self/cgroup", "0::/a\n");
+	put("/proc/self/mountinfo", V2);
+	put(CG "/a/memory.max", "1048576\n");
+	look();
+	ok(memory.limit == 0 && !memory.by_cgroup && strstr(memory.reason, "huge pages"),
+	   "huge pages: the limit of a group does not include them");
+	put(CG "/a/memory.max", "max\n");
+	look();
+	ok(memory.limit == memory.host && memory.reason[0] == '\0', "huge pages: a group without a limit");
 	put("/proc/self/status", "HugetlbPages: many kB\n");
 	look();
 	ok(!memory.huge && memory.reason[0] == '\0', "huge pages: what is no number says nothing");
@@ -1012,7 +1021,7 @@ main(void)
 	const char *directory = getenv("TMPDIR");
 	int			before;
 
-	plan(MACHINES + 3 + 8 + 19 + 9 + 2 + 9 + 8 + 24 + 4 + 3 + 7 + 4 + 2 + 3 + 17 + 4 + 4);
+	plan(MACHINES + 3 + 8 + 19 + 9 + 2 + 9 + 8 + 24 + 4 + 3 + 7 + 4 + 2 + 3 + 17 + 4 + 6);
 	alarm(120);					/* should something block */
 	snprintf(base, sizeof(base), "%s/memory_t.XXXXXX",
 			 directory && *directory ? directory : "/tmp");
