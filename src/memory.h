@@ -10,8 +10,8 @@
  * shared buffers are in huge pages: then a group's limit is not theirs.
  *
  * That, and a file that cannot be read or has unexpected contents, makes the
- * limit unknown; nothing is guessed.  If only the machine's memory is unknown, a
- * group's limit counts alone.
+ * limit unknown; nothing is guessed.  If only the machine's memory is unknown,
+ * a group's limit counts alone.
  *
  * The page cache may take what is free, and has what it takes now.  Of the
  * machine that is MemFree, Buffers and Cached, which includes shared memory
