@@ -101,7 +101,7 @@ set_role(Oid role)
 
 /* A statement begins: in this transaction the role may have been set. */
 static void
-beghad_statement(void)
+begin_statement(void)
 {
 	set_role(GetOuterUserId());
 	self.had_statement = true;
@@ -110,7 +110,7 @@ beghad_statement(void)
 static void
 executor_start(QueryDesc * query, int flags)
 {
-	beghad_statement();
+	begin_statement();
 	if (prev_executor_start)
 		prev_executor_start(query, flags);
 	else
@@ -119,18 +119,18 @@ executor_start(QueryDesc * query, int flags)
 
 /* SET ROLE is one of these: its role counts while the next is planned. */
 static void
-process_utility(PlannedStmt *statement, const char *text, bool read_only,
+process_utility(PlannedStmt * statement, const char *text, bool read_only,
 				ProcessUtilityContext context, ParamListInfo parameters,
-				QueryEnvironment *environment, DestReceiver *receiver, QueryCompletion *completion)
+				QueryEnvironment * environment, DestReceiver * receiver, QueryCompletion * completion)
 {
-	beghad_statement();
+	begin_statement();
 	if (prev_process_utility)
 		prev_process_utility(statement, text, read_only, context, parameters, environment,
 							 receiver, completion);
 	else
 		standard_ProcessUtility(statement, text, read_only, context, parameters, environment,
 								receiver, completion);
-	beghad_statement();
+	begin_statement();
 }
 
 void
