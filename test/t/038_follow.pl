@@ -397,6 +397,9 @@ wait_for('until it is as before', sub { limit_of($group) eq (900 + $own) * $mb }
 # systemd reads its files again, and sets the limit that was there first: that is no decision of anybody's
 write_file("$group->{dir}/memory.high", 400 * $mb);
 wait_for('what was there first is where it begins again', sub { limit_of($group) eq (900 + $own) * $mb });
+next_round($follower);
+write_file("$group->{dir}/memory.high", 'max');
+wait_for('and none, likewise', sub { limit_of($group) eq (900 + $own) * $mb });
 # a new group of the same name, as after a restart of the server
 rename $group->{dir}, "$group->{dir}.old" or die $!;
 recommend(bytes => 100 * $mb);
@@ -421,6 +424,12 @@ for my $version (2, 1)
 	rounds($follower, 'growing only');
 	is(limit_of($group, 'max'), 1024 * $mb, 'and with one nothing shrinks');
 	is(() = printed($follower) =~ /^growing only: the kernel has ended processes for want of memory: /mg, 1, 'the reason is printed once');
+	# the service manager makes a new group, which has counted no kill
+	my $again = new_group($version, 400 * $mb);
+	killed_in($again, 0);
+	rename $group->{dir}, "$group->{dir}.old" or die $!;
+	rename $again->{dir}, $group->{dir} or die $!;
+	wait_for('a new group gets all memory, too', sub { limit_of($group, 'max') eq 1024 * $mb });
 	stop($follower);
 }
 
@@ -659,6 +668,8 @@ for my $case (
 	[ 'another object', '{"kind":"Status"}', 'pod prod/db-1 has another form than expected: KeyError.*' ],
 	[ 'no containers', another_pod(sub { $_[0]{spec}{containers} = undef }), '.* another form than expected: TypeError.*' ],
 	[ 'no version', another_pod(sub { delete $_[0]{metadata}{resourceVersion} }), '.* another form than expected: KeyError.*' ],
+	[ 'no status of containers', another_pod(sub { $_[0]{status}{containerStatuses} = undef }), '.* another form than expected: TypeError.*' ],
+	[ 'no count of restarts', another_pod(sub { delete $_[0]{status}{containerStatuses}[0]{restartCount} }), '.* another form than expected: KeyError.*' ],
 	[ 'no list of conditions', another_pod(sub { $_[0]{status}{conditions} = undef }), '.* another form than expected: TypeError.*' ],
 	(map {
 		my $size = $_;
