@@ -204,9 +204,10 @@ pair_reported(uint32 hash, uint32 origin, uint32 tick)
 }
 
 static void
-report(const WsPageId *page, uint32 tick, WsKind kind, WsEventKind event_kind, const Run *run, bool ring)
+report(const WsPageId *page, uint32 tick, WsKind kind, WsEventKind event_kind, uint32 origin,
+	   const Run *run, bool ring)
 {
-	WsEvent		event = {.tick = tick, .page = *page, .kind = event_kind};
+	WsEvent		event = {.tick = tick, .page = *page, .kind = event_kind, .origin = origin};
 
 	event.maintenance = kind == WS_MAINTENANCE;
 	event.ring = ring;
@@ -214,8 +215,6 @@ report(const WsPageId *page, uint32 tick, WsKind kind, WsEventKind event_kind, c
 	event.process = self.process;
 	if (ws_stream_thins(ws_shared->stream, tick))
 		ws_shared_thin();
-	if (event_kind != WS_EVENT_REMOVE)
-		event.origin = ws_process_origin();
 	if (!ws_stream_write(ws_shared->stream, &event))
 		self.dropped++;
 }
@@ -272,13 +271,13 @@ damped(uint32 hash, uint32 tick, WsKind kind)
 }
 
 static pg_noinline void
-report_hit(const WsPageId *page, uint32 shift, uint32 tick, WsKind kind)
+report_hit(const WsPageId *page, uint32 shift, uint32 tick, WsKind kind, uint32 origin)
 {
 	Run		   *run = follow(page, shift);
 
 	if (run && run->length >= WS_RUN_SCAN && kind == WS_CLIENT)
 		self.scan_hits += UINT64CONST(1) << shift;
-	report(page, tick, kind, WS_EVENT_HIT, run, run && in_ring(run));
+	report(page, tick, kind, WS_EVENT_HIT, origin, run, run && in_ring(run));
 }
 
 /* Is the page sampled?  The shift may change, so each event loads it once. */
@@ -295,6 +294,7 @@ ws_events_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 	int64		lookups = pgBufferUsage.shared_blks_hit + pgBufferUsage.shared_blks_read;
 	bool		again = hash == self.last_hash && lookups == self.last_lookups + 1;
 	bool		reported;
+	uint32		origin;
 
 	if (!sampled(hash, shift))
 		return;
@@ -308,11 +308,12 @@ ws_events_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 	 */
 	if (again)
 		return;
-	reported = pair_reported(hash, ws_process_origin(), tick);
+	origin = ws_process_origin();
+	reported = pair_reported(hash, origin, tick);
 	if (!damped(hash, tick, kind))
-		report_hit(page, shift, tick, kind);
+		report_hit(page, shift, tick, kind, origin);
 	else if (!reported && kind == WS_CLIENT)
-		report(page, tick, kind, WS_EVENT_HIT, NULL, false);
+		report(page, tick, kind, WS_EVENT_HIT, origin, NULL, false);
 }
 
 void
@@ -335,7 +336,7 @@ ws_events_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 		self.scan_reads++;
 
 	if (sampled(hash, shift))
-		report(page, tick, kind, WS_EVENT_READ, run, scanning && in_ring(run));
+		report(page, tick, kind, WS_EVENT_READ, ws_process_origin(), run, scanning && in_ring(run));
 }
 
 void
@@ -356,7 +357,7 @@ ws_events_remove(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 			run->ringed = self.nreads;
 	}
 	if (sampled(hash, shift))
-		report(page, tick, kind, WS_EVENT_REMOVE, NULL, ring);
+		report(page, tick, kind, WS_EVENT_REMOVE, 0, NULL, ring);
 }
 
 static void
