@@ -303,31 +303,34 @@ my $make = q{
 	SELECT format('CREATE TABLE %I AS SELECT g, repeat(''x'', 1000) AS filler FROM generate_series(1, 6000) g',
 	              concat(chr(1), chr(10), chr(9), chr(127), ' <!-- ]]> \ &lt; and long enough to be cut short', chr(233), chr(20013), chr(128512))) \gexec
 };
+# run a script in the database of that name, once it is made
+sub in_odd
 {
+	my ($make_it, $sql) = @_;
 	local $ENV{PGCLIENTENCODING} = 'SQL_ASCII';
 	my $out = '';
-	IPC::Run::run([ 'psql', '-X', '-q', '-At', '-d', $node->connstr('octets'), '-v', 'ON_ERROR_STOP=1' ], '<', \(q{
-		SELECT convert_from('\x6361665c64e9', 'SQL_ASCII') AS odd \gset
-		CREATE DATABASE :"odd";
-		\c :"odd"
-		CREATE TABLE pages AS SELECT g, repeat('x', 1000) AS filler FROM generate_series(1, 3000) g;}), '>', \$out, '2>&1')
+	IPC::Run::run([ 'psql', '-X', '-q', '-At', '-d', $node->connstr('octets'), '-v', 'ON_ERROR_STOP=1' ], '<',
+		\"SELECT convert_from('\\x6361665c64e9', 'SQL_ASCII') AS odd \\gset\n$make_it\n\\c :\"odd\"\n$sql", '>', \$out, '2>&1')
 	  or die $out;
+	return;
 }
+in_odd('CREATE DATABASE :"odd";', q{CREATE TABLE pages AS SELECT g, repeat('x', 1000) AS filler FROM generate_series(1, 3000) g;});
 $node->safe_psql($_, $make) for 'postgres', q{<b>&'"]]>};
 $node->safe_psql(q{<b>&'"]]>}, 'CREATE EXTENSION working_set');
 
-# Reads all tables until they are seen among the largest: the sample is read once a second.
+# Reads all tables until they are seen among the largest of the last five minutes: the sample is read once a second.
 my $touch = q{SELECT format('SELECT count(*) FROM %s', oid::regclass) FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace \gexec};
 my $ws = q{"w's ""<&>"};
-for (['postgres', $ws], [q{<b>&'"]]>}, 'public'])
+sub use_all
 {
-	my ($database, $schema) = @$_;
+	my ($database, $schema) = @_;
 	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
 	{
 		$node->safe_psql($database, $touch);
 		last if $node->safe_psql($database, "SELECT count(*) FROM $schema.working_set_relations WHERE relation::text LIKE '%;--%' AND bytes > 8e6 OR relation::text LIKE '%long%' AND bytes > 4e6") == 2;
 		select(undef, undef, undef, 0.1);
 	}
+	return;
 }
 my $tree;
 
@@ -336,6 +339,9 @@ my $tree;
 for my $database ('postgres', q{<b>&'"]]>}, 'octets')
 {
 	$node->safe_psql('octets', 'CREATE EXTENSION IF NOT EXISTS working_set');
+	use_all('postgres', $ws);
+	use_all(q{<b>&'"]]>}, 'public');
+	in_odd('', 'SELECT count(*) FROM pages;');
 	$tree = page_of("names, from $database", $node, role => 'ws_monitor', database => $database);
 	my $all = text($tree);
 	my $here = $database eq 'octets' ? 'pg_' : q{public."<script>&""'];--"};
@@ -352,8 +358,8 @@ for my $database ('postgres', q{<b>&'"]]>}, 'octets')
 }
 SKIP:
 {
-	skip 'the minute is over', 2 if $node->safe_psql('octets', 'SELECT status FROM working_set_recommendation') ne 'collecting';
 	my $early = page_of('collecting', $node, database => 'octets');
+	skip 'the minute is over', 1 if $node->safe_psql('octets', 'SELECT status FROM working_set_recommendation') ne 'collecting';
 	says($early, qr/^.*COLLECTING: counting since .* first recommendation/s, 'says that it is too early');
 }
 
@@ -495,8 +501,8 @@ $node->poll_query_until('postgres', "SELECT status = 'ok' AND recommended_cache_
 $node->safe_psql('postgres', $touch);
 $node->append_conf('postgresql.conf', 'working_set.interval = 3600');
 $node->reload;
-# until the worker has heard, and has not spoken again for a while
-$node->poll_query_until('postgres', "SELECT computed_at < clock_timestamp() - interval '3 s' FROM $ws.working_set_recommendation") or die 'it does not stop';
+# until the worker has heard: with an interval of one second it would be stale by then
+$node->poll_query_until('postgres', "SELECT status = 'ok' AND computed_at < clock_timestamp() - interval '8 s' FROM $ws.working_set_recommendation") or die 'it does not stop';
 
 my @bytes = qw(working_set_bytes recommended_cache_bytes peak_cache_bytes shared_buffers_bytes memory_limit_bytes);
 my @want = split /\|/, $node->safe_psql('postgres', 'SELECT ' . join(', ', @bytes) . " FROM $ws.working_set_recommendation");
@@ -565,6 +571,8 @@ SKIP:
 
 $node->append_conf('postgresql.conf', 'working_set.sample_pages = 0');
 $node->restart;
+$node->poll_query_until('postgres', "SELECT EXISTS (SELECT FROM $ws.working_set_memory_advice WHERE note LIKE '%sample_pages is 0%')")
+  or die 'the worker has not spoken';
 $tree = page_of('no sample', $node, role => 'ws_monitor');
 says($tree, qr/No page is sampled: working_set.sample_pages is 0/, 'says so', 'relation');
 says($tree, qr/No page is sampled: working_set.sample_pages is 0/, 'here, too', $_) for qw(query database advice);

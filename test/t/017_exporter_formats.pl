@@ -19,7 +19,7 @@ $node->init;
 $node->append_conf(
 	'postgresql.conf', q{
 shared_preload_libraries = 'working_set'
-working_set.interval = 1
+working_set.interval = 3600
 shared_buffers = '32MB'
 autovacuum = off
 fsync = off
@@ -515,6 +515,8 @@ sub wait_for
 
 my $got = all_agree('right after start');
 is($got->{'working_set_status{status="collecting"}'}, 1, 'right after start: collecting');
+$node->append_conf('postgresql.conf', 'working_set.interval = 1');
+$node->reload;
 
 $node->safe_psql('postgres', q{
 	CREATE TABLE pages (id int PRIMARY KEY, filler text);

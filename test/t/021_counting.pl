@@ -55,7 +55,11 @@ for my $session ($old, $new)
 {
 	$session->query_safe($scan) for 1 .. 20;
 }
-$clock->pass(1);
+# the worker has heard, too: it saves for the first time
+$node->append_conf('postgresql.conf', 'working_set.save = 1');
+$node->reload;
+$clock->pass(2);
+$node->poll_query_until('postgres', 'SELECT last_saved IS NOT NULL FROM working_set_info') or die 'nothing is saved';
 switch('on');
 $node->poll_query_until('postgres', "SELECT since > '$since' FROM working_set_info") or die 'nothing is new';
 # both look up again, in ticks of their own, so that they count what they have

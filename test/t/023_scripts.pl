@@ -318,7 +318,9 @@ like($refused, qr/ERROR:  permission denied to reset the working set/, "theirs.s
 
 # ---------------------------------------------------------------- the exporters' queries
 
-# They run as the role that grants.sql makes, with the search_path that it sets.
+# They run as the role that grants.sql makes, with the search_path that it sets.  Its timeout of
+# five seconds is not much on a busy machine.
+$node->safe_psql('postgres', q{ALTER ROLE working_set_scrape SET statement_timeout = '10min'});
 for my $file (sort keys %queries)
 {
 	my ($ok, $out) = run('shared', { as => 'working_set_scrape', input => join('', map { s/;?\s*$/;\n/r } @{ $queries{$file} }) });
