@@ -17,12 +17,15 @@ SELECT DISTINCT predicted_hit_ratio, predicted_hit_ratio_without_scans,
 -- Memory advice: likewise, with fifteen sizes of memory, and what there is now
 
 \d working_set_memory_advice
+-- (each right after a reset: a second later something may be known)
 SELECT count(*), count(*) FILTER (WHERE present) AS present,
        bool_and(setting = current_setting('shared_buffers')) FILTER (WHERE present) AS as_set
   FROM working_set_memory_advice;
+SELECT working_set_reset() IS NOT NULL AS reset \;
 SELECT DISTINCT page_cache_bytes, predicted_hit_ratio, predicted_os_hit_ratio, predicted_disk_reads_per_second,
        predicted_disk_bytes_per_second, predicted_read_seconds_per_second, error, note IS NOT NULL AS noted
   FROM working_set_memory_advice;
+SELECT working_set_reset() IS NOT NULL AS reset \;
 SELECT size, setting, memory_bytes FROM working_set_memory_advice(2147483649);
 SELECT size, setting, memory_bytes, shared_buffers_bytes FROM working_set_memory_advice(2147483648, 134217728);
 SELECT count(*), count(*) FILTER (WHERE present) AS present, count(*) FILTER (WHERE setting = '130MB') AS as_asked
@@ -30,6 +33,7 @@ SELECT count(*), count(*) FILTER (WHERE present) AS present, count(*) FILTER (WH
 SELECT working_set_memory_advice(0);
 SELECT working_set_memory_advice(-1, -1);
 SELECT working_set_memory_advice(1073741824, 0);
+SELECT working_set_reset() IS NOT NULL AS reset \;
 SELECT size, setting, page_cache_bytes FROM working_set_memory_advice(1073741824, 1073741824);
 \set VERBOSITY sqlstate
 SELECT working_set_memory_advice(-9223372036854775808);

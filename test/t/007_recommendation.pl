@@ -223,7 +223,13 @@ my $set_so_far = q{
 	   AND name IN ('shared_buffers', 'effective_cache_size')};
 $node->safe_psql('postgres', $set);
 is($node->safe_psql('postgres', $set_so_far), 0, 'nothing is set while the confidence is low');
-$node->safe_psql('postgres', $set =~ s/ AND verdict <> 'keep' AND confidence <> 'low'$//mr);
+# (it does nothing while the worker is late, so a few tries)
+for (1 .. $PostgreSQL::Test::Utils::timeout_default)
+{
+	$node->safe_psql('postgres', $set =~ s/ AND verdict <> 'keep' AND confidence <> 'low'$//mr);
+	last if $node->safe_psql('postgres', $set_so_far) == 2;
+	sleep 1;
+}
 is($node->safe_psql('postgres', $set_so_far), 2, 'what is suggested goes straight into ALTER SYSTEM');
 becomes($node, q{
 	SELECT verdict, peak_cache_bytes >= 3000::bigint * current_setting('block_size')::int, peak_at <= clock_timestamp(),
@@ -243,7 +249,7 @@ becomes($node, q{
 my $rows = history($node, 'count(*)');
 cmp_ok($rows, '>=', 1, 'a row for each minute');
 is(history($node, q{bool_and(minutes = 1), bool_and(date_trunc('minute', at) = at), bool_and(at <= clock_timestamp()),
-	bool_and(hits BETWEEN 1 AND lookups), bool_and(recommended_cache_bytes <= 1.1 * greatest(live_bytes, plateau_end_bytes) + current_setting('block_size')::int),
+	bool_and(hits BETWEEN 0 AND lookups) AND sum(hits) > 0, bool_and(recommended_cache_bytes <= 1.1 * greatest(live_bytes, plateau_end_bytes) + current_setting('block_size')::int),
 	max(recommended_cache_bytes) > 1000 * current_setting('block_size')::int,
 	count(DISTINCT at) = count(*)}), 't|t|t|t|t|t|t', 'which says what there was');
 wait_for($node, 'SELECT last_saved > clock_timestamp() - interval \'10 s\' FROM working_set_info', 'not saved');
@@ -324,7 +330,7 @@ SKIP:
 		'set ahead by ten days: the recommendation goes on');
 	is(history($clocked, 'bool_and(at <= clock_timestamp()), count(*) FILTER (WHERE at < clock_timestamp() - interval \'9 days\' AND minutes = 15) > 0'),
 		't|t', 'and what was before is ten days old');
-	is($clocked->safe_psql('postgres', q{SELECT peak_at > clock_timestamp() - interval '7 days' FROM working_set_recommendation}),
+	becomes($clocked, q{SELECT peak_at > clock_timestamp() - interval '7 days' FROM working_set_recommendation},
 		't', 'so that it is not the peak of six days');
 	becomes($clocked, q{SELECT count(*) FROM working_set_cache_advice WHERE note ~ 'has not reported'},
 		0, 'and the advice goes on, too');

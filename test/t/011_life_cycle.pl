@@ -411,7 +411,7 @@ $main->safe_psql('other', 'SELECT count(filler) FROM elsewhere');
 wait_for($main, q{pages > 1000 AND resident_bytes > 0 FROM working_set_databases WHERE datname = 'other'},
 	'the sample does not know the database');
 my $oid = $main->safe_psql('postgres', q{SELECT oid FROM pg_database WHERE datname = 'other'});
-$main->safe_psql('postgres', 'DROP DATABASE other');
+$main->safe_psql('postgres', 'DROP DATABASE other WITH (FORCE)');
 is($main->safe_psql('postgres', q{
 	SELECT count(*) FILTER (WHERE datname = 'other'), abs(sum(share) - 1) < 1e-9 FROM working_set_databases}),
 	'0|t', 'a dropped database has no name');

@@ -109,8 +109,9 @@ old_psql('app', q{
 	GRANT EXECUTE ON FUNCTION tools.working_set_reset() TO resetter;
 	CREATE VIEW my_curve AS SELECT seconds / 60 AS minutes, pages FROM tools.working_set_curve;
 });
-old_psql('app', $table);
 old_psql('postgres', 'CREATE EXTENSION working_set');
+old_wait('worker_pid IS NOT NULL FROM working_set_info', 'no worker');
+old_psql('app', $table);
 # five standard errors of 0.46 % are 46 pages
 my $bound = 46;
 is(old_psql('app', "SELECT count(filler) FROM pages"), '2000', 'the old cluster has its data');

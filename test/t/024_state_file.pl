@@ -33,8 +33,9 @@ fsync = off
 timezone = 'UTC'
 });
 $node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION working_set');
+$node->poll_query_until('postgres', 'SELECT worker_pid IS NOT NULL FROM working_set_info') or die 'no worker';
 $node->safe_psql('postgres', q{
-	CREATE EXTENSION working_set;
 	CREATE TABLE pages (id int, filler text);
 	ALTER TABLE pages ALTER filler SET STORAGE PLAIN;
 	INSERT INTO pages SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(1, 1500) g;
@@ -234,14 +235,15 @@ for my $case ([ 'a FIFO', $make{fifo} ], [ 'a symbolic link', $make{symlink} ],
 for my $case ([ 'a FIFO', $make{fifo} ], [ 'a directory', $make{directory} ])
 {
 	my ($name, $make) = @$case;
-	clear("$path.bad", $path);
-	$make->($path);
+	clear("$path.bad", "$path.new");
+	$make->("$path.new");
+	# the worker may be writing just now
+	until (rename "$path.new", $path) { unlink $path; }
 	saved();
 	ok(-f $path, "$name has taken the place of the file: it is saved all the same");
 }
 clear("$path.bad");
 mark_log();
-clear("$path.tmp");
 # the worker may be writing just now
 select(undef, undef, undef, 0.01) until mkdir "$path.tmp";
 my $warning = qr/WARNING: .*could not create file "pg_stat\/working_set\.saved\.tmp": Is a directory/;

@@ -99,7 +99,8 @@ $b->wait_for_catchup($a, 'replay', $b->lsn('insert'));
 # ---- and back
 $b->stop('fast');
 $a->promote;
-$a->restart;
+$a->stop;
+start($a);
 cmp_ok(size($a), '>', $used, 'a primary again it has its set still');
 is(rows($a), 5, 'and its history');
 

@@ -36,6 +36,8 @@ sub new_node
 	$n->start;
 	$n->safe_psql('postgres', 'CREATE EXTENSION working_set');
 	$n->command_ok([ 'psql', '-X', '-q', '-d', $n->connstr('postgres'), '-f', monitoring('grants.sql') ], "grants.sql on $name");
+	# five seconds are not much on a busy machine
+	$n->safe_psql('postgres', q{ALTER ROLE working_set_scrape SET statement_timeout = '10min'});
 	return $n;
 }
 
@@ -78,6 +80,8 @@ sub configuration
 	my $text = slurp_file(monitoring("sql_exporter/$file"));
 	my $collectors = File::Spec->rel2abs(monitoring('sql_exporter'));
 	$text =~ s{- 'working_set\*}{- '$collectors/working_set*} or die "no collector_files in $file";
+	# ten seconds are not much on a busy machine
+	$text =~ s/^( *scrape_timeout): .*/$1: 600s/m;
 	my $copy = "$tmp/" . (@running + 1) . "_$file";
 	open my $fh, '>', $copy or die $!;
 	print $fh $change->($text);
@@ -172,7 +176,7 @@ SKIP:
 			begin_monitoring "$1"
 			exporter_url=$2
 			sample_job=working_set_exporter
-			start_prometheus 3s
+			start_prometheus 10s
 			hold_monitoring}, 'bash', PostgreSQL::Test::Utils::tempdir(), $many ],
 		'<', \$in, '>', \$out, '2>', \$err, IPC::Run::timeout(1800));
 	$handle->pump while $handle->pumpable && $out !~ /^prometheus (\S+)\n/m;

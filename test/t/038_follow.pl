@@ -100,9 +100,11 @@ sub killed_in
 sub write_file
 {
 	my ($name, $text) = @_;
-	open my $fh, '>', $name or die "$name: $!";
+	# at once, so that nobody reads half of it
+	open my $fh, '>', "$name.new" or die "$name: $!";
 	print $fh "$text\n";
 	close $fh or die $!;
+	rename "$name.new", $name or die $!;
 	return;
 }
 
@@ -116,14 +118,14 @@ sub limit_of
 
 my $followers = 0;
 
-# start(OPTION...): a follower that waits for nothing but two tenths of a second
+# start(OPTION...): a follower that waits for nothing but two tenths of a second; answers may take long on a busy machine
 sub start
 {
 	my @options = @_;
 	my $follower = { out => '', metrics => "$tmp/metrics" . ++$followers . '.prom' };
 	$follower->{h} = IPC::Run::start(
 		[ $program, '--dsn', $node->connstr('postgres') . ' user=follower', '--interval', '0.2', '--cooldown', '1',
-			'--metrics', $follower->{metrics}, '--ceiling', '1GB', @options ],
+			'--timeout', $patience, '--metrics', $follower->{metrics}, '--ceiling', '1GB', @options ],
 		'<', '/dev/null', '>', \$follower->{out}, '2>&1');
 	return $follower;
 }
@@ -215,11 +217,9 @@ for my $version (2, 1)
 		wait_for("$name: it grows to what is recommended and the server takes", sub { limit_of($group, $which) eq (300 + $own) * $mb });
 		is(() = next_round($follower) =~ /^control group .*->/mg, 1, 'at once');
 		recommend(bytes => 100 * $mb);
-		my $asked = time;
 		wait_for('it shrinks', sub { limit_of($group, $which) eq (100 + $own) * $mb });
-		cmp_ok(time - $asked, '>', 4 * 0.2, 'in steps');
 		my @steps = next_round($follower) =~ /limit \d+ MB -> (\d+) MB, cache of 100 MB and 75 MB for the server itself$/mg;
-		is("@steps", '325 275 225 175', 'of the size that was asked for');
+		is("@steps", '325 275 225 175', 'in steps of the size that was asked for');
 		is(limit_of($group, $which eq 'max' ? 'high' : 'max'), 100 * $mb, 'the other file is left alone');
 		stop($follower);
 	}
@@ -294,10 +294,11 @@ cmp_ok(time - $began, '>=', 3, 'not before the cooldown after its start');
 recommend(bytes => 300 * $mb);
 wait_for('it grows', sub { limit_of($group) eq (300 + $own) * $mb });
 $began = time;
+next_round($follower);
+# one that began after that has seen the high one
 recommend(bytes => 100 * $mb);
 wait_for('it shrinks', sub { limit_of($group) eq (100 + $own) * $mb });
-# the last round that saw the high one was up to an interval before
-cmp_ok(time - $began, '>=', 3 - 1, 'not before the cooldown after the last time that more was needed');
+cmp_ok(time - $began, '>=', 3, 'not before the cooldown after the last time that more was needed');
 next_round($follower);
 is(stop($follower) =~ tr/\n//, 4, 'a line for each change, and one for its state');
 
@@ -378,6 +379,7 @@ $follower = start('--cgroup', $group->{dir}, '--max-shrink', '100%', '--cooldown
 rounds($follower, 'following');
 sleep 2;
 $began = time;
+next_round($follower);
 recommend(bytes => 100 * $mb, since => 'clock_timestamp()');
 wait_for('after a reset', sub { limit_of($group) eq (100 + $own) * $mb });
 cmp_ok(time - $began, '>=', 4, 'the cooldown begins again');
@@ -688,7 +690,11 @@ for my $case (
 	is(requests_of('PATCH'), $patches, 'nothing is asked for');
 	recommend(bytes => 100 * $mb);
 	delete $api->{$_} for qw(GET missing);
-	serve_until("$what: it goes on", sub { printed($follower); metric($follower, 'state{state="following"}') == 1 });
+	# nor has a round that read the one and then the other
+	serve_until("$what: it goes on", sub {
+		printed($follower);
+		metric($follower, 'state{state="following"}') == 1 && resources()->{limits}{memory} eq '175Mi';
+	});
 }
 serve_until('as before', sub { resources()->{limits}{memory} eq '175Mi' });
 

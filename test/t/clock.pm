@@ -13,6 +13,7 @@ use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use pages qw(wait_for_worker);
 
 sub new
 {
@@ -28,7 +29,7 @@ sub show
 {
 	my ($self) = @_;
 	open my $fh, '>', "$self->{file}.new" or die $!;
-	print $fh "$self->{wall} $self->{elapsed}";
+	printf $fh '%d %d', $self->{wall}, $self->{elapsed};
 	close $fh;
 	rename "$self->{file}.new", $self->{file} or die $!;
 	return;
@@ -48,10 +49,20 @@ sub pass
 sub let_pass
 {
 	my ($self, $node, $seconds) = @_;
-	my $moment = $node->safe_psql('postgres', 'SELECT clock_timestamp()');
+	# one session, since each new one looks up pages of the catalog
+	my $session = $node->background_psql('postgres');
+	my $published = 'SELECT computed_at FROM working_set_recommendation';
+	$session->query_safe($published);
+	my $moment = $session->query_safe('SELECT clock_timestamp()');
 	$self->pass($seconds);
-	$node->poll_query_until('postgres', "SELECT computed_at >= '$moment'::timestamptz + $seconds * interval '1 s' FROM working_set_recommendation")
-	  or die 'nothing was published';
+	my $is_new = '';
+	for (my $tries = 0; $is_new ne 't' && $tries < 10 * $PostgreSQL::Test::Utils::timeout_default; $tries++)
+	{
+		select(undef, undef, undef, 0.1) if $tries > 0;
+		$is_new = $session->query_safe("SELECT computed_at >= '$moment'::timestamptz + $seconds * interval '1 s' FROM working_set_recommendation");
+	}
+	$session->quit;
+	die 'nothing was published' if $is_new ne 't';
 	return;
 }
 
@@ -80,6 +91,7 @@ $settings
 });
 	$self->lend(sub { $node->start });
 	$node->safe_psql('postgres', 'CREATE EXTENSION working_set');
+	wait_for_worker($node);
 	return $node;
 }
 

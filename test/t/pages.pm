@@ -1,4 +1,4 @@
-# A table of 24 MB, and look-ups in it by key, all keys alike; and identifiers of queries.
+# A server that samples, a table of 24 MB, look-ups in it by key, all keys alike; identifiers of queries.
 
 package pages;
 
@@ -6,7 +6,15 @@ use strict;
 use warnings;
 use Exporter 'import';
 
-our @EXPORT = qw(make_pages look_up_pages make_id_of);
+our @EXPORT = qw(make_pages look_up_pages make_id_of wait_for_worker);
+
+# What was used before the worker has read the saved file and samples is not in the sample.
+sub wait_for_worker
+{
+	my ($node) = @_;
+	$node->poll_query_until('postgres', 'SELECT worker_pid IS NOT NULL FROM working_set_info') or die 'there is no worker';
+	return;
+}
 
 sub make_pages
 {
