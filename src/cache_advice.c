@@ -320,6 +320,7 @@ simulate(const Seen *seen)
 		.id = event->page,
 		.missed = missed,
 		.evicted = sim.sweep->evicted,
+		.used = seen->known,
 		.run = event->run >= WS_RUN_SCAN,
 		.new = event->kind == WS_EVENT_EXTEND
 	};
@@ -328,7 +329,6 @@ simulate(const Seen *seen)
 	ws_sample_without_access(event, &seen->access, seen->hash, counted);
 	if (!counted)
 		return;
-
 	tally->weight = weight;
 	if (event->run >= WS_RUN_SCAN)
 	{

@@ -168,6 +168,7 @@ enter(WsTwoTier *tiers, const WsTierAccess *access)
 	tiers->pages[page].stratum = (uint8_t) access->stratum;
 	tiers->pages[page].relation = find_relation(tiers, access);
 	tiers->pages[page].dirty = false;
+	tiers->pages[page].known = access->used ? 0 : UINT8_MAX;
 	tiers->relations[tiers->pages[page].relation].pages++;
 	tiers->used++;
 	tiers->most = tiers->used > tiers->most ? tiers->used : tiers->most;
@@ -230,7 +231,7 @@ read_from_disk(WsTwoTier *tiers, int b, int c, uint32_t page, const WsTierAccess
 		counts->waits[b][c][access->group] += waits;
 		counts->needed[b][c]++;
 		counts->ahead[b][c] += blocks - 1;
-		counts->cold[b][c] += cold ? fmax(waits, 1) : 0;
+		counts->cold[b][c] += cold;
 	}
 }
 
@@ -263,21 +264,24 @@ ws_twotier_access(WsTwoTier *tiers, const WsTierAccess *access, WsTierCounts *co
 		tiers->pages[page].dirty = true;
 	for (int b = 0; b < WS_TIER_BUFFERS; b++)
 	{
+		bool		known;
+
 		if (!(access->missed >> ws_tier_buffers[b] & 1))
 			continue;
 		if (access->evicted)
 			write_if_dirty(tiers, b, access->evicted[ws_tier_buffers[b]]);
 		if (page == NO_PAGE)
 			continue;
-		if (counts && !access->new)
+		known = tiers->pages[page].known >> b & 1;
+		tiers->pages[page].known |= 1 << b;
+		if (counts && known && !access->new)
 			counts->asked[b][access->group]++;
 		for (int c = 0; c < WS_TIER_CACHES; c++)
 		{
 			if (access->new)
 				ws_pagecache_write(tiers->cache[b][c], page);
-			if (access->new || ws_pagecache_use(tiers->cache[b][c], page))
-				continue;
-			read_from_disk(tiers, b, c, page, access, counts);
+			if (!access->new && !ws_pagecache_use(tiers->cache[b][c], page) && known)
+				read_from_disk(tiers, b, c, page, access, counts);
 		}
 	}
 }

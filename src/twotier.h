@@ -13,6 +13,10 @@
  * that is not asked for, but a process waits only once for as much as the
  * device reads ahead.  Written pages are cached without being read.
  *
+ * A page that was used before it is simulated, such as one of a stratum that
+ * joins, may or may not be in the caches: its first miss of each size of shared
+ * buffers is not counted.
+ *
  * One process uses them.  Pages are numbers of entries in the sample table.
  */
 #ifndef WS_TWOTIER_H
@@ -57,6 +61,7 @@ typedef struct WsTierAccess
 	WsPageId	id;
 	uint32_t	missed;			/* of ws_sweep_access(), */
 	const uint16_t *evicted;	/* and the pages that went for it */
+	bool		used;			/* before, as far as is known */
 	bool		run;			/* in a run of blocks */
 	bool		new;			/* made, not read */
 } WsTierAccess;
@@ -67,6 +72,7 @@ typedef struct WsTierPage
 	uint8_t		stratum;
 	uint8_t		relation;
 	bool		dirty;			/* in shared buffers, when last seen there */
+	uint8_t		known;			/* behind which sizes of shared buffers, bits */
 } WsTierPage;
 
 typedef struct WsTierRelation

@@ -404,7 +404,35 @@ test_readahead(void)
 	memset(&counts, 0, sizeof(counts));
 	ws_twotier_access(tiers, &run, &counts);
 	is_within(all(counts.waits[2][WHOLE]), 2, 0, "without readahead it waits as others do");
+	is_within(counts.cold[2][WHOLE], 1, 1e-12, "for one block");
 	free(sweep);
+	free(tiers);
+}
+
+/* A page that was used before it is simulated. */
+static void
+test_known_before(void)
+{
+	static WsTierCounts counts;
+	WsTwoTier  *tiers = new_tiers(1000, 1, 400);
+	WsTierAccess access = {.page = 7, .id = {1, 2, 3, 0, 7}, .missed = 1U << ws_tier_buffers[1], .used = true};
+
+	ws_twotier_access(tiers, &access, &counts);
+	ok(all(counts.asked[1]) == 0 && counts.needed[1][WHOLE] == 0 && all(counts.waits[1][WHOLE]) == 0,
+	   "whether such a page is cached is not known: its first miss does not count");
+	ws_twotier_access(tiers, &access, &counts);
+	ok(all(counts.asked[1]) == 1 && counts.needed[1][WHOLE] == 0, "the next one does, and finds it");
+	access.missed = ALL;
+	ws_twotier_access(tiers, &access, &counts);
+	ok(all(counts.asked[1]) == 2 && all(counts.asked[2]) == 0 && counts.needed[2][WHOLE] == 0,
+	   "nor does the first behind other shared buffers");
+	ws_twotier_access(tiers, &access, &counts);
+	ok(all(counts.asked[1]) == 3 && all(counts.asked[2]) == 1 && counts.needed[2][WHOLE] == 0, "but their next one");
+	ws_twotier_forget(tiers, 7);
+	access.used = false;
+	ws_twotier_access(tiers, &access, &counts);
+	ok(all(counts.asked[1]) == 4 && counts.needed[1][WHOLE] == 1 && counts.needed[2][WHOLE] == 1,
+	   "that of a page that is new has to be read");
 	free(tiers);
 }
 
@@ -435,7 +463,7 @@ test_relations(void)
 int
 main(void)
 {
-	plan(51);
+	plan(57);
 	test_written();
 	test_twice();
 	test_sizes();
@@ -443,6 +471,7 @@ main(void)
 	test_sampled();
 	test_counts();
 	test_readahead();
+	test_known_before();
 	test_relations();
 	return done();
 }
