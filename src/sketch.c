@@ -95,28 +95,34 @@ marked_share(const WsSketch *sk, uint32_t level)
  * the root of that is left of the next level, which has half as many uses.  So
  * one more level becomes coarse when FULL of its cells will be marked in a
  * period; level 0, when a tick, an eighth of it, marks so many as to let one
- * expect that.  Levels cease to be coarse when they have not been full for
- * so long that the estimator's steps are no shorter than a period (curve.h).
+ * expect that.
+ *
+ * When the highest of them is not even STILL_FULL, marks last a tick again, so
+ * that cells are exact, and it is judged by a tick.  The levels cease to be
+ * coarse when that has lasted for so long that the estimator's steps for older
+ * cells, of coarse levels, are no shorter than a period (curve.h).
  */
 #define FULL			0.86
-#define FULL_IN_A_TICK	0.22
+#define FULL_IN_A_TICK	0.22	/* 1 - (1 - FULL)^(1/8) */
+#define STILL_FULL		0.72
+#define STILL_FULL_IN_A_TICK	0.147
 #define SPARSE_PERIODS	8
 
 static void
 choose_coarse(WsSketch *sk, uint32_t periods)
 {
 	uint32_t	coarse = ws_load(&sk->coarse);
-	uint32_t	sparse = ws_load(&sk->sparse) + periods;
-	double		left = coarse > 0 ? 1 - marked_share(sk, coarse - 1) : 1;
+	uint32_t	sparse = ws_load(&sk->sparse);
+	double		full = sparse == 0 ? STILL_FULL : STILL_FULL_IN_A_TICK;
+	double		share = marked_share(sk, coarse > 0 ? coarse - 1 : 0);
 
-	if (left <= 2 * (1 - FULL))
-		sparse = 0;
+	sparse = coarse == 0 || share >= full ? 0 : sparse + periods;
 	if (coarse == 0)
-		coarse = marked_share(sk, 0) >= FULL_IN_A_TICK;
-	else if (left <= (1 - FULL) * (1 - FULL) && coarse + 1 < sk->levels)
+		coarse = share >= FULL_IN_A_TICK;
+	else if (1 - share <= (1 - FULL) * (1 - FULL) && coarse + 1 < sk->levels)
 		coarse++;
 	else if (sparse > SPARSE_PERIODS)
-		while (coarse > 0 && 1 - marked_share(sk, coarse - 1) > 2 * (1 - FULL))
+		while (coarse > 0 && marked_share(sk, coarse - 1) < full)
 			coarse--;
 	ws_store(&sk->coarse, coarse);
 	ws_store(&sk->sparse, sparse);
@@ -132,11 +138,10 @@ ws_sketch_advance(WsSketch *sk, uint32_t tick)
 										__ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		{
 			uint32_t	periods = tick / WS_PERIOD - old / WS_PERIOD;
-			uint32_t	coarse = ws_load(&sk->coarse);
 
 			if (periods > 0)
 				choose_coarse(sk, periods);
-			wipe_marks(sk, periods > 0 ? 0 : coarse);
+			wipe_marks(sk, periods > 0 || ws_load(&sk->sparse) > 0 ? 0 : ws_load(&sk->coarse));
 			return tick;
 		}
 	return old;

@@ -783,10 +783,84 @@ test_busy(void)
 	free(sk);
 }
 
+/*
+ * A busy server becomes idle, and an idle one busy: the low levels cease to be coarse,
+ * or begin.  Windows have no bias, and bounds hold, as in test_busy().
+ */
+static void
+test_steps(void)
+{
+	enum
+	{
+		M = 1024, PAGES = 125000, BEFORE = 60, MOMENTS = 6, WINDOWS = 4, TRIALS = 300
+	};
+	static const long uses[][2] = {{2500, 125}, {125, 2500}};
+	static const char *const names[] = {"from busy to idle", "from idle to busy"};
+	static const uint32_t moments[MOMENTS] = {2, 20, 70, 73, 76, 80};	/* after that */
+	static const int windows[WINDOWS] = {3, 10, 20, 50};
+	static uint32_t last[PAGES];
+	static long counts[BEFORE + 80];
+	WsSketch   *sk = new_sketch(M, START);
+	uint64_t	seed = 91;
+
+	for (int step = 0; step < 2; step++)
+	{
+		Tally		tallies[MOMENTS][WINDOWS] = {{{0}}};
+		uint32_t	most = 0;
+		uint32_t	least = 99;
+
+		for (int trial = 0; trial < TRIALS; trial++)
+		{
+			uint32_t	salt = random32(&seed);
+			uint32_t	start = START + (uint32_t) trial % WS_PERIOD;
+			uint32_t	ticks = BEFORE;
+
+			ws_sketch_init(sk, M, start);
+			memset(last, 0, sizeof(last));
+			use_on(sk, start, 0, ticks, uses[step][0], true, last, PAGES, salt, &seed);
+			for (int i = 0; i < MOMENTS; i++)
+			{
+				use_on(sk, start, ticks, BEFORE + moments[i], uses[step][1], true, last, PAGES, salt, &seed);
+				ticks = BEFORE + moments[i];
+				count_used(last, PAGES, ticks, counts);
+				most = sk->coarse > most ? sk->coarse : most;
+				least = sk->coarse < least ? sk->coarse : least;
+				for (int w = 0; w < WINDOWS; w++)
+				{
+					WsEstimate	e = estimate_one(sk, sk->tick, (uint32_t) windows[w] - 1);
+
+					tally_estimate(&tallies[i][w], &e, counts[windows[w] - 1]);
+				}
+			}
+		}
+		ok(least == 0 && most >= 3, "%s: levels are coarse, and are not", names[step]);
+		for (int w = 0; w < WINDOWS; w++)
+		{
+			double		worst = 0;
+			double		least_covered = 1;
+
+			for (int i = 0; i < MOMENTS; i++)
+			{
+				Tally	   *t = &tallies[i][w];
+
+				worst = fmax(worst, (fabs(tally_bias(t)) - PROMISED_BIAS) / tally_bias_se(t));
+				least_covered = fmin(least_covered, tally_coverage(t));
+			}
+			ok(worst <= K_SIGMA, "%s, %.1f s: bias is at most the promised one and %.1f standard errors",
+			   names[step], windows[w] / 10.0, fmax(worst, 0));
+			ok(least_covered >= PROMISED_COVERAGE_LOW -
+			   K_SIGMA * sqrt(PROMISED_COVERAGE_LOW * (1 - PROMISED_COVERAGE_LOW) / TRIALS),
+			   "%s, %.1f s: 95 %% bounds cover %.1f %%", names[step], windows[w] / 10.0, 100 * least_covered);
+		}
+	}
+	free(sk);
+}
+
 int
 main(void)
 {
-	plan(116);
+	plan(134);
+	test_steps();
 	test_busy();
 	test_small();
 	test_saturation();

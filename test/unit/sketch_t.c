@@ -131,21 +131,23 @@ share_marked(const bool *marks, uint32_t level)
 /*
  * What the levels do that keep their marks, in other words: one more does if so
  * few cells of the last one are left that in the next one, where half as many
- * uses go, less than 14 % are left; if for more than eight periods more than 28 %
- * of the last one were left, all do it no more of which that is true.
+ * uses go, less than 14 % are left; if more than 28 % of the last one were left,
+ * marks last for a tick, of which 85 % correspond to that in a period, and if that
+ * is so for more than eight, all cease of which it is true.
  */
 static uint32_t
 naive_coarse(const bool *marks, uint32_t coarse, uint32_t periods, uint32_t *sparse)
 {
 	double		share = coarse == 0 ? 0 : share_marked(marks, coarse - 1);
+	double		full = *sparse == 0 ? 0.72 : 0.147;
 
-	*sparse = share >= 0.72 ? 0 : *sparse + periods;
+	*sparse = share >= full || coarse == 0 ? 0 : *sparse + periods;
 	if (coarse == 0)
 		return share_marked(marks, 0) >= 0.22;
 	if (sqrt(1 - share) <= 0.14 && coarse < 22)
 		return coarse + 1;
 	for (; *sparse > 8 && coarse > 0; coarse--)
-		if (share_marked(marks, coarse - 1) >= 0.72)
+		if (share_marked(marks, coarse - 1) >= full)
 			break;
 	return coarse;
 }
@@ -202,7 +204,7 @@ test_changes(void)
 					break;
 				if (other / 8 > tick / 8)
 					coarse = naive_coarse(marks, coarse, other / 8 - tick / 8, &sparse);
-				if (other / 8 > tick / 8)
+				if (other / 8 > tick / 8 || (other > tick && sparse > 0))
 					memset(marks, 0, sizeof(marks));
 				else if (other > tick)
 					memset(marks + coarse * M, 0, sizeof(marks) - coarse * M);
