@@ -441,17 +441,17 @@ draw_memory(Text *text, const WsMemoryChart *c, const ReadsScale *s, int i)
 			 row->note ? '?' : ' ', bar);
 }
 
-/* Does this row read less than so much, as far as is known? */
+/* Does this division read less than so much, as far as is known? */
 static bool
 reads_less(const WsMemoryChartRow *row, double than)
 {
-	return row->note == NULL && row->reads <= (1 - LESS) * than && than - row->reads >= 1;
+	return row->note == NULL && row->reads <= (1 - LESS) * than && than - row->reads >= fmax(row->error, 1);
 }
 
 static bool
 reads_more(const WsMemoryChartRow *row, double than)
 {
-	return row->note == NULL && row->reads >= (1 + LESS) * than && row->reads - than >= 1;
+	return row->note == NULL && row->reads >= (1 + LESS) * than && row->reads - than >= fmax(row->error, 1);
 }
 
 /* Add a sentence: "12 GB of memory would read 90 % less". */

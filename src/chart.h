@@ -85,6 +85,8 @@ typedef struct WsMemoryChartRow
 	double		buffers;		/* of them for shared buffers; 0: not known */
 	double		reads;			/* a second from disk; NaN: not known */
 	const char *note;			/* why not to rely on it; NULL: reliable */
+	double		error;			/* a second: another division of the memory
+								 * has to differ by more */
 } WsMemoryChartRow;
 
 typedef struct WsMemoryChart

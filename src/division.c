@@ -246,14 +246,25 @@ ws_division_error(const WsPair *pair)
 	return fmin(hypot(pair->error, pair->steep), 1);
 }
 
+/* Blocks that would be read if the page cache found nothing. */
+static double
+most_blocks(const WsPair *pair)
+{
+	return pair->needed > 0 ? pair->blocks / pair->needed * pair->reads : pair->reads;
+}
+
 double
 ws_division_difference(const WsPair *pair, double blocks)
 {
-	double		for_a_read = pair->needed > 0 ? pair->blocks / pair->needed : 1;
-
 	if (isnan(blocks) || pair->reads < WS_DIVISION_CHECKED)
 		return NAN;
-	return fmin(fmax((blocks - pair->blocks) / (for_a_read * pair->reads), -1), 1);
+	return fmin(fmax((blocks - pair->blocks) / most_blocks(pair), -1), 1);
+}
+
+bool
+ws_division_others_read(const WsPair *pair, double blocks)
+{
+	return blocks > WS_DIVISION_OTHERS * most_blocks(pair);
 }
 
 bool

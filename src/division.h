@@ -49,6 +49,8 @@
 #define WS_DIVISION_MOSTLY	0.5 /* of the pages are not displaced, or nothing
 								 * is sure */
 #define WS_DIVISION_TOLERANCE 0.1	/* at the present sizes, of a sure one */
+#define WS_DIVISION_OTHERS	1.25	/* times what shared buffers can ask for:
+									 * some of it is for others */
 
 /* 95 % bound of the logarithm of (size that a page cache acts as / its size) */
 #define WS_DIVISION_EFFECTIVE 0.15
@@ -122,6 +124,12 @@ extern double ws_division_error(const WsPair *pair);
  * really read with this pair; NaN if these are NaN, or it asks for too few.
  */
 extern double ws_division_difference(const WsPair *pair, double blocks);
+
+/*
+ * Is so much read with this pair that not all of it is for shared buffers, even
+ * if the page cache found nothing?  Then it tells nothing about the page cache.
+ */
+extern bool ws_division_others_read(const WsPair *pair, double blocks);
 
 /* Is that too much for a prediction that one can rely on? */
 extern bool ws_division_is_off(double difference);

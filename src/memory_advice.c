@@ -261,12 +261,18 @@ ws_memory_advice_care(const WsSweep *sweep, uint32 shift, int64 now)
 		survey(sweep, now);
 }
 
-/* Bytes that the page cache has, if all of shared buffers is in use. */
+/*
+ * Bytes that the page cache has, if all of shared buffers is in use.  A buffer
+ * that was in use once, such as one of a relation that was dropped, has memory.
+ */
 static double
 page_cache(const WsMemory *memory)
 {
-	double		unused = ((double) NBuffers - ws_probe_entries()) * BLCKSZ;
+	static double most = 0;
+	double		unused;
 
+	most = fmax(most, ws_probe_entries());
+	unused = (NBuffers - most) * BLCKSZ;
 	return fmax((double) memory->page_cache - (memory->huge ? 0 : unused), 0);
 }
 
@@ -330,7 +336,8 @@ learn_ahead(WsTierFacts facts, double cache)
 	ws_division_table(&facts, &table);
 	if (b->seconds == 0 || b->reads[WS_CLIENT] < WS_DIVISION_CHECKED * b->seconds ||
 		!ws_division_predict(&table, facts.shared_buffers, cache, &pair) ||
-		pair.blocks - pair.needed < MUCH_AHEAD * readahead->ahead * pair.needed)
+		pair.blocks - pair.needed < MUCH_AHEAD * readahead->ahead * pair.needed ||
+		ws_division_others_read(&pair, pair.reads * blocks_for_a_read(b)))
 		return;
 	ws_readahead_follow(readahead, pair.blocks - pair.needed,
 						pair.reads * blocks_for_a_read(b) - pair.needed);
@@ -426,6 +433,12 @@ ws_memory_advice_make(WsPublished *p)
 	advice->disk_blocks = measured_blocks();
 	if (ws_division_predict(&advice->table, facts.shared_buffers, cache, &advice->present))
 		advice->difference = ws_division_difference(&advice->present, advice->disk_blocks);
+	if (!isnan(advice->difference) && ws_division_others_read(&advice->present, advice->disk_blocks))
+	{
+		strlcpy(advice->unchecked, "the server reads more than its buffers need, as a base backup does",
+				sizeof(advice->unchecked));
+		advice->difference = NAN;
+	}
 	advice->sure = advice->present.buffers > 0 && advice->share >= WS_DIVISION_MOSTLY && !p->memory.generations && p->table.sure && !isnan(advice->disk_blocks) &&
 		advice->unchecked[0] == '\0' && advice->present.error <= 2 * WS_DIVISION_TOLERANCE &&
 		!ws_division_is_off(advice->difference);

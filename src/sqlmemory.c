@@ -64,7 +64,8 @@ get_doubt(const Advice *a)
 	if (p->memory.generations)
 		return "the kernel replaces pages by generations (MGLRU), which is not simulated";
 	if (both->unchecked[0] != '\0')
-		return psprintf("not checked, because reads from disk cannot be measured: %s", both->unchecked);
+		return displaced ? displaced :
+			psprintf("not checked, because reads from disk cannot be measured: %s", both->unchecked);
 	if (both->present.buffers <= 0)
 		return "not checked: too little is read with the present sizes to predict it";
 	if (isnan(both->disk_blocks))
@@ -246,6 +247,7 @@ chart_memory(WsMemoryChart *chart, const Advice *a, double memory, double buffer
 	row->buffers = found ? pair.buffers : isnan(buffers) ? 0 : buffers;
 	row->reads = found ? pair.waits : NAN;
 	row->note = get_note(a, found ? &pair : NULL);
+	row->error = WS_DIVISION_ERROR * pair.reads;
 	return chart->nrows++;
 }
 

@@ -650,7 +650,7 @@ is_memory_chart(const WsMemoryChart *c, const char *want, const char *name)
 static WsMemoryChartRow
 memory_row(double memory, double buffers, double reads)
 {
-	return (WsMemoryChartRow) {memory, buffers, fabs(reads), reads >= 0 ? NULL : "not reliable"};
+	return (WsMemoryChartRow) {memory, buffers, fabs(reads), reads >= 0 ? NULL : "not reliable", 0};
 }
 
 /*
@@ -736,12 +736,16 @@ test_memory_charts(void)
 	ws_memory_chart_draw(&c, whole);
 	is_string(strrchr(whole, '\n') + 1, "Do not rely on this: why", "but not where nothing is reliable");
 	c.rows[c.best].note = NULL;
+	c.rows[c.best].error = 251;
+	ws_memory_chart_draw(&c, whole);
+	is_string(line_of(whole, 11), "12 GB of memory would read 98 % less.", "nor are divisions that the error may explain");
+	c.rows[c.best].error = 249;
 	ws_memory_chart_draw(&c, whole);
 	is_string(line_of(whole, 5), "           8192 MB   512 MB     300 |#####################", "nothing is marked if nothing is suggested");
 	is_string(line_of(whole, 11), "256 MB of shared_buffers would read 50 % less. 12 GB of memory would read 98 %", "and the best division is compared");
 	c.nrows = 1;
 	c.present = c.best = 0;
-	c.rows[0] = (WsMemoryChartRow) {8 * GB, 1 * GB, NAN, "there is too little data yet"};
+	c.rows[0] = (WsMemoryChartRow) {8 * GB, 1 * GB, NAN, "there is too little data yet", 0};
 	is_memory_chart(&c, "Reads from disk are not known: there is too little data yet", "nothing is drawn for what is not known");
 
 	for (int trial = 0; trial < 20000; trial++)
@@ -821,7 +825,7 @@ test_memory_charts(void)
 int
 main(void)
 {
-	plan(70);
+	plan(71);
 	test_charts();
 	test_words();
 	test_windows();

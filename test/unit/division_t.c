@@ -163,8 +163,12 @@ test_error(void)
 			  "more blocks: fewer hits than predicted");
 	is_within(ws_division_difference(&pair, 1e9), 1, 0, "many more: at most all");
 	ok(isnan(ws_division_difference(&pair, NAN)), "blocks not known: nothing");
+	/* 300 reads a second, of two blocks each */
+	ok(ws_division_others_read(&pair, 1.3 * 600) && !ws_division_others_read(&pair, 1.2 * 600) &&
+	   !ws_division_others_read(&pair, NAN), "more than if all were missed: some is for others");
 	pair.waits = pair.needed = pair.blocks = 0;
 	is_within(ws_division_difference(&pair, 30), 0.1, 1e-12, "if none are predicted, each is one");
+	ok(ws_division_others_read(&pair, 380) && !ws_division_others_read(&pair, 370), "then, too");
 	ok(!ws_division_is_off(-0.1) && ws_division_is_off(0.11) && ws_division_is_off(-0.11) && !ws_division_is_off(NAN),
 	   "a difference above a tenth is too much");
 	pair.reads = WS_DIVISION_CHECKED - 1;
@@ -340,7 +344,7 @@ test_best(void)
 int
 main(void)
 {
-	plan(63);
+	plan(65);
 	test_table();
 	test_error();
 	test_steep();
