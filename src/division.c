@@ -76,6 +76,16 @@ error_of(const WsTierFacts *f, int b, int c)
 				wait_ratio(counts, b, c, -1) * cold_share(counts, b, c) / 2, 1);
 }
 
+/*
+ * The share of its pages that a cache has: other programs' files take as many
+ * bytes of a larger one, and as large a part of a smaller one.
+ */
+static double
+share_of(const WsTierFacts *f, int c)
+{
+	return 1 - (1 - f->share) / fmax(ws_tier_caches[c], 1);
+}
+
 /* Note what was counted behind a size. */
 static void
 take_counts(WsTierTable *table, const WsTierFacts *f, int b)
@@ -99,7 +109,8 @@ take_counts(WsTierTable *table, const WsTierFacts *f, int b)
 
 		double		cold = cold_share(f->counts, b, c);
 		double		needed = f->counts->needed[b][c] / asked * (1 - cold / 2);
-		double		displaced = (1 - f->share) * fmax(1 - needed, 0);
+		double		share = share_of(f, c);
+		double		displaced = (1 - share) * fmax(1 - needed, 0);
 		double		times = needed > 0 ? 1 + displaced / needed : 1;
 
 		/* what is displaced is read as what is needed anyway */
@@ -107,9 +118,10 @@ take_counts(WsTierTable *table, const WsTierFacts *f, int b)
 			fmin(wait_ratio(f->counts, b, c, -1) * (1 - cold / 2) * times, 1) : displaced;
 		table->needed[at][c] = needed + displaced;
 		table->ahead[at][c] = f->counts->ahead[b][c] / asked * (1 - cold / 2) * times;
-		table->error[at][c] = error_of(f, b, c);
+		/* what the others do with more memory is not known */
+		table->error[at][c] = fmin(error_of(f, b, c) + displaced / 2, 1);
 		table->cold[at][c] = f->counts->needed[b][c] / asked * cold / 2;
-		table->only[at][c] = f->tiers->only[b][c] * f->share;
+		table->only[at][c] = f->tiers->only[b][c] * share;
 	}
 }
 

@@ -52,9 +52,11 @@ test_table(void)
 	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 1, 2 * GB, 0};
 	WsTierTable table;
 	bool		ascending = true;
+	double		error;
 
 	make(&advice, &counts);
 	ws_division_table(&facts, &table);
+	error = table.error[2][WS_TIER_CACHES - 1];
 	is_int(table.nbuffers, WS_TIER_BUFFERS - 1, "a size that is not followed is not known");
 	is_within(table.lookups, 1000, 0, "all is by the second");
 	is_within(table.other, 2 * GB, 0, "what else takes memory is noted");
@@ -63,6 +65,8 @@ test_table(void)
 	ws_division_table(&facts, &table);
 	ok(fabs(table.waits[2][1] - 0.744) < 1e-12 && fabs(table.needed[2][1] - 0.744) < 1e-12 && fabs(table.ahead[2][1] - 0.744) < 1e-12,
 	   "if half of what was found is displaced, so many more wait and are read");
+	is_within(table.waits[2][WS_TIER_CACHES - 1], 0.388 + 0.612 / 8, 1e-12, "with four times as much an eighth of it");
+	is_within(table.error[2][WS_TIER_CACHES - 1], error + 0.612 / 16, 1e-12, "or none, or a quarter");
 	counts.needed[2][1] = counts.ahead[2][1] = 0;
 	memset(counts.waits[2][1], 0, sizeof(counts.waits[2][1]));
 	counts.needed[2][2] /= 2;
@@ -344,7 +348,7 @@ test_best(void)
 int
 main(void)
 {
-	plan(65);
+	plan(67);
 	test_table();
 	test_error();
 	test_steep();
