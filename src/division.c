@@ -107,22 +107,45 @@ take_counts(WsTierTable *table, const WsTierFacts *f, int b)
 	{
 		double		asked = fmax(ws_sum_groups(f->counts->asked[b], -1), 1);
 
-		double		cold = cold_share(f->counts, b, c);
-		double		needed = f->counts->needed[b][c] / asked * (1 - cold / 2);
+		/* what is missing from a cache that holds all is there in the end */
+		bool		all = f->cache * ws_tier_caches[c] * SLACK >= f->whole;
+		double		cold = all ? 1 : cold_share(f->counts, b, c) / 2;
+		double		needed = f->counts->needed[b][c] / asked * (1 - cold);
 		double		share = share_of(f, c);
 		double		displaced = (1 - share) * fmax(1 - needed, 0);
 		double		times = needed > 0 ? 1 + displaced / needed : 1;
 
 		/* what is displaced is read as what is needed anyway */
 		table->waits[at][c] = needed > 0 ?
-			fmin(wait_ratio(f->counts, b, c, -1) * (1 - cold / 2) * times, 1) : displaced;
+			fmin(wait_ratio(f->counts, b, c, -1) * (1 - cold) * times, 1) : displaced;
 		table->needed[at][c] = needed + displaced;
-		table->ahead[at][c] = f->counts->ahead[b][c] / asked * (1 - cold / 2) * times;
+		table->ahead[at][c] = f->counts->ahead[b][c] / asked * (1 - cold) * times;
 		/* what the others do with more memory is not known */
 		table->error[at][c] = fmin(error_of(f, b, c) + displaced / 2, 1);
-		table->cold[at][c] = f->counts->needed[b][c] / asked * cold / 2;
+		table->cold[at][c] = f->counts->needed[b][c] / asked * cold;
 		table->only[at][c] = f->tiers->only[b][c] * share;
 	}
+}
+
+/* Let a page cache that just holds all be one of the sizes. */
+static void
+add_whole(WsTierTable *table, double whole)
+{
+	int			at = whole > 0 ? place(table->caches, table->ncaches, whole) : -1;
+
+	if (at < 1 || at == table->ncaches)
+		return;
+	insert(table->caches, table->ncaches, at, whole);
+	for (int b = 0; b < table->nbuffers; b++)
+	{
+		double	   *rows[] = {table->waits[b], table->needed[b], table->ahead[b], table->error[b],
+		table->cold[b], table->only[b]};
+
+		/* as the next larger one, which holds all, too */
+		for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+			insert(rows[i], table->ncaches, at, rows[i][at]);
+	}
+	table->ncaches++;
 }
 
 static bool
@@ -142,6 +165,7 @@ ws_division_table(const WsTierFacts *f, WsTierTable *table)
 		return;
 	table->lookups = advice->lookups / advice->seconds;
 	table->other = f->other;
+	table->ncaches = WS_TIER_CACHES;
 	for (int c = 0; c < WS_TIER_CACHES; c++)
 		table->caches[c] = f->cache * ws_tier_caches[c];
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
@@ -158,6 +182,7 @@ ws_division_table(const WsTierFacts *f, WsTierTable *table)
 			 row->reads_per_second <= WS_DIVISION_FEW * table->lookups))
 			take_counts(table, f, b);
 	}
+	add_whole(table, f->whole);
 }
 
 /* Between which two sizes, and how far from the first, is this one? */
@@ -187,7 +212,7 @@ error_beyond(const WsTierTable *table, const WsPair *pair, double nearest)
 {
 	if (pair->cache < table->caches[0])
 		return fmax(pair->cache_hit_ratio, nearest - pair->cache_hit_ratio);
-	if (pair->cache > table->caches[WS_TIER_CACHES - 1] * SLACK)
+	if (pair->cache > table->caches[table->ncaches - 1] * SLACK)
 		return 1 - pair->cache_hit_ratio;
 	return 0;
 }
@@ -197,7 +222,7 @@ static double
 at_cache(const WsTierTable *table, const double *row, double cache, double none)
 {
 	double		part;
-	int			c = find(table->caches, WS_TIER_CACHES, fmax(cache, 1), &part);
+	int			c = find(table->caches, table->ncaches, fmax(cache, 1), &part);
 
 	if (cache < table->caches[0])
 		return between(none, row[0], fmax(cache, 0) / table->caches[0]);

@@ -7,8 +7,11 @@
  * sample to all pages.  What share of them waits for the disk, and how many
  * blocks come from there, is counted by the simulated page caches (twotier.h).
  * Between the simulated sizes it is interpolated in the logarithms of both.
- * If other files displace pages from the real page cache, the same share of
- * them is taken to be missing from all sizes.
+ * A page cache as large as all relations in use has all of them after some
+ * time, whatever the simulated one still lacks; at that size the curve has its
+ * knee, so it is one of those that are interpolated.  If other files displace
+ * pages from the real page cache, these are missing from all sizes, but of
+ * larger ones they are a smaller share.
  *
  * The error of the page cache's hit ratio.  Leaving out one group of pages at a
  * time shows how much it depends on the sample (advice.h).  Misses of a cache
@@ -55,6 +58,8 @@
 /* 95 % bound of the logarithm of (size that a page cache acts as / its size) */
 #define WS_DIVISION_EFFECTIVE 0.15
 
+#define WS_ALL_CACHES	(WS_TIER_CACHES + 1)	/* and one that holds all */
+
 typedef struct WsTierTable
 {
 	double		lookups;		/* a second; 0: nothing is known */
@@ -66,15 +71,16 @@ typedef struct WsTierTable
 	/* some of these, and page caches behind them, in bytes, ascending */
 	int			nbuffers;
 	double		buffers[WS_TIER_BUFFERS];
-	double		caches[WS_TIER_CACHES];
+	int			ncaches;
+	double		caches[WS_ALL_CACHES];
 	/* for each read: waits for the disk, blocks needed from there, and ahead */
-	double		waits[WS_TIER_BUFFERS][WS_TIER_CACHES];
-	double		needed[WS_TIER_BUFFERS][WS_TIER_CACHES];
-	double		ahead[WS_TIER_BUFFERS][WS_TIER_CACHES];
-	double		error[WS_TIER_BUFFERS][WS_TIER_CACHES]; /* of the waits */
-	double		cold[WS_TIER_BUFFERS][WS_TIER_CACHES];	/* part of it: the cache
+	double		waits[WS_TIER_BUFFERS][WS_ALL_CACHES];
+	double		needed[WS_TIER_BUFFERS][WS_ALL_CACHES];
+	double		ahead[WS_TIER_BUFFERS][WS_ALL_CACHES];
+	double		error[WS_TIER_BUFFERS][WS_ALL_CACHES];	/* of the waits */
+	double		cold[WS_TIER_BUFFERS][WS_ALL_CACHES];	/* part of it: the cache
 														 * was not full */
-	double		only[WS_TIER_BUFFERS][WS_TIER_CACHES];	/* see twotier.h; of all
+	double		only[WS_TIER_BUFFERS][WS_ALL_CACHES];	/* see twotier.h; of all
 														 * of the page cache */
 } WsTierTable;
 
@@ -90,6 +96,7 @@ typedef struct WsTierFacts
 								 * hold, those that are not displaced */
 	double		other;
 	double		off;			/* ws_mean_difference() of the page cache */
+	double		whole;			/* bytes of all relations; NaN: not known */
 } WsTierFacts;
 
 typedef struct WsPair

@@ -426,6 +426,7 @@ ws_memory_advice_make(WsPublished *p)
 	facts.cache = sim->bytes;
 	/* shared buffers that are larger than the memory are not all in use */
 	facts.other = fmax(limit - cache - facts.shared_buffers, 0);
+	facts.whole = ws_twotier_whole(sim->tiers);
 	facts.off = advice->off = ws_mean_difference(&sim->differences);
 	ws_division_table(&facts, &advice->table);
 	if (!sim->disk.known)

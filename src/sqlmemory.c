@@ -122,7 +122,7 @@ get_note(const Advice *a, const WsPair *pair)
 	if (pair->cache <= 0)
 		return psprintf("nothing is left for the page cache: all else takes %s",
 						pretty(both->table.other));
-	if (pair->cache > both->table.caches[WS_TIER_CACHES - 1])
+	if (pair->cache > both->table.caches[both->table.ncaches - 1])
 		return "the page cache is larger than those that are simulated";
 	if (pair->error >= 2 * WS_DIVISION_TOLERANCE)
 		return both->off >= WS_DIVISION_TOLERANCE ?

@@ -346,6 +346,21 @@ ws_twotier_survey(WsTwoTier *tiers, const WsSweep *sweep)
 					(float) simulated_pages(tiers, &tiers->relations[i]);
 }
 
+double
+ws_twotier_whole(const WsTwoTier *tiers)
+{
+	double		blocks = 0;
+
+	for (int i = 0; i < WS_TIER_RELATIONS; i++)
+		if (tiers->relations[i].pages > 0)
+		{
+			if (i == OTHERS || tiers->relations[i].blocks == 0)
+				return NAN;
+			blocks += tiers->relations[i].blocks;
+		}
+	return blocks > 0 ? blocks * tiers->block_bytes : NAN;
+}
+
 int
 ws_twotier_entry(const WsTwoTier *tiers, uint32_t page)
 {

@@ -49,7 +49,7 @@ test_table(void)
 {
 	WsAdviceTable advice;
 	WsTierCounts counts;
-	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 1, 2 * GB, 0};
+	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 1, 2 * GB, 0, NAN};
 	WsTierTable table;
 	bool		ascending = true;
 	double		error;
@@ -114,7 +114,7 @@ test_error(void)
 {
 	WsAdviceTable advice;
 	WsTierCounts counts;
-	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 1, 2 * GB, 0};
+	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 1, 2 * GB, 0, NAN};
 	WsTierTable table;
 	WsPair		pair;
 	double		sampling;
@@ -179,13 +179,52 @@ test_error(void)
 	ok(isnan(ws_division_difference(&pair, 30)), "of few reads it says nothing");
 }
 
+/* A page cache as large as all relations reads nothing in the end. */
+static void
+test_whole(void)
+{
+	WsAdviceTable advice;
+	WsTierCounts counts;
+	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 1, 2 * GB, 0, 10 * GB};
+	WsTierTable table;
+	WsPair		pair;
+	double		here;
+
+	make(&advice, &counts);
+	ws_division_table(&facts, &table);
+	is_int(table.ncaches, WS_TIER_CACHES + 1, "it is one of the sizes");
+	ok(table.caches[WHOLE] == 8 * GB && table.caches[WHOLE + 1] == 10 * GB && table.caches[WHOLE + 2] == 12 * GB,
+	   "in its place");
+	here = table.waits[2][WHOLE];
+	(void) ws_division_predict(&table, GB, 10 * GB, &pair);
+	ok(pair.waits == 0 && pair.blocks == 0 && pair.cache_hit_ratio == 1, "and reads nothing");
+	(void) ws_division_predict(&table, GB, 30 * GB, &pair);
+	ok(pair.waits == 0 && pair.blocks == 0, "nor do larger ones");
+	(void) ws_division_predict(&table, GB, sqrt(80) * GB, &pair);
+	is_within(1 - pair.cache_hit_ratio, here / 2, 1e-12, "below, it is between the next size and that");
+	ok(fabs(here - 0.428) < 1e-12 && table.cold[2][WHOLE] == 0 && fabs(table.cold[2][WHOLE + 1] - 0.418) < 1e-12,
+	   "what the simulated one read is what may still be missing");
+	facts.whole = 8.05 * GB;
+	ws_division_table(&facts, &table);
+	ok(table.ncaches == WS_TIER_CACHES && table.waits[2][WHOLE] == 0, "if it is one of the sizes there is no other");
+	facts.whole = 33 * GB;
+	ws_division_table(&facts, &table);
+	ok(table.ncaches == WS_TIER_CACHES && fabs(table.waits[2][WS_TIER_CACHES - 1] - 0.388) < 1e-12,
+	   "beyond these sizes it is not known how fast it falls");
+	facts.share = 0.5;
+	facts.whole = 10 * GB;
+	ws_division_table(&facts, &table);
+	(void) ws_division_predict(&table, GB, 16 * GB, &pair);
+	is_within(pair.cache_hit_ratio, 0.75, 1e-12, "but what others displace");
+}
+
 /* What a page cache has that acts as one up to 15 % off is within the error. */
 static void
 test_steep(void)
 {
 	WsAdviceTable advice;
 	WsTierCounts counts;
-	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 1, 2 * GB, 0};
+	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 1, 2 * GB, 0, NAN};
 	WsTierTable table;
 	WsPair		pair;
 	WsPair		real;
@@ -224,7 +263,7 @@ test_predict(void)
 {
 	WsAdviceTable advice;
 	WsTierCounts counts;
-	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 1, 2 * GB, 0};
+	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 1, 2 * GB, 0, NAN};
 	WsTierTable table;
 	WsPair		pair;
 	WsPair		other;
@@ -295,6 +334,7 @@ model(WsTierTable *table)
 	table->other = GB;
 	table->nbuffers = WS_TIER_BUFFERS - 1;
 	table->nsizes = WS_SWEEP_GRID;
+	table->ncaches = WS_TIER_CACHES;
 	for (int i = 0; i < WS_SWEEP_GRID; i++)
 	{
 		table->sizes[i] = 4 * GB * ws_sweep_grid[i];
@@ -348,9 +388,10 @@ test_best(void)
 int
 main(void)
 {
-	plan(67);
+	plan(76);
 	test_table();
 	test_error();
+	test_whole();
 	test_steep();
 	test_predict();
 	test_best();

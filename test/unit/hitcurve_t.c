@@ -154,6 +154,7 @@ test_waits(void)
 	int			large = size_of(0x1p30 / 8192);
 	int			small = size_of(0x1p28 / 8192);
 
+	tiers.ncaches = WS_TIER_CACHES;
 	for (int c = 0; c < WS_TIER_CACHES; c++)
 	{
 		tiers.caches[c] = 4 * 0x1p30 * ws_tier_caches[c];

@@ -373,7 +373,9 @@ test_readahead(void)
 	for (uint32_t page = 0; page < 250; page++)
 		look(tiers, page, 3, ALL, &counts);
 	ok(blocks(&counts, 2, WHOLE) == 250, "before a survey nothing is known to be cached");
+	ok(isnan(ws_twotier_whole(tiers)), "nor how large it is");
 	tiers->relations[0].blocks = 1000;
+	is_within(ws_twotier_whole(tiers), 1000 * 8192, 0, "then it is");
 	ws_twotier_survey(tiers, sweep);
 	is_within(tiers->relations[0].cached[2][WHOLE], 0.25, 1e-6, "the survey counts what is");
 	is_within(tiers->relations[0].cached[0][0], 0.25, 1e-6, "in each cache");
@@ -449,6 +451,7 @@ test_relations(void)
 		look(tiers, page, page % 40, ALL, &counts);
 	ok(tiers->relations[WS_TIER_RELATIONS - 1].pages == 90 && tiers->relations[0].pages == 10,
 	   "the relations that come last share an entry");
+	ok(isnan(ws_twotier_whole(tiers)), "so that the size of all is not known");
 	/* 31 relations of 10 pages read three blocks at a time, nine one */
 	is_within(blocks(&counts, 2, WHOLE), 31 * 10 * 3 + 90, 0, "and read nothing ahead");
 	for (uint32_t page = 0; page < 400; page += 40)
@@ -463,7 +466,7 @@ test_relations(void)
 int
 main(void)
 {
-	plan(57);
+	plan(60);
 	test_written();
 	test_twice();
 	test_sizes();
