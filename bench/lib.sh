@@ -196,6 +196,8 @@ wide_table() {
 cpu_ns() { cut -d ' ' -f 1 "/proc/$1/schedstat"; }
 private_kb() { awk '/^RssAnon/ { print $2 }' "/proc/$1/status"; }
 worker_pid() { sql "SELECT coalesce(worker_pid, 0) FROM working_set_info"; }
+# and of a process that keeps nothing of its own, to compare with
+checkpointer_pid() { sql "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'"; }
 
 # worker_reads SECONDS: wait for so long, and until the worker has had ten turns, so that it has
 # read what was waiting for it
@@ -206,8 +208,6 @@ worker_reads() {
     sleep "$1"
     while [ "$(awk '/^voluntary_ctxt_switches/ { print $2 }' "$status")" -lt $((first + 10)) ]; do sleep 0.1; done
 }
-# and of a process that keeps nothing of its own, to compare with
-checkpointer_pid() { sql "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'"; }
 
 # Bytes that the server's processes have really read so far: the postmaster has those of its
 # children that have ended.

@@ -5,6 +5,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin;
+use patience;
 use clock;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -54,16 +55,14 @@ sub wait_until_asleep
 {
 	my ($pid) = @_;
 	my ($last, $same) = ('', 0);
-	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
-	{
+	eventually(sub {
 		my $status = slurp_file("/proc/$pid/status");
 		my ($switches) = $status =~ /^voluntary_ctxt_switches:\s+(\d+)$/m;
 		$same = $status =~ /^State:\s+S/m && $switches eq $last ? $same + 1 : 0;
-		return if $same == 30;
 		$last = $switches;
-		select(undef, undef, undef, 0.1);
-	}
-	die 'the worker does not sleep';
+		return $same == 30;
+	}) or die 'the worker does not sleep';
+	return;
 }
 
 # Wait until the worker has made a recommendation of what has been looked up until now.
@@ -241,23 +240,11 @@ ok(!kill(0, $worker), 'immediate shutdown ends the worker');
 $clock->lend(sub { $node->start });
 $worker = worker_pid();
 $node->kill9;
-my $gone = 0;
-for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
-{
-	last if $gone = !kill(0, $worker);
-	select(undef, undef, undef, 0.1);
-}
-ok($gone, 'the worker does not outlive the postmaster');
+ok(eventually(sub { !kill(0, $worker) }), 'the worker does not outlive the postmaster');
 
 # no room for the worker; other processes of the one before may end later than ours
 $node->append_conf('postgresql.conf', 'max_worker_processes = 0');
-my $started;
-for (1 .. $PostgreSQL::Test::Utils::timeout_default)
-{
-	last if $started = $clock->lend(sub { $node->start(fail_ok => 1) });
-	sleep 1;
-}
-ok($started, 'the server starts again');
+ok(eventually(sub { $clock->lend(sub { $node->start(fail_ok => 1) }) }), 'the server starts again');
 is($node->safe_psql('postgres', 'SELECT tracking, worker_pid IS NULL FROM working_set_info'),
 	't|t', 'without a worker, lookups are counted all the same');
 is(recommendation('status'), 'collecting', 'for a moment it might still come');

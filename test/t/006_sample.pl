@@ -5,6 +5,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin;
+use patience;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -304,16 +305,13 @@ my $lost;
 for (my $tries = 0; $tries < 60; $tries++)
 {
 	my $moment = $node->safe_psql('postgres', 'SELECT clock_timestamp()');
-	my $seen = 0;
 	$lost = info('dropped_samples');
 	# of a sample that is thin a thousand look-ups may have no page
-	for (my $looks = 0; !$seen && $looks < 10 * $PostgreSQL::Test::Utils::timeout_default; $looks++)
-	{
+	eventually(sub {
 		look_up(1000, 4000);
-		$seen = $node->safe_psql('postgres', qq{
+		return $node->safe_psql('postgres', qq{
 			SELECT count(*) FROM working_set_relations(clock_timestamp() - '$moment') WHERE relation = 'pages'::regclass});
-	}
-	die 'what comes next is not seen' if !$seen;
+	}) or die 'what comes next is not seen';
 	last if info('dropped_samples') == $lost;
 }
 is(info('dropped_samples'), $lost, 'what comes next is seen, and nothing more is lost');
@@ -344,12 +342,10 @@ $session->query_safe('SELECT 1');
 kill 'STOP', $postmaster;
 kill 'TERM', $pid;
 my $ended = '';
-for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
-{
+eventually(sub {
 	$ended = $session->query_safe('SELECT worker_pid IS NULL, sample_rate FROM working_set_info');
-	last if $ended =~ /^t/;
-	select(undef, undef, undef, 0.1);
-}
+	return $ended =~ /^t/;
+});
 kill 'CONT', $postmaster;
 $session->quit;
 like($ended, qr/^t\|0$/, 'the worker ends, and no page is sampled meanwhile');

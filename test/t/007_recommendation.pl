@@ -4,6 +4,9 @@
 
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use patience;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -51,13 +54,11 @@ sub becomes
 {
 	my ($node, $query, $expected, $name, $scan) = @_;
 	my $answer;
-	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
-	{
+	eventually(sub {
 		$node->safe_psql('postgres', $scan) if $scan;
 		$answer = $node->safe_psql('postgres', $query);
-		last if $answer eq $expected;
-		select(undef, undef, undef, 0.1);
-	}
+		return $answer eq $expected;
+	});
 	return is($answer, $expected, $name);
 }
 
@@ -224,13 +225,8 @@ my $set_so_far = q{
 $node->safe_psql('postgres', $set);
 is($node->safe_psql('postgres', $set_so_far), 0, 'nothing is set while the confidence is low');
 # (it does nothing while the worker is late, so a few tries)
-for (1 .. $PostgreSQL::Test::Utils::timeout_default)
-{
-	$node->safe_psql('postgres', $set =~ s/ AND verdict <> 'keep' AND confidence <> 'low'$//mr);
-	last if $node->safe_psql('postgres', $set_so_far) == 2;
-	sleep 1;
-}
-is($node->safe_psql('postgres', $set_so_far), 2, 'what is suggested goes straight into ALTER SYSTEM');
+becomes($node, $set_so_far, 2, 'what is suggested goes straight into ALTER SYSTEM',
+	$set =~ s/ AND verdict <> 'keep' AND confidence <> 'low'$//mr);
 becomes($node, q{
 	SELECT verdict, peak_cache_bytes >= 3000::bigint * current_setting('block_size')::int, peak_at <= clock_timestamp(),
 	       reason ~ '^Grow shared_buffers from 16 MB to .* for the busiest time; [^.]*[.] Based on .*; the busiest time was .* and needed ',

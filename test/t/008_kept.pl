@@ -7,6 +7,7 @@ use strict;
 use warnings;
 use File::Basename qw(dirname);
 use lib dirname(__FILE__);
+use patience;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -28,7 +29,7 @@ timezone = 'UTC'
 });
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION working_set');
-$node->poll_query_until('postgres', 'SELECT worker_pid IS NOT NULL FROM working_set_info') or die 'no worker';
+started();
 $node->safe_psql('postgres', q{
 	CREATE TABLE pages (id int, filler text);
 	ALTER TABLE pages ALTER filler SET STORAGE PLAIN;
@@ -246,11 +247,7 @@ sub complains
 	my $offset = -s $node->logfile;
 	$prepare->();
 	# it is said at the first time, and not at the next ones, of which there are some in four seconds
-	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
-	{
-		last if substr(slurp_file($node->logfile), $offset) =~ /could not .*working_set\.saved/;
-		select(undef, undef, undef, 0.1);
-	}
+	eventually(sub { substr(slurp_file($node->logfile), $offset) =~ /could not .*working_set\.saved/ });
 	select(undef, undef, undef, 4);
 	is($node->safe_psql('postgres', 'SELECT tracking, worker_pid IS NOT NULL FROM working_set_info'), 't|t',
 		"$name: tracking goes on");

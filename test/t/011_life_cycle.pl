@@ -6,6 +6,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin;
+use patience;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -14,7 +15,6 @@ use crashing;
 my $error_of_one = 0.589 / sqrt(16384);    # standard error of an estimate
 my $tmp = PostgreSQL::Test::Utils::tempdir();
 my $pg_config = $ENV{PG_CONFIG} || 'pg_config';
-my $patience = 10 * $PostgreSQL::Test::Utils::timeout_default;
 
 sub new_node
 {
@@ -713,13 +713,11 @@ sub ask_until
 {
 	my ($is_so) = @_;
 	my @said;
-	for (1 .. $patience)
-	{
+	return @said if eventually(sub {
 		my $answer = said();
 		push @said, $answer if $answer;
-		return @said if $is_so->($answer);
-		select(undef, undef, undef, 0.1);
-	}
+		return $is_so->($answer);
+	});
 	die 'waited in vain; last: ' . (@said ? $said[-1]{status} : 'nothing');
 }
 
@@ -867,23 +865,11 @@ $offset = log_size($quiet);
 $quiet->kill9;
 for my $pid ($victim, $before->{worker})
 {
-	my $gone;
-	for (1 .. $patience)
-	{
-		last if $gone = !kill(0, $pid);
-		select(undef, undef, undef, 0.1);
-	}
-	ok($gone, 'the postmaster: its children follow it');
+	ok(eventually(sub { !kill(0, $pid) }), 'the postmaster: its children follow it');
 }
 eval { $reader->finish };
 # the last of them may still be at it
-my $started;
-for (1 .. $patience)
-{
-	last if $started = $quiet->start(fail_ok => 1);
-	select(undef, undef, undef, 0.5);
-}
-ok($started, 'the postmaster: the server starts again on its directory');
+ok(eventually(sub { $quiet->start(fail_ok => 1) }), 'the postmaster: the server starts again on its directory');
 is_back('the postmaster', [], $before);
 like(log_from($quiet, $offset), qr/database system was not properly shut down/, 'the postmaster: from a crash');
 unlike(log_from($quiet, $offset), qr/is not used|working_set is not tracking/, 'the postmaster: nothing is refused');

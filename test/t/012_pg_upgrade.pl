@@ -5,6 +5,9 @@
 use strict;
 use warnings;
 use File::Copy;
+use FindBin;
+use lib $FindBin::Bin;
+use patience;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -77,12 +80,8 @@ sub old_psql
 sub old_wait
 {
 	my ($condition, $what) = @_;
-	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
-	{
-		return if old_psql('postgres', "SELECT $condition") eq 't';
-		select(undef, undef, undef, 0.1);
-	}
-	die $what;
+	eventually(sub { old_psql('postgres', "SELECT $condition") eq 't' }) or die $what;
+	return;
 }
 
 with_old(sub { system_or_bail("$old_bin/initdb", '-A', 'trust', '-N', '-D', $old_data, @old_extra) });

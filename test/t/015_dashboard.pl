@@ -6,6 +6,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin, "$FindBin::Bin/../../monitoring/grafana";
+use patience;
 use Dashboard;
 use IPC::Run;
 use JSON::PP;
@@ -330,12 +331,7 @@ sub servers
 	is($variable->{definition}, $variable->{query}{query}, 'the variable says twice what it asks');
 	my $query = $dashboard->substituted("count by ($label) ($selector)");
 	my @names;
-	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
-	{
-		@names = map { $_->{metric}{$label} } @{ $dashboard->ask('query', query => $query)->{result} };
-		last if @names;
-		select(undef, undef, undef, 0.1);
-	}
+	eventually(sub { @names = map { $_->{metric}{$label} } @{ $dashboard->ask('query', query => $query)->{result} } });
 	return @names;
 }
 $_->{to} = time for values %dashboard;
@@ -398,8 +394,7 @@ sub complaints
 # All that was there at once: a minute is needed for a recommendation.
 my %complaints;
 my $complete;
-for (1 .. $PostgreSQL::Test::Utils::timeout_default)
-{
+eventually(sub {
 	%complaints = ();
 	$complete = time;
 	$_->{to} = $complete for values %dashboard;
@@ -411,9 +406,8 @@ for (1 .. $PostgreSQL::Test::Utils::timeout_default)
 			$complaints{"$name $panel->{title}"} = join "\n", @found if @found;
 		}
 	}
-	last unless %complaints;
-	sleep 1;
-}
+	return !%complaints;
+});
 for my $name (@names)
 {
 	is($complaints{"$name $_->{title}"} // '', '', "$name, $_->{title}: there is data") for $dashboard{$name}->panels;
@@ -444,14 +438,12 @@ sub shown_by
 is(shown_by('shared_buffers'), '16.0 MiB', 'shared_buffers in its unit');
 # two moments: a few tries until they agree
 my ($shown, $said);
-for (1 .. $PostgreSQL::Test::Utils::timeout_default)
-{
+eventually(sub {
+	$dashboard{working_set}{to} = time if $shown;
 	$shown = shown_by('Status') . ' ' . shown_by('Verdict');
 	$said = $node->safe_psql('postgres', q{SELECT status || ' ' || verdict FROM working_set_recommendation});
-	last if $shown eq $said;
-	sleep 1;
-	$dashboard{working_set}{to} = time;
-}
+	return $shown eq $said;
+});
 is($shown, $said, 'status and verdict by their names');
 like(shown_by('Hit ratio now'), qr/^\d\d\.\d\d%$/, 'a ratio as percentage');
 my $advice = $dashboard{working_set}->table(panel('Hit ratio against shared_buffers'));
@@ -506,8 +498,7 @@ for my $file (@pictures)
 
 $node->stop('fast');
 my @still;
-for (1 .. $PostgreSQL::Test::Utils::timeout_default)
-{
+eventually(sub {
 	$dashboard{working_set}{to} = time;
 	@still = ();
 	for my $row ($dashboard{working_set}->rows)
@@ -522,9 +513,8 @@ for (1 .. $PostgreSQL::Test::Utils::timeout_default)
 			}
 		}
 	}
-	last unless @still;
-	sleep 1;
-}
+	return !@still;
+});
 is("@still", '', 'a server that is down has no present figures');
 my $states = panel('Status over time');
 my ($scrape) = grep { $_->{legendFormat} eq 'scrape' } @{ $states->{targets} };

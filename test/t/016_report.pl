@@ -7,6 +7,9 @@ use warnings;
 use Cwd qw(abs_path);
 use File::Basename;
 use IPC::Run;
+use FindBin;
+use lib $FindBin::Bin;
+use patience;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -324,12 +327,10 @@ my $ws = q{"w's ""<&>"};
 sub use_all
 {
 	my ($database, $schema) = @_;
-	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
-	{
+	eventually(sub {
 		$node->safe_psql($database, $touch);
-		last if $node->safe_psql($database, "SELECT count(*) FROM $schema.working_set_relations WHERE relation::text LIKE '%;--%' AND bytes > 8e6 OR relation::text LIKE '%long%' AND bytes > 4e6") == 2;
-		select(undef, undef, undef, 0.1);
-	}
+		return $node->safe_psql($database, "SELECT count(*) FROM $schema.working_set_relations WHERE relation::text LIKE '%;--%' AND bytes > 8e6 OR relation::text LIKE '%long%' AND bytes > 4e6") == 2;
+	});
 	return;
 }
 my $tree;
@@ -370,13 +371,11 @@ SKIP:
 sub read_until
 {
 	my ($read, $condition) = @_;
-	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
-	{
+	eventually(sub {
 		$node->safe_psql('postgres', $read);
-		return if $node->safe_psql('postgres', "SELECT $condition") eq 't';
-		select(undef, undef, undef, 0.1);
-	}
-	die "never true: $condition";
+		return $node->safe_psql('postgres', "SELECT $condition") eq 't';
+	}) or die "never true: $condition";
+	return;
 }
 
 # One that could break a page, of more than one line, and too long.

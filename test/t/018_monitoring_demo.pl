@@ -9,6 +9,9 @@ use HTTP::Tiny;
 use IO::Socket::INET;
 use IPC::Run;
 use JSON::PP;
+use FindBin;
+use lib $FindBin::Bin;
+use patience;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -195,12 +198,7 @@ sub count_of
 {
 	my ($prometheus, $count, $expression) = @_;
 	my @found;
-	for (1 .. 3000)
-	{
-		@found = ask($prometheus, $expression);
-		last if @found == $count;
-		select undef, undef, undef, 0.2;
-	}
+	eventually(sub { @found = ask($prometheus, $expression); return @found == $count });
 	return scalar @found;
 }
 
@@ -211,12 +209,7 @@ sub scrape_once
 	with_monitoring('1h', sub {
 		my ($exporter, $prometheus) = @_;
 		# the last query of the run
-		for (1 .. 3000)
-		{
-			$text = $http->get($exporter)->{content};
-			last if $text =~ /^sql_working_set_advice_reliable\{/m;
-			select undef, undef, undef, 0.1;
-		}
+		eventually(sub { $text = $http->get($exporter)->{content}; return $text =~ /^sql_working_set_advice_reliable\{/m });
 		count_of($prometheus, 1, 'working_set_advice_reliable');
 		# a scrape may fail on a busy machine
 		for (ask($prometheus, 'last_over_time({__name__=~"working_set_.+"}[5m])'))
@@ -232,13 +225,20 @@ sub scrape_once
 }
 
 $pgbench->finish;
-$node->poll_query_until('postgres', q{
-	SELECT status = 'ok' AND verdict IS NOT NULL AND EXISTS (SELECT FROM working_set_cache_advice WHERE note IS NULL)
-	  FROM working_set_recommendation}) or die 'no recommendation';
-# one that lasts; with an interval of one second it would be stale by the time
-$node->safe_psql('postgres', q{ALTER SYSTEM SET working_set.interval = 3600; SELECT pg_reload_conf()});
-$node->poll_query_until('postgres', q{
-	SELECT status = 'ok' AND computed_at < clock_timestamp() - interval '8 s' FROM working_set_recommendation}) or die 'it is made anew';
+# One that lasts, and has all: with an interval of one second it would be stale by the time.
+sub recommendation_lasts
+{
+	my $all = q{SELECT status = 'ok' AND verdict IS NOT NULL AND expected_hit_ratio IS NOT NULL AND
+	       EXISTS (SELECT FROM working_set_cache_advice WHERE note IS NULL) FROM working_set_recommendation};
+	$node->safe_psql('postgres', q{ALTER SYSTEM RESET working_set.interval; SELECT pg_reload_conf()});
+	$node->poll_query_until('postgres', $all) or die 'no recommendation';
+	$node->safe_psql('postgres', q{ALTER SYSTEM SET working_set.interval = 3600; SELECT pg_reload_conf()});
+	$node->poll_query_until('postgres', q{
+		SELECT computed_at < clock_timestamp() - interval '8 s' FROM working_set_recommendation}) or die 'it is made anew';
+	return $node->safe_psql('postgres', $all) eq 't';
+}
+
+eventually(\&recommendation_lasts) or die 'no recommendation lasts';
 
 my ($before, $after, $series, $text);
 for my $try (1 .. 4)

@@ -3,6 +3,9 @@
 
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use patience;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -71,7 +74,7 @@ sub stays_off
 
 	# the worker ends, once and for all
 	my $ended = qr/background worker "working_set" \(PID \d+\) exited with exit code/;
-	wait_for(sub { slurp_file($node->logfile, $logged) =~ $ended });
+	eventually(sub { slurp_file($node->logfile, $logged) =~ $ended }) or die "the worker does not end";
 	ok($node->stop, "$name: and it stops");
 
 	my $log = slurp_file($node->logfile, $logged);
@@ -82,17 +85,6 @@ sub stays_off
 	like($lines[0] // '', qr/ LOG:  working_set is not tracking: \Q$why\E$/, "$name: and that says why");
 	unlike($log, qr/TRAP:|PANIC:|terminated by signal/, "$name: nothing has crashed");
 	return;
-}
-
-sub wait_for
-{
-	my ($condition) = @_;
-	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
-	{
-		return if $condition->();
-		select(undef, undef, undef, 0.1);
-	}
-	die 'waited too long';
 }
 
 my $replaced = 'a library that is preloaded after working_set replaces %s, and does not call what was there before';

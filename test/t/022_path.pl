@@ -5,6 +5,9 @@
 
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use patience;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -83,13 +86,11 @@ $node->safe_psql('postgres', q{
 	DELETE FROM big WHERE g > 10000});
 # (what a session that has not quite ended could see stays until it has)
 my $size;
-for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
-{
+eventually(sub {
 	$node->safe_psql('postgres', 'VACUUM big');
 	$size = $node->safe_psql('postgres', q{SELECT pg_relation_size('big')});
-	last if $size < 20000 * 500;
-	select(undef, undef, undef, 0.1);
-}
+	return $size < 20000 * 500;
+});
 cmp_ok($size, '<', 20000 * 500, 'VACUUM has truncated the table');
 only_the_clock($node, 'a table that grows and shrinks');
 

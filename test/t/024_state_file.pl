@@ -6,6 +6,7 @@ use strict;
 use warnings;
 use File::Basename qw(dirname);
 use lib dirname(__FILE__);
+use patience;
 use IO::Socket::UNIX;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -34,7 +35,7 @@ timezone = 'UTC'
 });
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION working_set');
-$node->poll_query_until('postgres', 'SELECT worker_pid IS NOT NULL FROM working_set_info') or die 'no worker';
+wait_for('SELECT worker_pid IS NOT NULL FROM working_set_info', 'no worker');
 $node->safe_psql('postgres', q{
 	CREATE TABLE pages (id int, filler text);
 	ALTER TABLE pages ALTER filler SET STORAGE PLAIN;
@@ -245,13 +246,9 @@ for my $case ([ 'a FIFO', $make{fifo} ], [ 'a directory', $make{directory} ])
 clear("$path.bad");
 mark_log();
 # the worker may be writing just now
-select(undef, undef, undef, 0.01) until mkdir "$path.tmp";
+eventually(sub { mkdir "$path.tmp" }) or die "$path.tmp: $!";
 my $warning = qr/WARNING: .*could not create file "pg_stat\/working_set\.saved\.tmp": Is a directory/;
-for (my $tries = 0; log_since() !~ $warning; $tries++)
-{
-	die 'no warning' if $tries > 1800;
-	select(undef, undef, undef, 0.1);
-}
+eventually(sub { log_since() =~ $warning }) or die 'no warning';
 is(sql('SELECT tracking, worker_pid IS NOT NULL FROM working_set_info'), 't|t', 'a directory is in the way: tracking goes on');
 clear("$path.tmp");
 saved();

@@ -10,6 +10,7 @@ use HTTP::Tiny;
 use IPC::Run;
 use JSON::PP;
 use lib $FindBin::Bin;
+use patience;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -95,11 +96,7 @@ sub start_stand_in
 	my $address = '127.0.0.1:' . PostgreSQL::Test::Cluster::get_free_port();
 	push @running, IPC::Run::start([ $^X, "$FindBin::Bin/sql_exporter_stand_in.pm", '-config.file', $file, '-web.listen-address', $address ],
 		'<', \undef, '>', "$file.log", '2>&1');
-	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
-	{
-		last if HTTP::Tiny->new->get("http://$address/")->{success};
-		select undef, undef, undef, 0.1;
-	}
+	eventually(sub { HTTP::Tiny->new->get("http://$address/")->{success} });
 	return "http://$address/metrics";
 }
 
@@ -187,14 +184,12 @@ SKIP:
 	my $ask = sub {
 		my ($count, $query) = @_;
 		my @found;
-		for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
-		{
+		eventually(sub {
 			my $answer = HTTP::Tiny->new->post_form("$url/api/v1/query", { query => $query });
 			die "$query: $answer->{content}" if !$answer->{success};
 			@found = sort map { "$_->{metric}{instance} $_->{value}[1]" } @{ decode_json($answer->{content})->{data}{result} };
-			last if @found == $count;
-			select undef, undef, undef, 0.2;
-		}
+			return @found == $count;
+		});
 		return \@found;
 	};
 	# it runs as the user's shell would, and is stopped in any case

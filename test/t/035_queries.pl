@@ -5,6 +5,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin;
+use patience;
 use pages;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -150,23 +151,15 @@ sql('SELECT count(filler), 1 FROM pages');
 my $kept = q{
 	SELECT count(*) > 200 AND bool_or(is_other AND datname IS NULL AND rolname IS NULL AND queryid IS NULL AND pages > 100)
 	  FROM working_set_queries};
-for (1 .. $PostgreSQL::Test::Utils::timeout_default)
-{
-	sql("SET enable_seqscan = off;\n$many") for 1 .. 2;
-	last if sql($kept) eq 't';
-	sleep 1;
-}
-is(sql($kept), 't', 'of thousands the largest are kept, and the others are one')
+ok(eventually(sub { sql("SET enable_seqscan = off;\n$many") for 1 .. 2; return sql($kept) eq 't' }), 'of thousands the largest are kept, and the others are one')
   or diag(sql('SELECT count(*), bool_or(is_other), max(pages) FILTER (WHERE is_other) FROM working_set_queries'));
 uses('SELECT count(filler), 1 FROM pages', 'a large one among them', 'reused_bytes IS NOT NULL');
 is(sql('SELECT count(*) FROM working_set_queries WHERE is_other'), '1', 'there is one row of others');
 # once the worker has freed some places, which it does each second
-for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
-{
+eventually(sub {
 	sql('SELECT count(filler), 2, 3 FROM pages');
-	last if sql(q{SELECT count(*) FROM working_set_queries WHERE queryid = id_of('SELECT count(filler), 2, 3 FROM pages') AND pages > 1000}) eq '1';
-	select(undef, undef, undef, 0.1);
-}
+	return sql(q{SELECT count(*) FROM working_set_queries WHERE queryid = id_of('SELECT count(filler), 2, 3 FROM pages') AND pages > 1000}) eq '1';
+});
 uses('SELECT count(filler), 2, 3 FROM pages', 'and a new one finds a place');
 
 # ---- names: a flood at last, which thins the sample for longer than this test runs

@@ -6,6 +6,7 @@ use warnings;
 use FindBin;
 use IPC::Run;
 use lib $FindBin::Bin;
+use patience;
 use pages;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -90,13 +91,7 @@ sql('ALTER TABLE dead SET (autovacuum_enabled = on, autovacuum_vacuum_threshold 
 $node->append_conf('postgresql.conf', 'autovacuum = on');
 $node->reload;
 my $vacuumed = q{SELECT autovacuum_count > 0 AND autoanalyze_count > 0 FROM pg_stat_user_tables WHERE relname = 'dead'};
-for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
-{
-	sql('SELECT count(filler) FROM pages');
-	last if sql($vacuumed) eq 't';
-	select(undef, undef, undef, 0.1);
-}
-is(sql($vacuumed), 't', 'autovacuum has vacuumed and analyzed');
+ok(eventually(sub { sql('SELECT count(filler) FROM pages'); return sql($vacuumed) eq 't' }), 'autovacuum has vacuumed and analyzed');
 # 5 standard errors of 0.46 %
 cmp_ok(sql(q{SELECT pages FROM working_set_curve('{3600}', 'maintenance')}), '>=', 1500 - 35, 'what it uses is maintenance');
 my $count = of_statement('SELECT count(filler) FROM pages');

@@ -13,6 +13,7 @@ use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use patience;
 use pages qw(wait_for_worker);
 
 sub new
@@ -55,14 +56,9 @@ sub let_pass
 	$session->query_safe($published);
 	my $moment = $session->query_safe('SELECT clock_timestamp()');
 	$self->pass($seconds);
-	my $is_new = '';
-	for (my $tries = 0; $is_new ne 't' && $tries < 10 * $PostgreSQL::Test::Utils::timeout_default; $tries++)
-	{
-		select(undef, undef, undef, 0.1) if $tries > 0;
-		$is_new = $session->query_safe("SELECT computed_at >= '$moment'::timestamptz + $seconds * interval '1 s' FROM working_set_recommendation");
-	}
+	my $is_new = "SELECT computed_at >= '$moment'::timestamptz + $seconds * interval '1 s' FROM working_set_recommendation";
+	eventually(sub { $session->query_safe($is_new) eq 't' }) or die 'nothing was published';
 	$session->quit;
-	die 'nothing was published' if $is_new ne 't';
 	return;
 }
 

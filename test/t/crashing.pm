@@ -13,6 +13,7 @@ use warnings;
 use Exporter 'import';
 use IPC::Run;
 use PostgreSQL::Test::Utils;
+use patience;
 
 our @EXPORT = qw(ask_crashing until_true);
 
@@ -30,12 +31,8 @@ sub ask_crashing
 sub until_true
 {
 	my ($node, $condition, $what, $database) = @_;
-	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
-	{
-		return if (ask_crashing($node, "SELECT $condition", $database) // '') eq 't';
-		select(undef, undef, undef, 0.1);
-	}
-	die "$what: waited for $condition";
+	eventually(sub { (ask_crashing($node, "SELECT $condition", $database) // '') eq 't' }) or die "$what: waited for $condition";
+	return;
 }
 
 1;

@@ -14,6 +14,7 @@ use IPC::Run;
 use JSON::PP;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils qw(slurp_file);
+use patience;
 
 our @EXPORT = qw(find_program monitoring read_yaml series_name parse_exposition truth differences
   pretend_memory_advice pretend_queries lint documented_metrics new_exporter stop_exporter scrape_text ours failed);
@@ -404,15 +405,11 @@ sub scrape_text
 {
 	my ($e) = @_;
 	my $old = runs($e);
-	my $patience = 10 * $PostgreSQL::Test::Utils::timeout_default;
-	for (1 .. $patience)
-	{
+	eventually(sub {
 		my $new = runs($e);
 		# one may have begun before
-		last if $e->{jobs} == grep { $new->{$_} >= ($old->{$_} || 0) + 2 } keys %$new;
-		select(undef, undef, undef, 0.1);
-		die "no run of all jobs:\n" . slurp_file($e->{log}) if $_ == $patience;
-	}
+		return $e->{jobs} == grep { $new->{$_} >= ($old->{$_} || 0) + 2 } keys %$new;
+	}) or die "no run of all jobs:\n" . slurp_file($e->{log});
 	my $answer = HTTP::Tiny->new->get("http://127.0.0.1:$e->{port}/metrics");
 	die "$answer->{status} $answer->{content}" if !$answer->{success};
 	return $answer->{content};
