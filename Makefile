@@ -68,11 +68,12 @@ include $(PGXS)
 $(OBJS): $(wildcard src/*.h)
 $(PURE): override CPPFLAGS := $(filter-out -I%,$(CPPFLAGS))
 $(PURE): override CFLAGS += -std=gnu99 -Wextra
-# The functions on the path of every buffer hit call nothing: a frame would be waste.
+# The functions on the path of every buffer hit call nothing: a frame would be waste.  So it would be
+# in those of a sampled one.
 # On arm64 that includes the functions which GCC calls for atomic operations.
 no_calls := $(shell $(CC) -Werror -mno-outline-atomics -E -x c /dev/null >/dev/null 2>&1 && \
 	echo -mno-outline-atomics)
-src/lookup.o: override CFLAGS += -fomit-frame-pointer $(no_calls)
+src/lookup.o src/process_origin.o src/sample_events.o src/stream.o: override CFLAGS += -fomit-frame-pointer $(no_calls)
 else
 all install installcheck:
 	@echo "Building needs pg_config and the server's headers: install postgresql-server-dev-N"

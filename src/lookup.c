@@ -31,11 +31,12 @@
 #include "compat.h"
 #include "counters.h"
 #include "lookup.h"
+#include "process_origin.h"
 #include "sample_events.h"
 #include "shared.h"
 
 #define CLOCK_EVERY 16			/* sampled hits per reading of the clock */
-#define FEW_LOOKUPS 64			/* fewer stay uncounted between transactions */
+#define FEW_LOOKUPS 128			/* uncounted between transactions */
 #define MAINTENANCE_FLAGS (PROC_IN_VACUUM | PROC_IS_AUTOVACUUM)
 
 /* The state of this process, set in the postmaster and inherited. */
@@ -57,6 +58,7 @@ struct Process
 	int			pid;			/* of this process; 0: no lookup yet */
 	int64		hits;
 	int64		reads;
+	int64		few;			/* fewer stay uncounted between transactions */
 };
 
 static struct Process self;
@@ -145,6 +147,7 @@ begin_process(int64 hits, int64 reads)
 	self.pid = MyProcPid;
 	self.hits = hits;
 	self.reads = reads;
+	self.few = 0;
 	if (MyBackendType == B_AUTOVAC_LAUNCHER)
 		self.status_flags = &launcher_flags;
 	else
@@ -217,6 +220,13 @@ match_clock(const void *page, uint32 hash)
 	return match_recorded(page, hash);
 }
 
+static RARE int
+match_event(const void *page, uint32 hash)
+{
+	ws_events_hit(page, hash, self.refreshed_tick, self.kind);
+	return 0;
+}
+
 /* Nearly always the cell is current and the page was reported often enough. */
 static RARE int
 match_sampled(const void *page, uint32 hash, uint32 *marks, uint64 cell)
@@ -226,7 +236,8 @@ match_sampled(const void *page, uint32 hash, uint32 *marks, uint64 cell)
 	if (likely(ws_peek(&self.sketch->cells[cell]) == self.refreshed_tick &&
 			   ws_events_damped(&self.damper, hash)))
 		return 0;
-	return match_recorded(page, hash);
+	ws_store(&self.sketch->cells[cell], self.refreshed_tick);
+	return match_event(page, hash);
 }
 
 /* The lock is held exclusively, or may be.  A removal is no use of the page. */
@@ -366,21 +377,34 @@ ws_lookup_resume(void)
 		begin_process(pgBufferUsage.shared_blks_hit, pgBufferUsage.shared_blks_read);
 }
 
-void
-ws_lookup_end_transaction(void)
+/* The first one, or some lookups are to be counted, or the worker rests. */
+static pg_noinline void
+end_transaction(void)
 {
 	uint32		now;
 
-	if (self.pid != MyProcPid)
-		return;
-	if (pgBufferUsage.shared_blks_hit - self.hits +
-		pgBufferUsage.shared_blks_read - self.reads >= FEW_LOOKUPS)
-		flush_counters();
-
+	flush_counters();
+	if (self.few == 0)
+		ws_process_origin_take_role();
+	self.few = FEW_LOOKUPS;
 	if (!ws_load(&self.sketch->unattended))
 		return;
 	/* transactions without lookups do not keep the worker awake */
 	now = ws_shared_advance();
 	if ((int32) (now - ws_load(&ws_shared->active_tick)) < WS_IDLE_TICKS)
 		ws_shared_wake_worker();
+}
+
+void
+ws_lookup_transaction_event(XactEvent event, void *arg)
+{
+	if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PARALLEL_PRE_COMMIT ||
+		event == XACT_EVENT_PRE_PREPARE)
+		return;
+	/* (of the postmaster it is 0, too: it has no lookups) */
+	if (self.pid != 0 &&
+		(pgBufferUsage.shared_blks_hit - self.hits +
+		 pgBufferUsage.shared_blks_read - self.reads >= self.few ||
+		 ws_load(&self.sketch->unattended)))
+		end_transaction();
 }

@@ -11,6 +11,7 @@
 #ifndef WS_LOOKUP_H
 #define WS_LOOKUP_H
 
+#include "access/xact.h"
 #include "storage/lwlock.h"
 #include "utils/hsearch.h"
 
@@ -36,10 +37,12 @@ extern void ws_lookup_stop(void);
 extern void ws_lookup_resume(void);
 
 /*
- * A transaction has ended, and this process holds no lightweight lock.  Count
- * its lookups if they are more than a few.  If the worker rests, advance the
- * clock, and wake it if pages were looked up lately.
+ * An XactCallback.  When a transaction has ended, this process holds no
+ * lightweight lock: it may make the system calls that are due, as the buffer
+ * path must not.  It counts its lookups if they are more than a few.  If the
+ * worker rests, it advances the clock, and wakes it if pages were looked up
+ * lately.
  */
-extern void ws_lookup_end_transaction(void);
+extern void ws_lookup_transaction_event(XactEvent event, void *arg);
 
 #endif							/* WS_LOOKUP_H */

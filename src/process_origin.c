@@ -4,7 +4,9 @@
  *
  * The identifier of the query is in the process's own entry of
  * pg_stat_activity, where the server keeps that of the statement at the top.
- * It is 0 if none was computed, and while a statement is parsed.
+ * It is 0 if none was computed, and while a statement is parsed.  The name of
+ * the application is there, too.  All of its bytes are compared, those behind
+ * the end as well: that is less work than to look for the end.
  */
 #include "postgres.h"
 
@@ -28,33 +30,29 @@ static struct
 	uint32		tag;			/* of this origin, when it was entered */
 	char		name[WS_ORIGIN_NAME_SIZE];	/* of the application */
 	uint32		events;			/* since the name was looked up */
-	bool		had_statement;	/* had this transaction a statement? */
 }			self;
 
-static ExecutorStart_hook_type prev_executor_start = NULL;
-static ProcessUtility_hook_type prev_process_utility = NULL;
+static ExecutorStart_hook_type next_executor_start = NULL;
+static ProcessUtility_hook_type next_process_utility = NULL;
 
-/* Before the process has filled its entry, that is of the one before it. */
-static uint64
-present_query(void)
-{
-	if (MyBEEntry == NULL || MyBEEntry->st_procpid != MyProcPid)
-		return 0;
-	return (uint64) MyBEEntry->st_query_id;
-}
+StaticAssertDecl(NAMEDATALEN >= WS_ORIGIN_NAME_SIZE, "the name of an application has all the bytes that are read");
 
-/* Is this the name of the application, as far as names are kept? */
-static bool
+/* Are all bytes the same? */
+static inline bool
 same_name(const char *name)
 {
-	for (int i = 0; i < WS_ORIGIN_NAME_SIZE - 1; i++)
+	uint64		differ = 0;
+
+	for (int i = 0; i < WS_ORIGIN_NAME_SIZE; i += sizeof(uint64))
 	{
-		if (name[i] != self.name[i])
-			return false;
-		if (name[i] == '\0')
-			break;
+		uint64		a;
+		uint64		b;
+
+		memcpy(&a, name + i, sizeof(a));
+		memcpy(&b, self.name + i, sizeof(b));
+		differ |= a ^ b;
 	}
-	return true;
+	return differ == 0;
 }
 
 /*
@@ -65,8 +63,7 @@ static void
 take_name(const char *name)
 {
 	self.events = 0;
-	for (int i = 0; i < WS_ORIGIN_NAME_SIZE - 1 && (self.name[i] = name[i]) != '\0'; i++)
-		;
+	memcpy(self.name, name, sizeof(self.name));
 	self.origin.application = ws_origins_application(ws_shared->origins, name);
 	self.tag = WS_ORIGIN_OTHER;
 }
@@ -74,8 +71,12 @@ take_name(const char *name)
 uint32
 ws_process_origin(void)
 {
-	uint64		query = present_query();
-	const char *name = application_name ? application_name : "";
+	static const char none[WS_ORIGIN_NAME_SIZE];
+
+	/* an entry that is not filled yet is that of the process before */
+	const PgBackendStatus *entry = MyBEEntry && MyBEEntry->st_procpid == MyProcPid ? MyBEEntry : NULL;
+	uint64		query = entry ? (uint64) entry->st_query_id : 0;
+	const char *name = entry ? entry->st_appname : none;
 	bool		known = ws_origins_entry(ws_shared->origins, self.tag) != WS_ORIGIN_OTHER;
 
 	if (!known || !same_name(name) || ++self.events >= NAME_CHECK)
@@ -99,22 +100,12 @@ set_role(Oid role)
 	self.tag = WS_ORIGIN_OTHER;
 }
 
-/* A statement begins: in this transaction the role may have been set. */
-static void
-begin_statement(void)
-{
-	set_role(GetOuterUserId());
-	self.had_statement = true;
-}
-
+/* A statement begins.  In this transaction the role may have been set. */
 static void
 executor_start(QueryDesc * query, int flags)
 {
-	begin_statement();
-	if (prev_executor_start)
-		prev_executor_start(query, flags);
-	else
-		standard_ExecutorStart(query, flags);
+	next_executor_start(query, flags);
+	set_role(GetOuterUserId());
 }
 
 /* SET ROLE is one of these: its role counts while the next is planned. */
@@ -123,37 +114,28 @@ process_utility(PlannedStmt * statement, const char *text, bool read_only,
 				ProcessUtilityContext context, ParamListInfo parameters,
 				QueryEnvironment * environment, DestReceiver * receiver, QueryCompletion * completion)
 {
-	begin_statement();
-	if (prev_process_utility)
-		prev_process_utility(statement, text, read_only, context, parameters, environment,
-							 receiver, completion);
-	else
-		standard_ProcessUtility(statement, text, read_only, context, parameters, environment,
-								receiver, completion);
-	begin_statement();
+	set_role(GetOuterUserId());
+	next_process_utility(statement, text, read_only, context, parameters, environment,
+						 receiver, completion);
+	set_role(GetOuterUserId());
 }
 
 void
 ws_process_origin_install(void)
 {
-	prev_executor_start = ExecutorStart_hook;
+	next_executor_start = ExecutorStart_hook ? ExecutorStart_hook : standard_ExecutorStart;
 	ExecutorStart_hook = executor_start;
-	prev_process_utility = ProcessUtility_hook;
+	next_process_utility = ProcessUtility_hook ? ProcessUtility_hook : standard_ProcessUtility;
 	ProcessUtility_hook = process_utility;
 }
 
 void
-ws_process_origin_end_transaction(void)
+ws_process_origin_take_role(void)
 {
 	Oid			role;
 	int			context;
 
-	/* what was set for the transaction still holds, if it had a statement */
-	if (!self.had_statement)
-	{
-		/* a process that starts has no role */
-		GetUserIdAndSecContext(&role, &context);
-		set_role(OidIsValid(role) ? GetOuterUserId() : InvalidOid);
-	}
-	self.had_statement = false;
+	/* a process that starts has no role */
+	GetUserIdAndSecContext(&role, &context);
+	set_role(OidIsValid(role) ? GetOuterUserId() : InvalidOid);
 }

@@ -20,9 +20,9 @@ extern uint32 ws_process_origin(void);
 extern void ws_process_origin_install(void);
 
 /*
- * A transaction has ended.  If it had no statement, as in logical decoding,
- * this is where the role is taken over.
+ * The first transaction of the process has ended: take its role over.  It may
+ * have no statements, as one that decodes the WAL.
  */
-extern void ws_process_origin_end_transaction(void);
+extern void ws_process_origin_take_role(void);
 
 #endif							/* WS_PROCESS_ORIGIN_H */

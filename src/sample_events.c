@@ -184,7 +184,7 @@ in_ring(const Run *run)
  * If not, they are now.  Pages without pairs (attribution.h) count as reported.
  */
 static bool
-pair_reported(uint32 hash, uint32 origin, uint32 tick)
+pair_reported(uint32 hash, uint32 stratum, uint32 origin, uint32 tick)
 {
 	/* not for all pages at the same moment */
 	uint32		period = (tick + hash % PAIR_TICKS) / PAIR_TICKS;
@@ -192,7 +192,7 @@ pair_reported(uint32 hash, uint32 origin, uint32 tick)
 	uint16	   *slot;
 	uint16		mark;
 
-	if (ws_hash_stratum(hash, ws_shared->log2m) < ws_load(&ws_shared->attribution->shift))
+	if (stratum < ws_load(&ws_shared->attribution->shift))
 		return true;
 	mix = (mix ^ mix >> 15) * WS_MIX_A;
 	slot = &ws_shared->reported_pairs[mix >> (32 - WS_PAIR_SLOTS_LOG2)];
@@ -280,23 +280,18 @@ report_hit(const WsPageId *page, uint32 shift, uint32 tick, WsKind kind, uint32 
 	report(page, tick, kind, WS_EVENT_HIT, origin, run, run && in_ring(run));
 }
 
-/* Is the page sampled?  The shift may change, so each event loads it once. */
-static bool
-sampled(uint32 hash, uint32 shift)
-{
-	return ws_hash_stratum(hash, ws_shared->log2m) >= shift;
-}
 
 void
 ws_events_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 {
-	uint32		shift = ws_load(&ws_shared->sample_shift);
+	uint32		shift = ws_load(&ws_shared->sample_shift);	/* it may change */
+	uint32		stratum = ws_hash_stratum(hash, ws_shared->log2m);
 	int64		lookups = pgBufferUsage.shared_blks_hit + pgBufferUsage.shared_blks_read;
 	bool		again = hash == self.last_hash && lookups == self.last_lookups + 1;
 	bool		reported;
 	uint32		origin;
 
-	if (!sampled(hash, shift))
+	if (stratum < shift)
 		return;
 	self.last_hash = hash;
 	self.last_lookups = lookups;
@@ -309,7 +304,7 @@ ws_events_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 	if (again)
 		return;
 	origin = ws_process_origin();
-	reported = pair_reported(hash, origin, tick);
+	reported = pair_reported(hash, stratum, origin, tick);
 	if (!damped(hash, tick, kind))
 		report_hit(page, shift, tick, kind, origin);
 	else if (!reported && kind == WS_CLIENT)
@@ -335,7 +330,7 @@ ws_events_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 	if (scanning && !extending(run) && kind == WS_CLIENT)
 		self.scan_reads++;
 
-	if (sampled(hash, shift))
+	if (ws_hash_stratum(hash, ws_shared->log2m) >= shift)
 		report(page, tick, kind, WS_EVENT_READ, ws_process_origin(), run, scanning && in_ring(run));
 }
 
@@ -356,7 +351,7 @@ ws_events_remove(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 		if (ring)
 			run->ringed = self.nreads;
 	}
-	if (sampled(hash, shift))
+	if (ws_hash_stratum(hash, ws_shared->log2m) >= shift)
 		report(page, tick, kind, WS_EVENT_REMOVE, 0, NULL, ring);
 }
 

@@ -9,7 +9,6 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "postmaster/bgworker.h"
@@ -242,18 +241,6 @@ startup(void)
 	}
 }
 
-/* Make the system calls that are due, as the buffer path must not. */
-static void
-transaction_event(XactEvent event, void *arg)
-{
-	if (event != XACT_EVENT_PRE_COMMIT && event != XACT_EVENT_PARALLEL_PRE_COMMIT &&
-		event != XACT_EVENT_PRE_PREPARE)
-	{
-		ws_lookup_end_transaction();
-		ws_process_origin_end_transaction();
-	}
-}
-
 static void
 assign_enabled(bool newval, void *extra)
 {
@@ -295,7 +282,7 @@ _PG_init(void)
 	shmem_request_hook = request;
 	prev_shmem_startup_hook = shmem_startup_hook;
 	shmem_startup_hook = startup;
-	RegisterXactCallback(transaction_event, NULL);
+	RegisterXactCallback(ws_lookup_transaction_event, NULL);
 	ws_process_origin_install();
 	register_worker();
 }

@@ -9,6 +9,9 @@
 _Static_assert(sizeof(WsPlace) == 32, "a place has no gaps");
 _Static_assert(offsetof(WsStream, places) == 192, "places begin a cache line");
 
+#define CHECK_SHIFT		8
+#define CHECK_MASK		(UINT32_C(0xFF) << CHECK_SHIFT)
+
 #define CLAIM_ATTEMPTS 16		/* then a writer gives up, and goes on */
 
 /* The first mark, and how far the next one is from a mark. */
@@ -32,42 +35,49 @@ ws_stream_init(WsStream *stream, uint32_t places)
 }
 
 /* One byte over everything else in a place. */
-static uint8_t
-checksum(WsPlace place)
+static inline uint32_t
+checksum(const WsPlace *p)
 {
-	uint64_t	words[4];
 	uint64_t	sum;
 
-	place.check = 0;
-	memcpy(words, &place, sizeof(place));
-	sum = words[0] * UINT64_C(0x9E3779B97F4A7C15);
-	sum = (sum ^ words[1]) * UINT64_C(0xC2B2AE3D27D4EB4F);
-	sum = (sum ^ words[2]) * UINT64_C(0x165667B19E3779F9);
-	sum = (sum ^ words[3]) * UINT64_C(0x9E3779B97F4A7C15);
-	return (uint8_t) (sum >> 56);
+	sum = ((uint64_t) p->tick << 32 | p->stamp) * UINT64_C(0x9E3779B97F4A7C15);
+	sum = (sum ^ ((uint64_t) p->database << 32 | p->tablespace)) * UINT64_C(0xC2B2AE3D27D4EB4F);
+	sum = (sum ^ ((uint64_t) p->block << 32 | p->relation)) * UINT64_C(0x165667B19E3779F9);
+	sum = (sum ^ ((uint64_t) (p->rest & ~CHECK_MASK) << 32 | p->origin)) * UINT64_C(0x9E3779B97F4A7C15);
+	return (uint32_t) (sum >> 56) << CHECK_SHIFT;
 }
 
-static WsPlace
-pack(const WsEvent *event, uint32_t position)
+static inline void
+put(uint32_t *word, uint32_t value)
 {
-	WsPlace		place = {
+	__atomic_store_n(word, value, __ATOMIC_RELAXED);
+}
+
+/* Fill in a place that was claimed. */
+static void
+pack(WsPlace *place, const WsEvent *event, uint32_t position)
+{
+	WsPlace		filled = {
 		.stamp = position + 1,
 		.tick = event->tick,
 		.tablespace = event->page.tablespace,
 		.database = event->page.database,
 		.relation = event->page.relation,
 		.block = event->page.block,
-		.fork = (unsigned int) event->page.fork & 0xF,
-		.origin = event->origin,
-		.kind = event->kind,
-		.maintenance = event->maintenance,
-		.ring = event->ring,
-		.run = event->run,
-		.process = event->process
+		.origin = event->origin << 4 | ((uint32_t) event->page.fork & 0xF),
+		.rest = (uint32_t) event->process << 16 | (uint32_t) event->run << 4 |
+		(uint32_t) event->ring << 3 | (uint32_t) event->maintenance << 2 | event->kind
 	};
 
-	place.check = checksum(place);
-	return place;
+	/* word by word: compilers would put them together in vectors first */
+	put(&place->tick, filled.tick);
+	put(&place->tablespace, filled.tablespace);
+	put(&place->database, filled.database);
+	put(&place->relation, filled.relation);
+	put(&place->block, filled.block);
+	put(&place->origin, filled.origin);
+	put(&place->rest, filled.rest | checksum(&filled));
+	__atomic_store_n(&place->stamp, filled.stamp, __ATOMIC_RELEASE);
 }
 
 static WsEvent
@@ -75,18 +85,18 @@ unpack(const WsPlace *place)
 {
 	WsEvent		event = {
 		.tick = place->tick,
-		.kind = place->kind,
-		.maintenance = place->maintenance,
-		.ring = place->ring,
-		.run = place->run,
-		.process = place->process,
-		.origin = place->origin
+		.kind = place->rest & 3,
+		.maintenance = place->rest >> 2 & 1,
+		.ring = place->rest >> 3 & 1,
+		.run = place->rest >> 4 & 0xF,
+		.process = (uint16_t) (place->rest >> 16),
+		.origin = place->origin >> 4
 	};
 
 	event.page.tablespace = place->tablespace;
 	event.page.database = place->database;
 	event.page.relation = place->relation;
-	event.page.fork = place->fork;
+	event.page.fork = (int32_t) (place->origin & 0xF);
 	event.page.block = place->block;
 	return event;
 }
@@ -95,8 +105,6 @@ bool
 ws_stream_write(WsStream *stream, const WsEvent *event)
 {
 	uint32_t	position = __atomic_load_n(&stream->head, __ATOMIC_RELAXED);
-	WsPlace		filled_in;
-	WsPlace    *place;
 
 	for (int attempt = 0;; attempt++)
 	{
@@ -112,11 +120,7 @@ ws_stream_write(WsStream *stream, const WsEvent *event)
 			break;
 	}
 
-	place = &stream->places[position & (stream->size - 1)];
-	filled_in = pack(event, position);
-	memcpy((char *) place + sizeof(place->stamp), (char *) &filled_in + sizeof(place->stamp),
-		   sizeof(*place) - sizeof(place->stamp));
-	__atomic_store_n(&place->stamp, position + 1, __ATOMIC_RELEASE);
+	pack(&stream->places[position & (stream->size - 1)], event, position);
 	return true;
 }
 
@@ -167,7 +171,7 @@ ws_stream_take(WsStream *stream, WsStreamWait *wait, WsEvent *events, int n, int
 			wait->turns = 0;
 
 		copy.stamp = position + 1;
-		if (whole && copy.check == checksum(copy))
+		if (whole && (copy.rest & CHECK_MASK) == checksum(&copy))
 			events[taken++] = unpack(&copy);
 		else
 			(*lost)++;

@@ -52,17 +52,21 @@ typedef enum WsEventKind
 
 typedef struct WsEvent
 {
-	uint32_t	tick;			/* when */
 	WsPageId	page;			/* its fork is 0 .. 15 */
-	unsigned int kind:2;		/* a WsEventKind */
-	unsigned int maintenance:1; /* by VACUUM or the like */
-	unsigned int ring:1;		/* a read, or its removal, through a ring */
-	unsigned int run:4;			/* 0 .. WS_RUN_MAX */
-	unsigned int process:16;	/* number of the backend */
-	unsigned int origin:28;		/* a tag (origins.h) */
+	uint32_t	tick;			/* when */
+	uint8_t		kind;			/* a WsEventKind */
+	bool		maintenance;	/* by VACUUM or the like */
+	bool		ring;			/* a read, or its removal, through a ring */
+	uint8_t		run;			/* 0 .. WS_RUN_MAX */
+	uint16_t	process;		/* number of the backend */
+	uint32_t	origin;			/* a tag of 28 bits (origins.h) */
 } WsEvent;
 
-/* An event in the ring: half a cache line. */
+/*
+ * An event in the ring: half a cache line.  Bits are put together in registers:
+ * a bit-field that is written and then read as part of its word makes the
+ * processor wait.
+ */
 typedef struct WsPlace
 {
 	uint32_t	stamp;			/* position + 1, once the event is whole */
@@ -71,14 +75,9 @@ typedef struct WsPlace
 	uint32_t	database;
 	uint32_t	relation;
 	uint32_t	block;
-	unsigned int fork:4;
-	unsigned int origin:28;
-	unsigned int kind:2;
-	unsigned int maintenance:1;
-	unsigned int ring:1;
-	unsigned int run:4;
-	unsigned int check:8;
-	unsigned int process:16;
+	uint32_t	origin;			/* and, in the lowest 4 bits, the fork */
+	uint32_t	rest;			/* from the lowest bit: kind 2, maintenance 1,
+								 * ring 1, run 4, check 8, process 16 */
 } WsPlace;
 
 typedef struct WsStream

@@ -162,6 +162,10 @@ test_fields(void)
 
 		memset(&e, i == 0 ? 0xFF : 0, sizeof(e));
 		e.page.fork &= 15;
+		e.kind &= 3;
+		e.maintenance = e.ring = i == 0;
+		e.run &= WS_RUN_MAX;
+		e.origin &= (UINT32_C(1) << 28) - 1;
 		fine &= ws_stream_write(stream, &e) && read_one(stream, &got) == EVENT && same_event(&e, &got);
 	}
 	ok(fine, "all ones and all zeros survive");
@@ -232,7 +236,7 @@ test_queue(uint32_t places, uint32_t start)
 			if (what == 3 && room)
 			{
 				queue[next % MOST].state = DAMAGED;
-				stream->places[next % places].check ^= 1;
+				stream->places[next % places].rest ^= 1 << 8;
 				count[DAMAGED]++;
 			}
 			next += room;
