@@ -343,13 +343,19 @@ learn_ahead(WsTierFacts facts, double cache)
 						pair.reads * blocks_for_a_read(b) - pair.needed);
 }
 
-/* Simulate the readahead that the device of the data directory has. */
+/*
+ * Simulate the readahead that the device of the data directory has, or the
+ * kernel's default if that is not known.
+ */
 static void
-learn_readahead(void)
+learn_readahead(WsMemoryAdvice *advice)
 {
-	uint32		kilobytes = ws_readahead_kilobytes("", DataDir);
+	int64		known = ws_readahead_kilobytes("", DataDir);
+	uint32		kilobytes = known < 0 ? WS_READAHEAD_DEFAULT : (uint32) known;
 	void	   *work;
 
+	advice->readahead_known = known >= 0;
+	advice->readahead = kilobytes;
 	if (sim->learned && kilobytes == sim->tiers->readahead.kilobytes)
 		return;
 	sim->learned = true;
@@ -412,8 +418,7 @@ ws_memory_advice_make(WsPublished *p)
 	}
 	if (reason)
 		return;
-	learn_readahead();
-	advice->readahead = sim->tiers->readahead.kilobytes;
+	learn_readahead(advice);
 	if (sim->since != p->since)
 		return;
 	count_strata();

@@ -34,6 +34,7 @@ typedef struct WsMemoryAdvice
 	double		share;			/* of the pages that the page cache has memory
 								 * for, those that are in it; 1: or not known */
 	uint32		readahead;		/* of the device, in kB */
+	bool		readahead_known;	/* or is that the usual one? */
 	WsPair		present;		/* predicted for the sizes that there are; */
 	double		disk_blocks;	/* blocks a second really read; or NaN: not
 								 * known, */

@@ -184,7 +184,7 @@ ws_readahead_learn(WsReadahead *readahead, uint32_t kilobytes, uint32_t block_by
 			fmax(simulate(file, BLOCKS * i / WS_READAHEAD_STEPS), 1);
 }
 
-uint32_t
+int64_t
 ws_readahead_kilobytes(const char *root, const char *directory)
 {
 	/* a partition has what its disk has; some file systems are no disk's */
@@ -193,15 +193,15 @@ ws_readahead_kilobytes(const char *root, const char *directory)
 		"%s/sys/dev/block/%u:%u/../queue/read_ahead_kb",
 		"%s/sys/class/bdi/%u:%u/read_ahead_kb"
 	};
-	uint32_t	kilobytes = WS_READAHEAD_DEFAULT;
 	struct stat entry;
 
 	if (stat(directory, &entry) != 0)
-		return kilobytes;
+		return -1;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 	{
 		char		path[1024];
 		FILE	   *file;
+		uint32_t	kilobytes;
 		bool		known;
 
 		snprintf(path, sizeof(path), names[i], root, major(entry.st_dev), minor(entry.st_dev));
@@ -211,9 +211,9 @@ ws_readahead_kilobytes(const char *root, const char *directory)
 		known = fscanf(file, "%" SCNu32, &kilobytes) == 1;
 		fclose(file);
 		if (known)
-			break;
+			return kilobytes;
 	}
-	return kilobytes;
+	return -1;
 }
 
 void

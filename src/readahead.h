@@ -45,11 +45,10 @@ extern void ws_readahead_learn(WsReadahead *readahead, uint32_t kilobytes, uint3
 							   void *work);
 
 /*
- * The readahead in kB of the device that a directory is on, or the kernel's
- * default if that is not known.  root is put before the paths below /sys: "",
- * but for tests.
+ * The readahead in kB of the device that a directory is on; -1: not known.
+ * root is put before the paths below /sys: "", but for tests.
  */
-extern uint32_t ws_readahead_kilobytes(const char *root, const char *directory);
+extern int64_t ws_readahead_kilobytes(const char *root, const char *directory);
 
 /*
  * Where the simulation reads so many blocks ahead and the kernel so many, let

@@ -141,8 +141,9 @@ get_remark(const Advice *a)
 
 	if (!a->known || !(present->blocks > MUCH_READ_AHEAD * present->needed))
 		return NULL;
-	return psprintf("For each block that is needed %.1f are read: the device reads ahead up to %u kB.",
-					present->blocks / present->needed, a->both->readahead);
+	return psprintf("For each block that is needed %.1f are read: the device reads ahead up to %u kB%s.",
+					present->blocks / present->needed, a->both->readahead,
+					a->both->readahead_known ? "" : ", as is assumed, since its setting cannot be read");
 }
 
 /* Sizes of memory and of shared buffers, 0 if not known; the prediction. */

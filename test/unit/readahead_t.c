@@ -149,8 +149,8 @@ test_device(void)
 	snprintf(root, sizeof(root), "%s/readahead_t.XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
 	if (mkdtemp(root) == NULL)
 		exit(1);
-	is_int(ws_readahead_kilobytes(root, "/"), WS_READAHEAD_DEFAULT, "of an unknown device: the default");
-	is_int(ws_readahead_kilobytes(root, "/no such directory"), WS_READAHEAD_DEFAULT, "and of none");
+	is_int(ws_readahead_kilobytes(root, "/"), -1, "of an unknown device: not known");
+	is_int(ws_readahead_kilobytes(root, "/no such directory"), -1, "nor of none");
 	put(root, "/sys/class/bdi/%u:%u/read_ahead_kb", "512\n");
 	is_int(ws_readahead_kilobytes(root, "/"), 512, "of a file system that is no disk's");
 	put(root, "/sys/dev/block/%u:%u/partition", "1\n");

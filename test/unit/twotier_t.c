@@ -442,23 +442,27 @@ test_known_before(void)
 static void
 test_relations(void)
 {
+	enum
+	{
+		RELATIONS = WS_TIER_RELATIONS + 8, PAGES = 10 * RELATIONS
+	};
 	static WsTierCounts counts;
-	WsTwoTier  *tiers = new_tiers(1000, 1, 4000);
+	WsTwoTier  *tiers = new_tiers(PAGES, 1, 10 * PAGES);
 
 	for (int i = 0; i < WS_READAHEAD_STEPS; i++)
 		tiers->readahead.blocks[i] = 3;
-	for (uint32_t page = 0; page < 400; page++)
-		look(tiers, page, page % 40, ALL, &counts);
+	for (uint32_t page = 0; page < PAGES; page++)
+		look(tiers, page, page % RELATIONS, ALL, &counts);
 	ok(tiers->relations[WS_TIER_RELATIONS - 1].pages == 90 && tiers->relations[0].pages == 10,
 	   "the relations that come last share an entry");
 	ok(isnan(ws_twotier_whole(tiers)), "so that the size of all is not known");
-	/* 31 relations of 10 pages read three blocks at a time, nine one */
-	is_within(blocks(&counts, 2, WHOLE), 31 * 10 * 3 + 90, 0, "and read nothing ahead");
-	for (uint32_t page = 0; page < 400; page += 40)
+	/* all but nine relations of 10 pages read three blocks at a time */
+	is_within(blocks(&counts, 2, WHOLE), (WS_TIER_RELATIONS - 1) * 10 * 3 + 90, 0, "and read nothing ahead");
+	for (uint32_t page = 0; page < PAGES; page += RELATIONS)
 		ws_twotier_forget(tiers, page);
 	is_int(tiers->relations[0].pages, 0, "an entry without pages is free");
-	look(tiers, 0, 77, ALL, NULL);
-	ok(tiers->relations[0].pages == 1 && tiers->relations[0].id.relation == 77,
+	look(tiers, 0, 7777, ALL, NULL);
+	ok(tiers->relations[0].pages == 1 && tiers->relations[0].id.relation == 7777,
 	   "and goes to the next relation");
 	free(tiers);
 }
