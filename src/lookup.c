@@ -377,15 +377,20 @@ ws_lookup_resume(void)
 		begin_process(pgBufferUsage.shared_blks_hit, pgBufferUsage.shared_blks_read);
 }
 
-/* The first one, or some lookups are to be counted, or the worker rests. */
+/*
+ * Called in a process that does not record, at the end of the first transaction
+ * that it records, when some lookups are to be counted, and while the worker
+ * rests.
+ */
 static pg_noinline void
 end_transaction(void)
 {
 	uint32		now;
 
+	ws_process_origin_take_role();
+	if (self.pid != MyProcPid)
+		return;
 	flush_counters();
-	if (self.few == 0)
-		ws_process_origin_take_role();
 	self.few = FEW_LOOKUPS;
 	if (!ws_load(&self.sketch->unattended))
 		return;
@@ -401,10 +406,10 @@ ws_lookup_transaction_event(XactEvent event, void *arg)
 	if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PARALLEL_PRE_COMMIT ||
 		event == XACT_EVENT_PRE_PREPARE)
 		return;
-	/* (of the postmaster it is 0, too: it has no lookups) */
-	if (self.pid != 0 &&
-		(pgBufferUsage.shared_blks_hit - self.hits +
-		 pgBufferUsage.shared_blks_read - self.reads >= self.few ||
-		 ws_load(&self.sketch->unattended)))
+	/* (what the postmaster recorded to try it out, it has forgotten) */
+	if (self.pid == 0 ||
+		pgBufferUsage.shared_blks_hit - self.hits +
+		pgBufferUsage.shared_blks_read - self.reads >= self.few ||
+		ws_load(&self.sketch->unattended))
 		end_transaction();
 }

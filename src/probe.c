@@ -201,7 +201,10 @@ void
 ws_probe_detach(void)
 {
 	if (probe.attached)
+	{
 		use_own_functions(false);
+		ws_lookup_stop();
+	}
 	probe.attached = false;
 }
 

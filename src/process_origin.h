@@ -20,8 +20,8 @@ extern uint32 ws_process_origin(void);
 extern void ws_process_origin_install(void);
 
 /*
- * The first transaction of the process has ended: take its role over.  It may
- * have no statements, as one that decodes the WAL.
+ * A transaction has ended: take the role over.  It may have had no statement,
+ * as one that decodes the WAL.
  */
 extern void ws_process_origin_take_role(void);
 

@@ -11,7 +11,6 @@ use patience;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(usleep);
 use crashing;
 use state_file;
 
@@ -128,13 +127,8 @@ sub memory_mb
 		private_kb(q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'})) / 1024;
 }
 saved() for 1 .. 4;
-my $memory = memory_mb();
-for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
-{
-	last if $memory <= 8;
-	usleep(100_000);
-	$memory = memory_mb();
-}
+my $memory;
+eventually(sub { ($memory = memory_mb()) <= 8 });
 cmp_ok($memory, '<=', 8, sprintf('after four saves the extension takes %.1f MB in all', $memory));
 
 # ---- the postmaster is killed: no more than the time between two saves is lost

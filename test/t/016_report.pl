@@ -330,7 +330,7 @@ sub use_all
 	eventually(sub {
 		$node->safe_psql($database, $touch);
 		return $node->safe_psql($database, "SELECT count(*) FROM $schema.working_set_relations WHERE relation::text LIKE '%;--%' AND bytes > 8e6 OR relation::text LIKE '%long%' AND bytes > 4e6") == 2;
-	});
+	}) or die "the tables of $database are not seen";
 	return;
 }
 my $tree;

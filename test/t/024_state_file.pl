@@ -239,7 +239,7 @@ for my $case ([ 'a FIFO', $make{fifo} ], [ 'a directory', $make{directory} ])
 	clear("$path.bad", "$path.new");
 	$make->("$path.new");
 	# the worker may be writing just now
-	until (rename "$path.new", $path) { unlink $path; }
+	eventually(sub { unlink $path; return rename "$path.new", $path }) or die "$path: $!";
 	saved();
 	ok(-f $path, "$name has taken the place of the file: it is saved all the same");
 }

@@ -82,7 +82,7 @@ sub configuration
 	my $collectors = File::Spec->rel2abs(monitoring('sql_exporter'));
 	$text =~ s{- 'working_set\*}{- '$collectors/working_set*} or die "no collector_files in $file";
 	# ten seconds are not much on a busy machine
-	$text =~ s/^( *scrape_timeout): .*/$1: 600s/m;
+	$text =~ s/^( *scrape_timeout): .*/$1: 600s/m or die "no scrape_timeout in $file";
 	my $copy = "$tmp/" . (@running + 1) . "_$file";
 	open my $fh, '>', $copy or die $!;
 	print $fh $change->($text);
@@ -96,7 +96,7 @@ sub start_stand_in
 	my $address = '127.0.0.1:' . PostgreSQL::Test::Cluster::get_free_port();
 	push @running, IPC::Run::start([ $^X, "$FindBin::Bin/sql_exporter_stand_in.pm", '-config.file', $file, '-web.listen-address', $address ],
 		'<', \undef, '>', "$file.log", '2>&1');
-	eventually(sub { HTTP::Tiny->new->get("http://$address/")->{success} });
+	eventually(sub { HTTP::Tiny->new->get("http://$address/")->{success} }) or die slurp_file("$file.log");
 	return "http://$address/metrics";
 }
 

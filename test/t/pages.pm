@@ -8,7 +8,8 @@ use Exporter 'import';
 
 our @EXPORT = qw(make_pages look_up_pages make_id_of wait_for_worker);
 
-# What was used before the worker has read the saved file and samples is not in the sample.
+# The worker reads the saved file, begins to sample, and then shows its pid.  What was used before
+# is not in the sample.
 sub wait_for_worker
 {
 	my ($node) = @_;

@@ -1,4 +1,4 @@
-# Waiting for what surely comes, however slow the machine is: no test has another loop for that.
+# Waiting for what surely comes, however slow the machine is.
 #
 #   eventually(sub { -e $file }) or die 'no file';
 
@@ -11,16 +11,19 @@ use PostgreSQL::Test::Utils;
 
 our @EXPORT = qw(eventually);
 
-# Ask ten times a second until it is true, at most for the usual time; returns the last answer.
+# Ask ten times a second until it is true, at least twice, and at most for the usual time; returns the
+# last answer.
 sub eventually
 {
 	my ($is_so) = @_;
-	my $answer;
-	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
+	my $end = time + $PostgreSQL::Test::Utils::timeout_default;
+	my $answer = $is_so->();
+	until ($answer)
 	{
-		$answer = $is_so->();
-		last if $answer;
+		my $last = time > $end;
 		select(undef, undef, undef, 0.1);
+		$answer = $is_so->();
+		last if $last;
 	}
 	return $answer;
 }
