@@ -378,9 +378,8 @@ ws_lookup_resume(void)
 }
 
 /*
- * Called in a process that does not record, at the end of the first transaction
- * that it records, when some lookups are to be counted, and while the worker
- * rests.
+ * Called at the end of the first transaction, and of the first that is
+ * recorded, when some lookups are to be counted, and while the worker rests.
  */
 static pg_noinline void
 end_transaction(void)
@@ -388,10 +387,11 @@ end_transaction(void)
 	uint32		now;
 
 	ws_process_origin_take_role();
+	self.few = PG_INT64_MAX;	/* until the process records */
 	if (self.pid != MyProcPid)
 		return;
-	flush_counters();
 	self.few = FEW_LOOKUPS;
+	flush_counters();
 	if (!ws_load(&self.sketch->unattended))
 		return;
 	/* transactions without lookups do not keep the worker awake */
@@ -406,10 +406,8 @@ ws_lookup_transaction_event(XactEvent event, void *arg)
 	if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PARALLEL_PRE_COMMIT ||
 		event == XACT_EVENT_PRE_PREPARE)
 		return;
-	/* (what the postmaster recorded to try it out, it has forgotten) */
-	if (self.pid == 0 ||
-		pgBufferUsage.shared_blks_hit - self.hits +
+	if (pgBufferUsage.shared_blks_hit - self.hits +
 		pgBufferUsage.shared_blks_read - self.reads >= self.few ||
-		ws_load(&self.sketch->unattended))
+		(self.pid != 0 && ws_load(&self.sketch->unattended)))
 		end_transaction();
 }
