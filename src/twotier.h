@@ -38,7 +38,7 @@ extern const int ws_tier_buffers[WS_TIER_BUFFERS];
 extern const double ws_tier_caches[WS_TIER_CACHES];
 
 #define WS_TIER_PAGES		2048	/* simulated */
-#define WS_TIER_RELATIONS	128	/* whose cached share is known */
+#define WS_TIER_RELATIONS	128 /* whose cached share is known */
 
 /* Counts of simulated accesses; all doubles, by groups of pages. */
 typedef struct WsTierCounts
