@@ -74,7 +74,7 @@ ws_process_origin(void)
 	static const char none[WS_ORIGIN_NAME_SIZE];
 
 	/* an entry that is not filled yet is that of the process before */
-	const PgBackendStatus *entry = MyBEEntry && MyBEEntry->st_procpid == MyProcPid ? MyBEEntry : NULL;
+	PgBackendStatus *entry = MyBEEntry && MyBEEntry->st_procpid == MyProcPid ? MyBEEntry : NULL;
 	uint64		query = entry ? (uint64) entry->st_query_id : 0;
 	const char *name = entry ? entry->st_appname : none;
 	bool		known = ws_origins_entry(ws_shared->origins, self.tag) != WS_ORIGIN_OTHER;
