@@ -98,6 +98,14 @@ uses_by_role('current_user', 'COPY has the role of the session');
 sql("SELECT working_set_reset();\nBEGIN;\nSELECT 1;\nSET ROLE owner;\nCOMMIT;\nCOPY pages TO '/dev/null'");
 uses_by_role(q{'owner'}, 'or the one that was set before');
 
+# Workers of a parallel command have no statement.  In a few of them the first look-ups are of pages
+# that others have used in the same tick.
+sql('SELECT working_set_reset()');
+sql(q{SET max_parallel_maintenance_workers = 2; SET min_parallel_table_scan_size = 0; SET maintenance_work_mem = '96MB';
+	CREATE INDEX made ON pages (length(filler)); DROP INDEX made}) for 1 .. 10;
+uses_by_role('current_user', 'CREATE INDEX has the role that logged in');
+is(sql(q{SELECT count(*) FROM working_set_queries('5 min', 'role') WHERE rolname IS NULL AND pages > 300}), '0', 'and so have its workers');
+
 # What VACUUM uses is maintenance, and not in the working set.
 sql('SELECT working_set_reset(); VACUUM (FREEZE, DISABLE_PAGE_SKIPPING) pages');
 sql('SELECT count(*) FROM pages WHERE id < 10');
