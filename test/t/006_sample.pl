@@ -237,22 +237,19 @@ is($node->safe_psql('postgres', q{
 # one page each, so the count is that of sampled pages; bound: five standard
 # errors of their number, sqrt(n (1 - rate) / rate)
 # events of some may have been lost in the rush, so they are used again, slowly
-my $all_there = 0;
-for (my $tries = 0; !$all_there && $tries < 60; $tries++)
-{
+my $tries = 0;
+ok(eventually(sub {
 	$node->safe_psql('postgres', q{
 		DO $$ BEGIN FOR i IN 1 .. 3000 LOOP
 			EXECUTE format('SELECT FROM many_%s', i);
 			IF i % 100 = 0 THEN COMMIT; PERFORM pg_sleep(0.02); END IF;
-		END LOOP; END $$}) if $tries > 0;
-	sleep 2;
-	$all_there = $node->safe_psql('postgres', q{
+		END LOOP; END $$}) if $tries++ > 0;
+	return $node->safe_psql('postgres', q{
 		SELECT abs(sum(share) * min(size) - 3000) <= 5 * sqrt(3000 * (1 - rate) / rate) + 150
 		  FROM (SELECT share, least(count(*) OVER () / 3000.0, 1) AS rate
 		          FROM working_set_relations('1 hour') WHERE relation::text LIKE 'many\_%') r,
 		       approximate_working_set_size_seconds(3600) AS size GROUP BY rate}) eq 't';
-}
-ok($all_there, 'and as many pages as there are')
+}), 'and as many pages as there are')
   or diag($node->safe_psql('postgres', q{
 	SELECT sum(pages), count(*), min(sample_rate), min(sampled_pages), min(dropped_samples)
 	  FROM working_set_relations, working_set_info WHERE relation::text LIKE 'many\_%'}) . "\n" . changes_of_rate());

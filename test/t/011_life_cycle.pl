@@ -918,15 +918,13 @@ sub applied
 	my @found;
 	$subscriber->safe_psql('postgres', 'SELECT working_set_reset()');
 	$publisher->safe_psql('postgres', $sql);
-	for (1 .. 60)
-	{
+	eventually(sub {
 		$publisher->wait_for_catchup('sub');
-		select(undef, undef, undef, 0.5);
 		$publisher->safe_psql('postgres', 'INSERT INTO pages SELECT max(id) + 1 FROM pages');
 		$publisher->wait_for_catchup('sub');
 		@found = split /\|/, $subscriber->safe_psql('postgres', $workers_own);
-		last if $found[2] >= $lookups;
-	}
+		return $found[2] >= $lookups;
+	});
 	return @found;
 }
 

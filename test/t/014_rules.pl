@@ -5,10 +5,13 @@
 use strict;
 use warnings;
 use File::Temp qw(tempdir);
+use FindBin;
 use HTTP::Tiny;
 use IO::Socket::INET;
 use IPC::Run;
 use JSON::PP;
+use lib $FindBin::Bin;
+use patience;
 use Test::More;
 
 my $dir = 'monitoring/prometheus';
@@ -162,17 +165,15 @@ sub scraped
 {
 	my ($url, $count) = @_;
 	my @series;
-	for (1 .. 3000)
-	{
+	eventually(sub {
 		my $query = '%7Bjob=~%22working_set.*%22,__name__!~%22scrape_(duration%7Csamples%7Cseries).%2B%7CALERTS.*%7C.*:.*%22%7D';
 		@series = sort grep { !/^up\{.*instance="127\.0\.0\.1"/ } map {
 			my %label = %{ $_->{metric} };
 			my $name = delete $label{__name__};
 			"$name\{" . join(', ', map { qq($_="$label{$_}") } sort keys %label) . "} $_->{value}[1]"
 		} @{ ask($url, "query?query=$query")->{result} };
-		last if @series >= $count;
-		select undef, undef, undef, 0.2;
-	}
+		return @series >= $count;
+	});
 	return \@series;
 }
 

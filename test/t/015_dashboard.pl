@@ -308,14 +308,12 @@ push @running, IPC::Run::start([
 		hold_monitoring
 	}, 'bash', monitoring('.'), $tmp, $node->host, $node->port ], '<', \$in, '>', \$out, '2>', \$err);
 my $monitoring = $running[-1];
-my $timer = time + 4 * $PostgreSQL::Test::Utils::timeout_default;
-while ($out !~ /^prometheus (\S+)\n/m)
-{
-	die "monitoring/lib.sh: $err" unless time < $timer && $monitoring->pumpable;
+my $prometheus;
+eventually(sub {
+	die "monitoring/lib.sh: $err" if !$monitoring->pumpable;
 	$monitoring->pump_nb;
-	select(undef, undef, undef, 0.1);
-}
-my ($prometheus) = $out =~ /^prometheus (\S+)\n/m;
+	return ($prometheus) = $out =~ /^prometheus (\S+)\n/m;
+}) or die "monitoring/lib.sh: $err";
 
 for my $dashboard (values %dashboard)
 {

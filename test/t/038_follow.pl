@@ -17,6 +17,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
+use patience;
 use scrape;
 
 find_program('python3') or plan skip_all => 'there is no python3 on PATH';
@@ -150,13 +151,8 @@ sub printed
 sub wait_for
 {
 	my ($name, $is_so) = @_;
-	my $end = time + $patience;
-	while (time < $end)
-	{
-		return pass($name) if $is_so->();
-		sleep 0.05;
-	}
-	die "waited without result: $name";
+	eventually($is_so) or die "waited without result: $name";
+	return pass($name);
 }
 
 # Every reading is of a whole file.
@@ -180,14 +176,12 @@ sub rounds
 	my $seen = 0;
 	my $file = '';
 	wait_for("it is in the state $state", sub { printed($follower); metric($follower, qq(state{state="$state"})) == 1 });
-	for (1 .. $patience * 20)
-	{
+	eventually(sub {
 		my $now = -e $follower->{metrics} ? (stat _)[1] : '';
 		$seen++ if $now ne $file;
 		$file = $now;
-		last if $seen > 10;
-		sleep 0.05;
-	}
+		return $seen > 10;
+	});
 	cmp_ok($seen, '>', 10, 'ten rounds go by');
 	return;
 }

@@ -7,16 +7,18 @@ package patience;
 use strict;
 use warnings;
 use Exporter 'import';
-use PostgreSQL::Test::Utils;
 
 our @EXPORT = qw(eventually);
+
+# as PostgreSQL::Test::Utils has it, which not all tests use
+my $usual = $ENV{PG_TEST_TIMEOUT_DEFAULT} || 180;
 
 # Ask ten times a second until it is true, at least twice, and at most for the usual time; returns the
 # last answer.
 sub eventually
 {
 	my ($is_so) = @_;
-	my $end = time + $PostgreSQL::Test::Utils::timeout_default;
+	my $end = time + $usual;
 	my $answer = $is_so->();
 	until ($answer)
 	{
