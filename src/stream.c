@@ -47,12 +47,6 @@ checksum(const WsPlace *p)
 	return (uint32_t) (sum >> 56) << CHECK_SHIFT;
 }
 
-static inline void
-put(uint32_t *word, uint32_t value)
-{
-	__atomic_store_n(word, value, __ATOMIC_RELAXED);
-}
-
 /* Fill in a place that was claimed. */
 static void
 pack(WsPlace *place, const WsEvent *event, uint32_t position)
@@ -69,14 +63,13 @@ pack(WsPlace *place, const WsEvent *event, uint32_t position)
 		(uint32_t) event->ring << 3 | (uint32_t) event->maintenance << 2 | event->kind
 	};
 
-	/* word by word: compilers would put them together in vectors first */
-	put(&place->tick, filled.tick);
-	put(&place->tablespace, filled.tablespace);
-	put(&place->database, filled.database);
-	put(&place->relation, filled.relation);
-	put(&place->block, filled.block);
-	put(&place->origin, filled.origin);
-	put(&place->rest, filled.rest | checksum(&filled));
+	place->tick = filled.tick;
+	place->tablespace = filled.tablespace;
+	place->database = filled.database;
+	place->relation = filled.relation;
+	place->block = filled.block;
+	place->origin = filled.origin;
+	place->rest = filled.rest | checksum(&filled);
 	__atomic_store_n(&place->stamp, filled.stamp, __ATOMIC_RELEASE);
 }
 
