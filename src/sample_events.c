@@ -280,7 +280,6 @@ report_hit(const WsPageId *page, uint32 shift, uint32 tick, WsKind kind, uint32 
 	report(page, tick, kind, WS_EVENT_HIT, origin, run, run && in_ring(run));
 }
 
-
 void
 ws_events_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 {
