@@ -1,4 +1,4 @@
-# Concurrency: a minute of bench/hammer, which is told there.  64 clients read while others
+# Concurrency: a minute and a half of bench/hammer, which is told there.  64 clients read while others
 # reset, read all there is to read, change settings, and end, stop and kill the worker.
 
 use strict;
@@ -10,7 +10,7 @@ use Test::More;
 plan skip_all => 'bench/hammer runs in the sandbox only' unless $ENV{WS_SANDBOX};
 
 my ($out, $err) = ('', '');
-my $ok = IPC::Run::run([ 'bench/hammer', '--seconds', '60' ], '<', \'', '>', \$out, '2>', \$err,
+my $ok = IPC::Run::run([ 'bench/hammer', '--seconds', '90' ], '<', \'', '>', \$out, '2>', \$err,
 	IPC::Run::timeout(1800, exception => 'bench/hammer hangs'));
 
 # The table: what was done how often, what was checked how often, and what was wrong.
@@ -22,7 +22,7 @@ for my $line (split /\n/, $out)
 	$violations{$1} = $3 if defined $3;
 }
 
-# 50 seconds of it at full speed are more than enough for some of each
+# 80 seconds of it at full speed are more than enough for some of each
 cmp_ok($times{$_} // 0, '>', 0, "done: $_")
   for 'look-up', 'range', 'scan', 'nested loop', 'write', 'insert', 'table made and dropped', 'table vacuumed',
   'database made and dropped', 'working_set_reset()', 'working_set_reset(), meeting readers', 'approximate_working_set_size(true)',
