@@ -90,6 +90,15 @@ function show_pair(key, w,    i, at, row) {
 
 # ---------------------------------------------------------------- errors
 
+# Predictions are for the rate of lookups at which they were made.  What they say for the one at
+# which the pair was measured, on a machine that may have been too busy to keep the given rate.
+function take_rate(key, at,    rate) {
+    if (!((key, at) in said_hit) || !(said_waits[key, at] > 0)) return
+    rate = (1 - said_hit[key, at]) * (1 - said_cache_hit[key, at]) * lookups[key]
+    said_bytes[key, at] *= rate / said_waits[key, at]
+    said_waits[key, at] = rate
+}
+
 # An error of this kind, of the workload and of all
 function add(w, kind, d,    i, who) {
     for (i = 1; i <= 2; i++) {
@@ -203,6 +212,7 @@ END {
     for (i = 1; i <= workloads; i++) {
         w = order[i]
         for (j = 1; j <= pairs[w]; j++) {
+            for (k = 1; k <= places[w]; k++) take_rate(pair[w, j], place[w, k])
             show_pair(pair[w, j], w)
             for (k = 1; k <= places[w]; k++) compare(pair[w, j], w, place[w, k])
         }
