@@ -4,20 +4,20 @@
 CREATE TABLE charted AS
   SELECT g AS id, repeat('x', current_setting('block_size')::int / 8 - 24) AS filler FROM generate_series(1, 7000) g;
 VACUUM (FREEZE, ANALYZE) charted;
+CREATE FUNCTION chart(OUT n bigint, OUT line text) RETURNS SETOF record LANGUAGE sql AS
+  $$ SELECT n, line FROM string_to_table(working_set_chart(), E'\n') WITH ORDINALITY AS t (line, n) $$;
 SELECT working_set_reset() IS NOT NULL AS reset;
 SELECT count(filler) FROM charted;
 SELECT pg_sleep(1.2) IS NOT NULL AS more_than_a_second;
 
-CREATE FUNCTION chart(OUT n bigint, OUT line text) RETURNS SETOF record LANGUAGE sql AS
-  $$ SELECT n, line FROM string_to_table(working_set_chart(), E'\n') WITH ORDINALITY AS t (line, n) $$;
+CREATE TEMP TABLE drawn AS SELECT * FROM chart();
 
 -- in any encoding, and in psql's 80 columns with what it puts around
 SELECT count(*) BETWEEN 8 AND 22 AS lines, max(length(line)) <= 78 AS fits,
        bool_and(octet_length(line) = length(line) AND line ~ '^[ -~]*[!-~]$') AS plain
-  FROM chart();
+  FROM drawn;
 
 -- the heads, the rows in their order, the scale, and why there is no verdict yet
-CREATE TEMP TABLE drawn AS SELECT * FROM chart();
 SELECT line FROM drawn WHERE n = 1;
 SELECT line LIKE 'b shared\_buffers ' || pg_size_pretty(pg_size_bytes(current_setting('shared_buffers'))) || '%   r recommended now: not known' AS marks
   FROM drawn WHERE n = 2;
