@@ -164,9 +164,10 @@ $node->reload;
 wait_for('SELECT NOT tracking FROM working_set_info', 'still tracking');
 # the second save begins after the worker has heard, too
 saved() for 1 .. 2;
-$node->safe_psql('postgres', 'ALTER SYSTEM RESET working_set.enabled');
+my $off = $node->safe_psql('postgres', 'ALTER SYSTEM RESET working_set.enabled; SELECT clock_timestamp()');
 $node->reload;
-wait_for('SELECT tracking FROM working_set_info', 'not tracking');
+# the worker has heard
+wait_for("SELECT tracking AND since > '$off' FROM working_set_info", 'not tracking');
 $node->restart;
 started();
 cmp_ok(size(3600), '<', 2000, 'nor is switching off and on by a restart');

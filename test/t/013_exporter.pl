@@ -110,10 +110,11 @@ sub agrees
 	my (@complaints, $text, $before, $after);
 	for (1 .. 10)
 	{
+		my $begin = time;
 		$before = truth(sub { sql($n, $_[0]) }, @opt_in);
 		$text = scrape_text($e);
 		$after = truth(sub { sql($n, $_[0]) }, @opt_in);
-		@complaints = differences($before, ours($text), $after);
+		@complaints = differences($before, ours($text), $after, time - $begin);
 		last if !@complaints;
 	}
 	is(join("\n", @complaints), '', "$name: all series, and no others, as the views have them");
@@ -271,6 +272,7 @@ is_deeply([ grep { !/\{(?:.*,)?col="value",(?:.*,)?database="postgres",driver="p
 
 my @opt_in = qw(relations databases memory queries neon reason);
 # of the last five minutes, whenever that is
+$main->safe_psql('postgres', 'SELECT count(filler) FROM pages');
 wait_for($main, "count(*) > 0 FROM $quoted.working_set_relations WHERE datname = 'elsewhere'", 'its table is not in the set')
   if $main->safe_psql('elsewhere', 'SELECT count(*) FROM unknown') > 0;
 my @of_limit = 'working_set_expected_disk_reads_per_second';

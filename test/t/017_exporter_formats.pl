@@ -438,6 +438,7 @@ sub agrees
 	my (@complaints, $got);
 	for (1 .. 10)
 	{
+		my $begin = time;
 		my $before = now_true(@opt_in);
 		$got = $get->();
 		my $after = now_true(@opt_in);
@@ -445,7 +446,7 @@ sub agrees
 		{
 			delete @$truth{ grep { !$wanted->($_, $truth->{$_}) } keys %$truth };
 		}
-		@complaints = differences($before, $got, $after);
+		@complaints = differences($before, $got, $after, time - $begin);
 		last if !@complaints;
 	}
 	is(join("\n", @complaints), '', "$name: all series, and no others, as the views have them");

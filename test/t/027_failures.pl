@@ -17,6 +17,8 @@ use Test::More;
 use scrape;
 
 my $tmp = PostgreSQL::Test::Utils::tempdir();
+# an answer of all servers takes long on a busy machine
+my $http = HTTP::Tiny->new(timeout => $PostgreSQL::Test::Utils::timeout_default);
 my @running;
 
 END
@@ -96,7 +98,7 @@ sub start_stand_in
 	my $address = '127.0.0.1:' . PostgreSQL::Test::Cluster::get_free_port();
 	push @running, IPC::Run::start([ $^X, "$FindBin::Bin/sql_exporter_stand_in.pm", '-config.file', $file, '-web.listen-address', $address ],
 		'<', \undef, '>', "$file.log", '2>&1');
-	eventually(sub { HTTP::Tiny->new->get("http://$address/")->{success} }) or die slurp_file("$file.log");
+	eventually(sub { $http->get("http://$address/")->{success} }) or die slurp_file("$file.log");
 	return "http://$address/metrics";
 }
 
@@ -104,7 +106,7 @@ sub start_stand_in
 sub scrape_now
 {
 	my ($url) = @_;
-	my $answer = HTTP::Tiny->new->get($url);
+	my $answer = $http->get($url);
 	return ($answer->{status}, $answer->{success} ? parse_exposition($answer->{content}) : {});
 }
 
@@ -173,7 +175,7 @@ SKIP:
 			begin_monitoring "$1"
 			exporter_url=$2
 			sample_job=working_set_exporter
-			start_prometheus 10s
+			start_prometheus 20s
 			hold_monitoring}, 'bash', PostgreSQL::Test::Utils::tempdir(), $many ],
 		'<', \$in, '>', \$out, '2>', \$err, IPC::Run::timeout(1800));
 	$handle->pump while $handle->pumpable && $out !~ /^prometheus (\S+)\n/m;

@@ -155,6 +155,7 @@ SKIP: {
 	slurp_file($file);
 	skip 'the files of the server are not on a disk', $node->pg_version < 18 ? 4 : 6 if really_read() == $before;
 	five_minutes(\&evict);
+	for (1 .. 5) { five_minutes(\&evict, 17) if measured() eq '' }
 	is($node->safe_psql('postgres', q{
 		SELECT bool_and(measured_disk_bytes_per_second > predicted_disk_bytes_per_second) FILTER (WHERE present),
 		       count(measured_disk_bytes_per_second) FROM working_set_memory_advice}), 't|1', 'what was really read is shown beside the prediction');
@@ -182,6 +183,8 @@ SKIP: {
 			skip "this server has no $method", 1 unless $started;
 			$clock->let_pass($node, 61);
 			five_minutes(\&evict, 17);
+			# if the memory of the machine changes much meanwhile, it is counted anew
+			for (1 .. 5) { five_minutes(\&evict, 17) if measured() eq '' }
 			cmp_ok(abs(log(measured() / $by_default)), '<', log(2), "with io_method $method, what is read is measured");
 		}
 	}

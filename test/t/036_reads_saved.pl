@@ -53,9 +53,11 @@ sub run
 	return;
 }
 
-# Pages that the server has read of the tables.
+# Pages that the server has read of the tables; sessions count theirs when they end.
 sub reads
 {
+	$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'client backend'})
+	  or die 'a session does not end';
 	my $names = join(', ', map { "'$_'" } @_);
 	return sql("SELECT sum(heap_blks_read) FROM pg_statio_user_tables WHERE relname IN ($names)");
 }

@@ -62,7 +62,7 @@ sub sql
 sub uses
 {
 	my ($where, $name, %how) = @_;
-	my ($on, $pages, $rows) = ($how{on} // $node, $how{pages} // 1500, $how{rows} // q{working_set_queries('5 min', 'query')});
+	my ($on, $pages, $rows) = ($how{on} // $node, $how{pages} // 1500, $how{rows} // q{working_set_queries('1 hour', 'query')});
 	return ok($on->poll_query_until('postgres', qq{
 		SELECT count(*) = 1 AND bool_and(abs(pages - $pages) <= 150 + 4 * standard_error_bytes / current_setting('block_size')::int)
 		  FROM $rows WHERE $where}), $name) || diag(sql("SELECT * FROM $rows", $on));
