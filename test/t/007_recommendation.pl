@@ -229,13 +229,13 @@ becomes($node, $set_so_far, 2, 'what is suggested goes straight into ALTER SYSTE
 	$set =~ s/ AND verdict <> 'keep' AND confidence <> 'low'$//mr);
 becomes($node, q{
 	SELECT verdict, peak_cache_bytes >= 3000::bigint * current_setting('block_size')::int, peak_at <= clock_timestamp(),
-	       reason ~ '^Grow shared_buffers from 16 MB to .* for the busiest time; [^.]*[.] Based on .*; the busiest time was .* and needed ',
+	       reason ~ '^Grow shared_buffers from 16 MB to .* for the busiest time; .*[.] Based on .*; the busiest time was .* and needed ',
 	       confidence, saved_read_ms_per_second IS NULL
 	  FROM working_set_recommendation}, 'grow|t|t|t|low|t', 'the verdict is for the peak, and the reason says so');
 # (the worker may report between the two)
 becomes($node, q{
 	SELECT s ~ ('^GROW shared_buffers 16 MB -> [0-9.]+ [MG]B +confidence LOW: [0-9]+ minutes? seen, wait a day\n'
-	            'Busiest time [0-9.]+ MB [(][0-9]{2}:[0-9]{2}[)]; now [0-9.]+ MB[^\n]*\nHit ratio [^\n]*\nMemory [^\n]*: fits\n'
+	            'Busiest time [0-9.]+ MB [(][0-9]{2}:[0-9]{2}[)]; now [0-9.]+ MB[^\n]*\nHit ratio [^\n]*\nMemory [^\n]*: fits(; reads from disk [^\n]*)?\n'
 	            'Top: [^\n]*(hot|cold|growing) [0-9.]+ MB[^\n]*\nDo: '),
 	       split_part(s, E'\nDo: ', 2) = format('ALTER SYSTEM SET shared_buffers = %L;  then restart', suggested_shared_buffers)
 	  FROM working_set_recommendation, working_set() AS s}, 't|t', 'working_set() says what the view does', $hot);
