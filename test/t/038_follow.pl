@@ -42,10 +42,10 @@ $node->safe_psql('postgres', q{
 	CREATE EXTENSION working_set SCHEMA public;
 	CREATE TABLE pages AS SELECT g, repeat('x', 1000) AS filler FROM generate_series(1, 7000) g;
 	CREATE SCHEMA pretended;
-	CREATE TABLE pretended.row (status text, confidence text, bytes numeric, since timestamptz, reason text);
-	INSERT INTO pretended.row VALUES ('ok', 'high', 0, '2026-01-01', 'a reason');
+	CREATE TABLE pretended.row (status text, confidence text, bytes numeric, since timestamptz, reason text, age interval);
+	INSERT INTO pretended.row VALUES ('ok', 'high', 0, '2026-01-01', 'a reason', '0');
 	CREATE VIEW pretended.working_set_recommendation AS
-		SELECT status, confidence, bytes AS recommended_cache_bytes, reason FROM pretended.row;
+		SELECT status, confidence, bytes AS recommended_cache_bytes, reason, clock_timestamp() - age AS computed_at FROM pretended.row;
 	CREATE VIEW pretended.working_set_info AS SELECT since, 'why it does not track'::text AS reason FROM pretended.row;
 	CREATE ROLE follower LOGIN;
 	GRANT pg_monitor TO follower;
@@ -58,7 +58,7 @@ $node->command_ok([ 'psql', '-X', '-q', '-d', $node->connstr('postgres'), '-f', 
 # recommend(COLUMN => SQL...)
 sub recommend
 {
-	my %columns = (status => q{'ok'}, confidence => q{'high'}, since => q{'2026-01-01'}, @_);
+	my %columns = (status => q{'ok'}, confidence => q{'high'}, since => q{'2026-01-01'}, age => q{'0'}, @_);
 	$node->safe_psql('postgres', 'UPDATE pretended.row SET ' . join ', ', map { "$_ = $columns{$_}" } sort keys %columns);
 	return;
 }
@@ -219,6 +219,20 @@ for my $version (2, 1)
 	}
 }
 
+# ---- what is swapped out
+
+for my $version (2, 1)
+{
+	my $group = new_group($version, 100 * $mb);
+	my ($file, $text) = $version == 2 ? ('memory.swap.current', 30 * $mb)
+	  : ('memory.stat', slurp_file("$group->{dir}/memory.stat") . 'total_swap ' . 30 * $mb);
+	write_file("$group->{dir}/$file", $text);
+	recommend(bytes => 300 * $mb);
+	my $follower = start('--cgroup', $group->{dir});
+	wait_for("version $version: what is swapped out is the server's, too", sub { limit_of($group) eq (300 + $own + 30) * $mb });
+	stop($follower);
+}
+
 # ---- a limit that is none, floor and ceiling, steps up
 
 my $group = new_group(2, 'max');
@@ -348,6 +362,7 @@ for my $case (
 	[ 'an infinite one', 'no recommendation', 'the server\'s answer has another form', [ bytes => q{'Infinity'} ] ],
 	[ 'a reason without end', 'no recommendation', 'the server\'s answer has another form', [ reason => q{repeat('x', 1000000)} ] ],
 	[ 'low confidence', 'growing only', 'the confidence is low: the limit does not shrink$', [ confidence => q{'low'} ] ],
+	[ 'an old one', 'growing only', 'the recommendation is 1\d\d s old: the limit does not shrink$', [ age => q{'130 s'} ] ],
 	[ 'no rows', 'no recommendation', 'the server\'s answer has another form',
 		sub { $node->safe_psql('postgres', 'CREATE TABLE pretended.kept AS TABLE pretended.row; DELETE FROM pretended.row') } ])
 {
@@ -355,7 +370,7 @@ for my $case (
 	my ($group, $follower) = doubtful(@$case);
 	is(limit_of($group), 400 * $mb, "$what: nothing shrinks");
 	$node->safe_psql('postgres', 'INSERT INTO pretended.row TABLE pretended.kept; DROP TABLE pretended.kept') if $what eq 'no rows';
-	recommend(bytes => 425 * $mb, reason => q{'a reason'}, $what eq 'low confidence' ? @$doubt : ());
+	recommend(bytes => 425 * $mb, reason => q{'a reason'}, $state eq 'growing only' ? @$doubt : ());
 	wait_for("$what: it grows as soon as it is clear", sub { limit_of($group) eq (425 + $own) * $mb });
 	stop($follower);
 }
@@ -449,6 +464,47 @@ for my $case (
 	write_file("$group->{dir}/$file", $was =~ s/\n\z//r);
 	wait_for('as before, it follows', sub { limit_of($group) eq (100 + $own) * $mb });
 	stop($follower);
+}
+
+# ten minutes without a target, and then one without an answer of the server: by a clock of its own
+{
+	my ($out, $err) = ('', '');
+	IPC::Run::run([ 'python3', '-', $program ], '<', \<<'PYTHON', '>', \$out, '2>', \$err);
+import importlib.machinery, importlib.util, sys
+sys.dont_write_bytecode = True
+loader = importlib.machinery.SourceFileLoader("follow", sys.argv[1])
+follow = importlib.util.module_from_spec(importlib.util.spec_from_loader("follow", loader))
+loader.exec_module(follow)
+
+class Group:
+    limit, away = 400 << 20, False
+    def read(self):
+        if self.away:
+            raise follow.Doubt("away")
+        return follow.Target(self.limit, 0, 1, 0, 0, None, False)
+    def write(self, limit, target):
+        self.limit = limit
+        return limit
+
+def answer(options):
+    if missing:
+        raise follow.Doubt("missing")
+    return follow.Recommendation("ok", "high", 400 << 20, "2026-01-01", 0)
+
+follow.read_recommendation = answer
+group = Group()
+follower = follow.Follower(follow.parse_options(["--cgroup", "x", "--ceiling", "1GB"]), group, 0)
+missing = False
+for now in range(0, 710, 10):
+    group.away = now > 0
+    follower.round(now)
+group.away, missing = False, True
+follower.round(710)
+print("limit", group.limit >> 20)
+follower.round(1300)
+print("limit", group.limit >> 20)
+PYTHON
+	is(join(' ', $out =~ /^limit (\d+)$/mg), '400 1024', 'a target that could not be read is not a server that does not answer') or diag("$out$err");
 }
 
 # a file that cannot be written (root could)
@@ -721,6 +777,31 @@ is(resources()->{limits}{memory}, '900Mi', 'it does');
 # a new pod of that name
 $api->{pod}{metadata}{uid} = 'uid-2';
 serve_until('of a new pod it is where it begins', sub { resources()->{limits}{memory} eq '575Mi' });
+
+# it is done, but the answer does not come
+{
+	no warnings 'redefine';
+	my ($real, $lost) = \&answer;
+	local *answer = sub {
+		my @answer = $real->(@_);
+		return $_[0] eq 'PATCH' && !$lost++ ? (200, '') : @answer;
+	};
+	recommend(bytes => 300 * $mb);
+	serve_until('the answer is lost', sub { printed($follower) =~ /^target not written: .* answers 200 to PATCH/m });
+}
+is(resources()->{limits}{memory}, '375Mi', 'and the limit is another');
+recommend(bytes => 500 * $mb);
+serve_until('it knows its own limit', sub { resources()->{limits}{memory} eq '575Mi' });
+
+# a container that would be restarted
+my $policy = $api->{pod}{spec}{containers}[1]{resizePolicy} =
+  [ { resourceName => 'cpu', restartPolicy => 'RestartContainer' }, { resourceName => 'memory', restartPolicy => 'RestartContainer' } ];
+recommend(bytes => 600 * $mb);
+serve_until('it would be restarted', sub { printed($follower) =~ /^target not read: the container postgres of pod prod\/db-1 is restarted when its memory changes/m });
+serve_rounds('for some rounds', 4);
+is(resources()->{limits}{memory}, '575Mi', 'nothing changes');
+$policy->[1]{restartPolicy} = 'NotRequired';
+serve_until('if it is not, it is followed', sub { resources()->{limits}{memory} eq '675Mi' });
 
 # ---- resizing that the node cannot do, or not yet
 
