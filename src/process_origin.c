@@ -4,9 +4,11 @@
  *
  * The identifier of the query is in the process's own entry of
  * pg_stat_activity, where the server keeps that of the statement at the top.
- * It is 0 if none was computed, and while a statement is parsed.  The name of
- * the application is there, too.  All of its bytes are compared, those behind
- * the end as well: that is less work than to look for the end.
+ * It is 0 if none was computed, and while a statement is parsed.  A function
+ * that is called by the fast path has none; the entry keeps that of the
+ * statement before.  The name of the application is there, too.  All of its
+ * bytes are compared, those behind the end as well: that is less work than to
+ * look for the end.
  */
 #include "postgres.h"
 
@@ -75,7 +77,7 @@ ws_process_origin(void)
 
 	/* an entry that is not filled yet is that of the process before */
 	PgBackendStatus *entry = MyBEEntry && MyBEEntry->st_procpid == MyProcPid ? MyBEEntry : NULL;
-	uint64		query = entry ? (uint64) entry->st_query_id : 0;
+	uint64		query = entry && entry->st_state != STATE_FASTPATH ? (uint64) entry->st_query_id : 0;
 	const char *name = entry ? entry->st_appname : none;
 	bool		known = ws_origins_entry(ws_shared->origins, self.tag) != WS_ORIGIN_OTHER;
 

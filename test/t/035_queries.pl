@@ -173,6 +173,17 @@ eventually(sub {
 });
 uses('SELECT count(filler), 2, 3 FROM pages', 'and a new one finds a place');
 
+# ---- functions that are called by the protocol, as libpq does for large objects, are no statement
+
+sql('SELECT working_set_reset()');
+my $large = PostgreSQL::Test::Utils::tempdir() . '/large';
+system_or_bail('dd', 'if=/dev/urandom', "of=$large", 'bs=1M', 'count=4', 'status=none');
+sql("\\lo_import $large");
+ok($node->poll_query_until('postgres', q{
+	SELECT coalesce(max(pages) FILTER (WHERE queryid IS NULL AND NOT is_other), 0) > 300 AND
+	       coalesce(max(pages) FILTER (WHERE queryid IS NOT NULL), 0) < 200 FROM working_set_queries('1 hour')}), 'they have no identifier')
+  or diag(sql(q{SELECT * FROM working_set_queries('1 hour')}));
+
 # ---- names: a flood at last, which thins the sample for longer than this test runs
 
 for my $name ('', "\x{c3}\x{a4}; DROP TABLE pages; --", 'x' x 200, "tab\there", '%s%n')
