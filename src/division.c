@@ -41,11 +41,13 @@ take_reads(WsTierTable *table, double size, double reads)
 	table->nsizes++;
 }
 
-/* Waits for each read that a size of shared buffers asked for. */
+/* The share of the reads that a size of shared buffers asked for that wait. */
 static double
-wait_ratio(const WsTierCounts *counts, int b, int c, int but)
+wait_ratio(const WsTierFacts *f, int b, int c, int but)
 {
-	return fmin(ws_sum_groups(counts->waits[b][c], but) / fmax(ws_sum_groups(counts->asked[b], but), 1), 1);
+	double		waiting = ws_sum_groups(f->counts->waits[b][c], but) / f->tiers->readahead.waits;
+
+	return fmin(waiting / fmax(ws_sum_groups(f->counts->asked[b], but), 1), 1);
 }
 
 /*
@@ -62,18 +64,21 @@ cold_share(const WsTierCounts *counts, int b, int c)
 static double
 error_of(const WsTierFacts *f, int b, int c)
 {
-	const WsTierCounts *counts = f->counts;
-	double		factor = f->advice->rows[ws_tier_buffers[b]].factor;
+	const WsAdvice *row = &f->advice->rows[ws_tier_buffers[b]];
+	double		asked = ws_sum_groups(f->counts->asked[b], -1);
 	double		without[WS_ERROR_GROUPS];
 	double		sampling;
 	double		model = WS_DIVISION_ERROR +
-		WS_DIVISION_SIZE_ERROR * (fabs(log2(factor)) + fabs(log2(ws_tier_caches[c])));
+		WS_DIVISION_SIZE_ERROR * (fabs(log2(row->factor)) + fabs(log2(ws_tier_caches[c])));
 
 	for (int g = 0; g < WS_ERROR_GROUPS; g++)
-		without[g] = wait_ratio(counts, b, c, g);
+		without[g] = wait_ratio(f, b, c, g);
 	sampling = WS_QUANTILE_OF_GROUPS * ws_jackknife(without, WS_ERROR_GROUPS);
+	/* if none of n waits, up to 3/n may (Hanley and Lippman-Hand 1983) */
+	if (asked < WS_DIVISION_READS && row->reads_per_second >= WS_DIVISION_CHECKED)
+		sampling = fmax(sampling, fmin(3 / fmax(asked, 1), 1));
 	return fmin(hypot(sampling, fmax(model, 2 * f->off)) +
-				wait_ratio(counts, b, c, -1) * cold_share(counts, b, c) / 2, 1);
+				wait_ratio(f, b, c, -1) * cold_share(f->counts, b, c) / 2, 1);
 }
 
 /*
@@ -83,7 +88,7 @@ error_of(const WsTierFacts *f, int b, int c)
 static double
 share_of(const WsTierFacts *f, int c)
 {
-	return 1 - (1 - f->share) / fmax(ws_tier_caches[c], 1);
+	return 1 - (1 - f->share) * fmin(f->present / (f->cache * ws_tier_caches[c]), 1);
 }
 
 /* Note what was counted behind a size. */
@@ -117,7 +122,7 @@ take_counts(WsTierTable *table, const WsTierFacts *f, int b)
 
 		/* what is displaced is read as what is needed anyway */
 		table->waits[at][c] = needed > 0 ?
-			fmin(wait_ratio(f->counts, b, c, -1) * (1 - cold) * times, 1) : displaced;
+			fmin(wait_ratio(f, b, c, -1) * (1 - cold) * times, 1) : displaced;
 		table->needed[at][c] = needed + displaced;
 		table->ahead[at][c] = f->counts->ahead[b][c] / asked * (1 - cold) * times;
 		/* what the others do with more memory is not known */
@@ -165,6 +170,7 @@ ws_division_table(const WsTierFacts *f, WsTierTable *table)
 		return;
 	table->lookups = advice->lookups / advice->seconds;
 	table->other = f->other;
+	table->waits_each = f->tiers->readahead.waits;
 	table->ncaches = WS_TIER_CACHES;
 	for (int c = 0; c < WS_TIER_CACHES; c++)
 		table->caches[c] = f->cache * ws_tier_caches[c];
@@ -269,7 +275,7 @@ ws_division_predict(const WsTierTable *table, double buffers, double cache, WsPa
 		pair->error = fmax(pair->error, error_beyond(table, pair,
 													 1 - between(table->waits[i][0],
 																 table->waits[next][0], part)));
-	pair->waits = pair->reads * (1 - pair->cache_hit_ratio);
+	pair->waits = pair->reads * (1 - pair->cache_hit_ratio) * table->waits_each;
 	pair->needed = pair->reads * between(at_cache(table, table->needed[i], cache, 1),
 										 at_cache(table, table->needed[next], cache, 1), part);
 	pair->blocks = pair->needed + pair->reads * between(at_cache(table, table->ahead[i], cache, 0),

@@ -64,6 +64,7 @@ typedef struct WsTierTable
 {
 	double		lookups;		/* a second; 0: nothing is known */
 	double		other;			/* bytes that are neither of the caches */
+	double		waits_each;		/* of a read that waits: as readahead.h */
 	/* sizes of shared buffers, ascending, and reads that they ask for */
 	int			nsizes;
 	double		sizes[WS_SWEEP_SIZES];	/* bytes */
@@ -73,7 +74,7 @@ typedef struct WsTierTable
 	double		buffers[WS_TIER_BUFFERS];
 	int			ncaches;
 	double		caches[WS_ALL_CACHES];
-	/* for each read: waits for the disk, blocks needed from there, and ahead */
+	/* shares that wait for the disk; blocks needed, and ahead, for each read */
 	double		waits[WS_TIER_BUFFERS][WS_ALL_CACHES];
 	double		needed[WS_TIER_BUFFERS][WS_ALL_CACHES];
 	double		ahead[WS_TIER_BUFFERS][WS_ALL_CACHES];
@@ -92,8 +93,9 @@ typedef struct WsTierFacts
 	const WsTwoTier *tiers;		/* that were counted */
 	double		shared_buffers; /* bytes: size 1 of the advice */
 	double		cache;			/* bytes: size 1 of the page caches */
-	double		share;			/* of the pages that simulated page caches
-								 * hold, those that are not displaced */
+	double		present;		/* bytes: the page cache that there is */
+	double		share;			/* of the pages that a simulated one of that
+								 * size holds, those that are not displaced */
 	double		other;
 	double		off;			/* ws_mean_difference() of the page cache */
 	double		whole;			/* bytes of all relations; NaN: not known */

@@ -5,9 +5,11 @@
 #include "hitcurve.h"
 
 #include <math.h>
+#include <string.h>
 
 #define FADES	(7 * 86400.0)	/* seconds until a prediction counts 1/e */
 #define ENOUGH	0.9				/* of the lookups: the size is known */
+#define SAME_MEMORY	0.1			/* in the logarithm */
 
 double
 ws_hit_curve_buffers(int size)
@@ -49,7 +51,15 @@ ws_hit_curve_add(WsHitCurve *curve, const WsAdviceTable *table, const WsHitCurve
 
 	if (!table->sure || !(lookups > 0))
 		return;
+	if (fabs(log(machine->memory / curve->memory)) > SAME_MEMORY)
+	{
+		curve->memory = machine->memory;
+		curve->lookups_then = 0;
+		memset(curve->checked, 0, sizeof(curve->checked));
+		memset(curve->waited, 0, sizeof(curve->waited));
+	}
 	curve->lookups = left * curve->lookups + lookups;
+	curve->lookups_then = left * curve->lookups_then + lookups;
 	for (int i = 0; i < WS_HIT_CURVE_SIZES; i++)
 	{
 		double		buffers = ws_hit_curve_buffers(i);
@@ -62,19 +72,19 @@ ws_hit_curve_add(WsHitCurve *curve, const WsAdviceTable *table, const WsHitCurve
 }
 
 static double
-share_of(const WsHitCurve *curve, double known, double sum)
+share_of(double lookups, double known, double sum)
 {
-	return known > 0 && known >= ENOUGH * curve->lookups ? sum / known : NAN;
+	return known > 0 && known >= ENOUGH * lookups ? sum / known : NAN;
 }
 
 double
 ws_hit_curve_ratio(const WsHitCurve *curve, int size)
 {
-	return 1 - share_of(curve, curve->known[size], curve->missed[size]);
+	return 1 - share_of(curve->lookups, curve->known[size], curve->missed[size]);
 }
 
 double
 ws_hit_curve_waits(const WsHitCurve *curve, int size)
 {
-	return share_of(curve, curve->checked[size], curve->waited[size]);
+	return share_of(curve->lookups_then, curve->checked[size], curve->waited[size]);
 }

@@ -206,8 +206,12 @@ survey(const WsSweep *sweep, int64 now)
 	{
 		WsTierRelation *relation = &sim->tiers->relations[i];
 
-		if (relation->pages > 0)
-			relation->blocks = ws_relation_blocks(&relation->id);
+		if (relation->pages == 0)
+			continue;
+		relation->blocks = ws_relation_blocks(&relation->id);
+		/* the page cache has none of the pages of a file that is gone */
+		if (relation->blocks == 0)
+			ws_twotier_forget_relation(sim->tiers, i);
 	}
 	ws_twotier_survey(sim->tiers, sweep);
 }
@@ -405,6 +409,7 @@ ws_memory_advice_make(WsPublished *p)
 		.counts = &sum,
 		.advice = &p->table,
 		.tiers = sim ? sim->tiers : NULL,
+		.present = cache,
 		.shared_buffers = (double) NBuffers * BLCKSZ
 	};
 

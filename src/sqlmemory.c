@@ -122,10 +122,10 @@ get_note(const Advice *a, const WsPair *pair)
 	if (pair->cache <= 0)
 		return psprintf("nothing is left for the page cache: all else takes %s",
 						pretty(both->table.other));
-	if (pair->cache > both->table.caches[both->table.ncaches - 1])
-		return "the page cache is larger than those that are simulated";
 	if (pair->error >= 2 * WS_DIVISION_TOLERANCE)
-		return both->off >= WS_DIVISION_TOLERANCE ?
+		return pair->cache > both->table.caches[both->table.ncaches - 1] ?
+			"the page cache is larger than those that are simulated" :
+			both->off >= WS_DIVISION_TOLERANCE ?
 			psprintf("in the last hours the predictions for the present sizes were off by %.0f points", 100 * both->off) :
 			"too little has been read for a page cache of this size";
 	if (ws_division_error(pair) >= 2 * WS_DIVISION_TOLERANCE)
@@ -165,7 +165,7 @@ add_pair(WsRow *row, const Advice *a, double memory, double buffers, const WsPai
 	ws_row_add_number(row, known, known ? pair->waits : 0);
 	ws_row_add_number(row, known, known ? pair->blocks * BLCKSZ : 0);
 	ws_row_add_number(row, known && present, known ? a->both->disk_blocks * BLCKSZ : 0);
-	ws_row_add_number(row, known, known ? (pair->waits + WS_DIVISION_COPY * pair->reads) * a->wait : 0);
+	ws_row_add_number(row, known, known ? (1 - pair->cache_hit_ratio + WS_DIVISION_COPY) * pair->reads * a->wait : 0);
 	ws_row_add_number(row, known, known ? ws_division_error(pair) : 0);
 	ws_row_add(row, true, BoolGetDatum(present));
 	ws_row_add_text(row, get_note(a, pair));

@@ -373,3 +373,12 @@ ws_twotier_forget(WsTwoTier *tiers, uint32_t entry)
 	if (tiers->page[entry] != NO_PAGE)
 		forget(tiers, tiers->page[entry]);
 }
+
+void
+ws_twotier_forget_relation(WsTwoTier *tiers, int relation)
+{
+	/* those without an entry of their own are of many */
+	for (uint32_t i = 0; relation != OTHERS && i < WS_TIER_PAGES; i++)
+		if (tiers->pages[i].stratum != NO_STRATUM && tiers->pages[i].relation == relation)
+			forget(tiers, i);
+}

@@ -146,4 +146,7 @@ extern int	ws_twotier_entry(const WsTwoTier *tiers, uint32_t page);
 /* The entry's number may be another page's next time. */
 extern void ws_twotier_forget(WsTwoTier *tiers, uint32_t page);
 
+/* Forget all pages of the relation at this entry of "relations". */
+extern void ws_twotier_forget_relation(WsTwoTier *tiers, int relation);
+
 #endif							/* WS_TWOTIER_H */

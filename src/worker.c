@@ -257,6 +257,7 @@ give_verdict(int64 now, WsPublished *p)
 	static WsHitCurve curve;
 	static WsSteady steady;
 	static double effective;
+	static double memory;		/* that this was found with */
 	static int64 since;
 	WsHistoryEntry month;
 	WsHitCurveMachine machine = {
@@ -288,6 +289,11 @@ give_verdict(int64 now, WsPublished *p)
 		effective = 0;
 	}
 	since = p->since;
+	if (!(fabs(log(machine.memory / memory)) <= SAME_SIZE))
+	{
+		memory = machine.memory;
+		effective = 0;
+	}
 	StaticAssertStmt(WS_HIT_CURVE_SIZES <= WS_SIZING_SIZES, "more sizes are known than fit");
 	ws_hit_curve_add(&curve, &p->table, &machine, ws_interval);
 	for (int i = 0; i < facts.sizes; i++)

@@ -23,6 +23,7 @@ make(WsAdviceTable *advice, WsTierCounts *counts)
 	for (int b = 0; b < WS_TIER_BUFFERS; b++)
 		for (int c = 0; c < WS_TIER_CACHES; c++)
 			tiers.only[b][c] = 1;
+	tiers.readahead.waits = 1;
 	advice->seconds = 10;
 	advice->lookups = 10000;
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
@@ -49,8 +50,9 @@ test_table(void)
 {
 	WsAdviceTable advice;
 	WsTierCounts counts;
-	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 1, 2 * GB, 0, NAN};
+	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 8 * GB, 1, 2 * GB, 0, NAN};
 	WsTierTable table;
+	WsPair		pair;
 	bool		ascending = true;
 	double		error;
 
@@ -67,6 +69,11 @@ test_table(void)
 	   "if half of what was found is displaced, so many more wait and are read");
 	is_within(table.waits[2][WS_TIER_CACHES - 1], 0.388 + 0.612 / 8, 1e-12, "with four times as much an eighth of it");
 	is_within(table.error[2][WS_TIER_CACHES - 1], error + 0.612 / 16, 1e-12, "or none, or a quarter");
+	facts.present = 2 * GB;
+	ws_division_table(&facts, &table);
+	ok(fabs(table.waits[2][WHOLE] - (0.428 + 0.572 / 8)) < 1e-12 && fabs(table.waits[2][1] - (0.488 + 0.512 / 2)) < 1e-12,
+	   "it is half of the present page cache, whatever the others are multiples of");
+	facts.present = 8 * GB;
 	counts.needed[2][1] = counts.ahead[2][1] = 0;
 	memset(counts.waits[2][1], 0, sizeof(counts.waits[2][1]));
 	counts.needed[2][2] /= 2;
@@ -104,6 +111,28 @@ test_table(void)
 	   table.buffers[1] == 2 * GB, "nor is one whose reads are not known, or of which few were simulated");
 	ok(table.reads[1] == 300 && table.reads[2] == 1 && table.nsizes == WS_TIER_BUFFERS - 2,
 	   "but one that hardly reads may be");
+	/* nearly all hit: a thousandth of 100,000 lookups a second is much, if few of them are simulated */
+	make(&advice, &counts);
+	advice.lookups = 1e6;
+	memset(counts.asked[2], 0, sizeof(counts.asked[2]));
+	memset(counts.waits[2], 0, sizeof(counts.waits[2]));
+	advice.rows[ws_tier_buffers[2]].reads_per_second = 50;
+	counts.asked[2][0] = 12;
+	ws_division_table(&facts, &table);
+	is_within(table.error[2][WHOLE], hypot(0.25, WS_DIVISION_ERROR), 1e-12, "if none of twelve reads waits, a quarter may");
+	advice.rows[ws_tier_buffers[2]].reads_per_second = 5;
+	ws_division_table(&facts, &table);
+	is_within(table.error[2][WHOLE], WS_DIVISION_ERROR, 1e-12, "which does not matter if there are next to none");
+
+	/* without readahead a read that waits does so twice */
+	make(&advice, &counts);
+	for (int g = 0; g < WS_ERROR_GROUPS; g++)
+		counts.waits[2][WHOLE][g] *= 2;
+	tiers.readahead.waits = 2;
+	ws_division_table(&facts, &table);
+	ok(ws_division_predict(&table, GB, 8 * GB, &pair) && fabs(pair.cache_hit_ratio - 0.572) < 1e-12 &&
+	   fabs(pair.waits - 2 * 300 * 0.428) < 1e-9, "without readahead a read waits twice, or not at all");
+	make(&advice, &counts);
 	advice.seconds = 0;
 	ws_division_table(&facts, &table);
 	ok(table.nbuffers == 0 && table.lookups == 0, "before anything was counted nothing is known");
@@ -114,7 +143,7 @@ test_error(void)
 {
 	WsAdviceTable advice;
 	WsTierCounts counts;
-	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 1, 2 * GB, 0, NAN};
+	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 8 * GB, 1, 2 * GB, 0, NAN};
 	WsTierTable table;
 	WsPair		pair;
 	double		sampling;
@@ -185,7 +214,7 @@ test_whole(void)
 {
 	WsAdviceTable advice;
 	WsTierCounts counts;
-	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 1, 2 * GB, 0, 10 * GB};
+	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 8 * GB, 1, 2 * GB, 0, 10 * GB};
 	WsTierTable table;
 	WsPair		pair;
 	double		here;
@@ -224,7 +253,7 @@ test_steep(void)
 {
 	WsAdviceTable advice;
 	WsTierCounts counts;
-	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 1, 2 * GB, 0, NAN};
+	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 8 * GB, 1, 2 * GB, 0, NAN};
 	WsTierTable table;
 	WsPair		pair;
 	WsPair		real;
@@ -263,7 +292,7 @@ test_predict(void)
 {
 	WsAdviceTable advice;
 	WsTierCounts counts;
-	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 1, 2 * GB, 0, NAN};
+	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 8 * GB, 1, 2 * GB, 0, NAN};
 	WsTierTable table;
 	WsPair		pair;
 	WsPair		other;
@@ -332,6 +361,7 @@ model(WsTierTable *table)
 	memset(table, 0, sizeof(*table));
 	table->lookups = 1000;
 	table->other = GB;
+	table->waits_each = 1;
 	table->nbuffers = WS_TIER_BUFFERS - 1;
 	table->nsizes = WS_SWEEP_GRID;
 	table->ncaches = WS_TIER_CACHES;
@@ -388,7 +418,7 @@ test_best(void)
 int
 main(void)
 {
-	plan(76);
+	plan(80);
 	test_table();
 	test_error();
 	test_whole();

@@ -148,11 +148,12 @@ test_waits(void)
 	WsAdviceTable table = table_of(64 * K, half, 3000);
 	WsTierTable tiers = {
 		.lookups = 10, .other = 0x1p30, .nsizes = 2, .sizes = {0x1p28, 0x1p30}, .reads = {4, 2}, .nbuffers = 2,
-		.buffers = {0x1p28, 0x1p30}
+		.buffers = {0x1p28, 0x1p30}, .waits_each = 1
 	};
 	WsHitCurveMachine machine = {&tiers, 5 * 0x1p30, 8192};
 	int			large = size_of(0x1p30 / 8192);
 	int			small = size_of(0x1p28 / 8192);
+	double		ratio;
 
 	tiers.ncaches = WS_TIER_CACHES;
 	for (int c = 0; c < WS_TIER_CACHES; c++)
@@ -176,13 +177,23 @@ test_waits(void)
 	tiers.error[1][6] = 1;		/* three quarters of 4 GB */
 	for (int i = 0; i < 20; i++)
 		ws_hit_curve_add(&curve, &table, &machine, 10);
+	ratio = ws_hit_curve_ratio(&curve, large);
 	ok(isnan(ws_hit_curve_waits(&curve, large)), "nor where the error was large for more than a tenth of the lookups");
+	/* a container is made larger: all fits */
+	tiers.error[1][6] = 0;
+	machine.memory *= 4;
+	for (int b = 0; b < 2; b++)
+		for (int c = 0; c < WS_TIER_CACHES; c++)
+			tiers.waits[b][c] = 0;
+	ws_hit_curve_add(&curve, &table, &machine, 10);
+	ok(ws_hit_curve_waits(&curve, small) == 0 && ws_hit_curve_ratio(&curve, large) == ratio,
+	   "with other memory the waits are counted anew, and the hit ratios are not");
 }
 
 int
 main(void)
 {
-	plan(23);
+	plan(24);
 	test_waits();
 	test_sizes();
 	test_sums();

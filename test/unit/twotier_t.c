@@ -464,13 +464,17 @@ test_relations(void)
 	look(tiers, 0, 7777, ALL, NULL);
 	ok(tiers->relations[0].pages == 1 && tiers->relations[0].id.relation == 7777,
 	   "and goes to the next relation");
+	ws_twotier_forget_relation(tiers, 1);
+	ws_twotier_forget_relation(tiers, WS_TIER_RELATIONS - 1);
+	ok(tiers->relations[1].pages == 0 && tiers->relations[2].pages == 10 && tiers->relations[WS_TIER_RELATIONS - 1].pages == 90 &&
+	   tiers->page[1] == UINT16_MAX, "all pages of one are forgotten, unless it has no entry of its own");
 	free(tiers);
 }
 
 int
 main(void)
 {
-	plan(60);
+	plan(61);
 	test_written();
 	test_twice();
 	test_sizes();
