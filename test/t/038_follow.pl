@@ -45,7 +45,8 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE pretended.row (status text, confidence text, bytes numeric, since timestamptz, reason text, age interval);
 	INSERT INTO pretended.row VALUES ('ok', 'high', 0, '2026-01-01', 'a reason', '0');
 	CREATE VIEW pretended.working_set_recommendation AS
-		SELECT status, confidence, bytes AS recommended_cache_bytes, reason, clock_timestamp() - age AS computed_at FROM pretended.row;
+		SELECT status, confidence, bytes AS recommended_cache_bytes, reason,
+		       CASE WHEN age < '0' THEN 'infinity' ELSE clock_timestamp() - age END AS computed_at FROM pretended.row;
 	CREATE VIEW pretended.working_set_info AS SELECT since, 'why it does not track'::text AS reason FROM pretended.row;
 	CREATE ROLE follower LOGIN;
 	GRANT pg_monitor TO follower;
@@ -362,6 +363,7 @@ for my $case (
 	[ 'an infinite one', 'no recommendation', 'the server\'s answer has another form', [ bytes => q{'Infinity'} ] ],
 	[ 'a reason without end', 'no recommendation', 'the server\'s answer has another form', [ reason => q{repeat('x', 1000000)} ] ],
 	[ 'low confidence', 'growing only', 'the confidence is low: the limit does not shrink$', [ confidence => q{'low'} ] ],
+	[ 'one that was made at no time', 'no recommendation', 'the server(?:\'s answer has another form| does not answer: .* infinite)', [ age => q{'-1 s'} ] ],
 	[ 'an old one', 'growing only', 'the recommendation is 1\d\d s old: the limit does not shrink$', [ age => q{'130 s'} ] ],
 	[ 'no rows', 'no recommendation', 'the server\'s answer has another form',
 		sub { $node->safe_psql('postgres', 'CREATE TABLE pretended.kept AS TABLE pretended.row; DELETE FROM pretended.row') } ])
