@@ -924,6 +924,9 @@ test_page_cache(void)
 	page_cache(-1, "page cache: not known by some of the figures");
 	put("/proc/meminfo", USED);
 	page_cache(3600000, "page cache: what is free, and what has files");
+	put("/proc/meminfo", USED "SwapTotal: 16777216 kB\nSwapFree: 16000000 kB\n");
+	page_cache(3600000, "page cache: swap is none");
+	ok(memory.limit == UINT64_C(8388608) * 1024, "nor is it memory");
 	put("/proc/meminfo", "MemTotal: 8388608 kB\nMemFree: 1 kB\nBuffers: 2 kB\nCached: 3 kB\nShmem: 4 kB\n");
 	page_cache(-1, "page cache: not known by figures that cannot be");
 
@@ -934,6 +937,8 @@ test_page_cache(void)
 	page_cache(3600000, "page cache: a group without a limit does not count");
 	put(CG "/a/memory.max", "4096000000\n");
 	put(CG "/a/memory.high", "2048000000\n");
+	put(CG "/a/memory.swap.max", "max\n");
+	put(CG "/a/memory.swap.current", "512000000\n");
 	page_cache(-1, "page cache: not known in a group that does not tell");
 	put(CG "/a/memory.current", "1536000000\n");
 	page_cache(-1, "page cache: nor in one that tells half");
@@ -1021,7 +1026,7 @@ main(void)
 	const char *directory = getenv("TMPDIR");
 	int			before;
 
-	plan(MACHINES + 3 + 8 + 19 + 9 + 2 + 9 + 8 + 24 + 4 + 3 + 7 + 4 + 2 + 3 + 17 + 4 + 6);
+	plan(MACHINES + 3 + 8 + 19 + 9 + 2 + 9 + 8 + 24 + 4 + 3 + 7 + 4 + 2 + 3 + 17 + 2 + 4 + 6);
 	alarm(120);					/* should something block */
 	snprintf(base, sizeof(base), "%s/memory_t.XXXXXX",
 			 directory && *directory ? directory : "/tmp");
