@@ -242,7 +242,10 @@ steady_verdict(WsSteady *steady, WsSizing *s, int64_t now, int64_t hold)
 		steady->next = WS_VERDICT_NONE;
 		steady->suggested = s->suggested_shared_buffers;
 	}
-	else if (steady->verdict == WS_VERDICT_KEEP)
+	/* more is not asked for any longer, and less not yet */
+	else if (s->verdict == WS_VERDICT_SHRINK && now - steady->since >= hold)
+		steady->verdict = WS_VERDICT_KEEP;
+	if (s->verdict != steady->verdict && steady->verdict == WS_VERDICT_KEEP)
 		s->kept = WS_KEPT_WAITING;
 }
 
@@ -281,7 +284,9 @@ ws_sizing_steady(WsSteady *steady, WsSizing *s, int64_t now, int64_t hold)
 		.verdict = WS_VERDICT_KEEP, .suggested = s->suggested_shared_buffers
 	};
 	steady_verdict(steady, s, now, hold);
-	steady_size(steady, s->suggested_shared_buffers, s->simulate, now, hold);
+	/* a verdict that the one of the moment contradicts keeps its size */
+	if (steady->verdict == WS_VERDICT_KEEP || steady->verdict == s->verdict)
+		steady_size(steady, s->suggested_shared_buffers, s->simulate, now, hold);
 	s->verdict = steady->verdict;
 	s->suggested_shared_buffers = steady->suggested;
 	if ((s->verdict != WS_VERDICT_KEEP || s->kept == WS_KEPT_WAITING) && steady->suggested > 0)

@@ -139,12 +139,14 @@ typedef struct WsSteady
  * it is shrink, and else after WS_SETTLE_HOLDS holds in which the suggestion
  * has not risen, so that a working set that grows asks for one restart.  If
  * what is needed fits, and more would only raise the hit ratio, grow waits for
- * WS_FITS_WAITS: there is time to see a week.
+ * WS_FITS_WAITS: there is time to see a week.  While shrink waits after grow or
+ * exceeds memory, it is keep from the hold on.
  * WS_VERDICT_NONE counts at once, and starts over.
  *
  * A suggestion counts at once if it differs by more than a tenth, if it belongs
  * to a new verdict, or if the one before is less than what is needed.  Another
- * one counts after WS_SETTLE_HOLDS holds.
+ * one counts after WS_SETTLE_HOLDS holds.  It stays as it is while a verdict
+ * other than keep counts that is no longer that of the moment.
  */
 extern void ws_sizing_steady(WsSteady *steady, WsSizing *sizing, int64_t now, int64_t hold);
 

@@ -13,6 +13,7 @@
 
 #define NO_READS	1			/* a second that do not matter */
 #define SAME		0.02		/* suggested and present size differ by less */
+#define LITTLE_MORE	1.2			/* times shared_buffers, which need not grow */
 #define HEAD_WIDTH	46			/* columns before the confidence */
 #define WORDS		32			/* bytes of a size, a number, a time */
 
@@ -271,9 +272,11 @@ put_not_yet(Text *text, const WsSummary *s)
 		case WS_KEPT_FITS:
 			return false;
 		case WS_KEPT_NO_GAIN:
-			put(text, !s->waits_count ? "the busiest time needed %s, but that much would save hardly any reads" :
-				"the busiest time needed %s, but beside the page cache that much would gain hardly anything",
-				bytes(s->peak, a));
+			put(text, s->peak <= s->shared_buffers ? "what the busiest time needed, %s, fits, and " :
+				"the busiest time needed %s, but ", bytes(s->peak, a));
+			put(text, "%s%s would %s", s->waits_count ? "beside the page cache " : "",
+				s->peak <= s->shared_buffers ? "more" : "that much",
+				s->waits_count ? "gain hardly anything" : "save hardly any reads");
 			break;
 		case WS_KEPT_SHORT_HISTORY:
 			put(text, "%s would do for what was seen, but %s of history is too short to suggest less",
@@ -297,8 +300,11 @@ put_keep(Text *text, const WsSummary *s)
 	put(text, s->kept == WS_KEPT_WAITING ? " for now: " : ": ");
 	if (put_not_yet(text, s))
 		return;
-	put(text, s->peak <= s->shared_buffers ? "what the busiest time needed fits, and " :
-		"the busiest time needed little more, and ");
+	if (s->peak <= LITTLE_MORE * s->shared_buffers)
+		put(text, s->peak <= s->shared_buffers ? "what the busiest time needed fits, and " :
+			"the busiest time needed little more, and ");
+	else
+		put(text, "the busiest time needed %s, which this memory does not allow, and ", bytes(s->peak, size));
 	put_more(text, s);
 }
 
@@ -311,6 +317,8 @@ put_least(Text *text, const WsSummary *s)
 	if (s->peak < s->suggested && s->suggested <= WS_SIZING_LEAST)
 		put(text, "not less, because %s is the least that is ever suggested",
 			bytes(s->suggested, a));
+	else if (s->peak * LITTLE_MORE < s->suggested)
+		put(text, "not less, because that would cost reads, or the last 35 days needed more");
 	else
 		put(text, "not less, because the busiest time needed %s", bytes(s->peak, a));
 }
@@ -481,7 +489,7 @@ put_memory(Text *text, const WsSummary *s)
 		put_least(text, s);
 	}
 	else
-		put(text, "fits");
+		put(text, s->peak <= s->cacheable ? "fits" : "too small for the busiest time");
 	put_waits(text, s);
 	put(text, "\n");
 }
@@ -508,8 +516,8 @@ put_action(Text *text, const WsSummary *s)
 	{
 		put(text, "nothing; ");
 		if (!put_not_yet(text, s))
-			put(text, "what the busiest time needed is %s",
-				s->peak <= s->shared_buffers ? "covered" : "nearly covered");
+			put(text, "what the busiest time needed is %s", s->peak <= s->shared_buffers ? "covered" :
+				s->peak <= LITTLE_MORE * s->shared_buffers ? "nearly covered" : "more than this memory allows");
 		return;
 	}
 	if (s->suggested <= 0)

@@ -642,6 +642,7 @@ test_steady(void)
 		{"if it is interrupted, it starts over", "GGGGGGGGGKGGGGGGGGGGG", "KKKKKKKKKKKKKKKKKKKKG"},
 		{"also by a third, which has to last itself", "GGGGGGGGGEEEEEEEEEEE", "KKKKKKKKKKKKKKKKKKKE"},
 		{"keep sooner than the others", "GGGGGGGGGGGKKKKKK", "KKKKKKKKKKGGGKKKK"},
+		{"keep as soon, if less would do", "GGGGGGGGGGGSSSSS", "KKKKKKKKKKGGGKKK"},
 		{"shrink later", "SSSSSSSSSSSSSSSSSS", "KKKKKKKKKKKKKKKKKK"},
 		{"none counts at once, and starts over", "GGGGGGGGGGG-GG", "KKKKKKKKKKG-KK"},
 	};
@@ -669,6 +670,19 @@ test_steady(void)
 	ok(s.verdict == WS_VERDICT_KEEP && s.kept == WS_KEPT_WAITING &&
 	   give(&steady, WS_VERDICT_SHRINK, GB, 2 * 1440).verdict == WS_VERDICT_SHRINK,
 	   "shrink counts after two days");
+
+	/* what a verdict asks for does not change when it is over */
+	memset(&steady, 0, sizeof(steady));
+	for (int k = 0; k <= 10; k++)
+		s = give(&steady, WS_VERDICT_EXCEEDS_MEMORY, 8 * GB, k);
+	ok(s.verdict == WS_VERDICT_EXCEEDS_MEMORY && s.suggested_shared_buffers == 8 * GB, "more than there is is needed");
+	s = give(&steady, WS_VERDICT_SHRINK, 2 * GB, 11);
+	ok(s.verdict == WS_VERDICT_EXCEEDS_MEMORY && s.suggested_shared_buffers == 8 * GB, "no longer: for a moment that stays, and its size");
+	s = give(&steady, WS_VERDICT_SHRINK, 2 * GB, 13);
+	ok(s.verdict == WS_VERDICT_KEEP && s.kept == WS_KEPT_WAITING && s.suggested_shared_buffers == 2 * GB,
+	   "then nothing is to be done until less has been enough for two days");
+	ok(give(&steady, WS_VERDICT_SHRINK, 2 * GB, 11 + 2 * 1440 - 1).verdict == WS_VERDICT_KEEP &&
+	   give(&steady, WS_VERDICT_SHRINK, 2 * GB, 11 + 2 * 1440).verdict == WS_VERDICT_SHRINK, "counted from its end");
 
 	memset(&steady, 0, sizeof(steady));
 	for (int k = 0; k <= 7 * 1440; k++)
@@ -806,7 +820,7 @@ test_waits(void)
 int
 main(void)
 {
-	plan(112);
+	plan(117);
 	test_waits();
 	test_rule();
 	test_suggested();

@@ -229,6 +229,13 @@ test_keep(void)
 	is_reason(&s, "Keep shared_buffers at 200 MB: the busiest time needed little more, and what another size would "
 			  "do is not clear yet" BASED("210 MB"), "keep: though a little is missing");
 	is_line(&s, "Do: nothing; what the busiest time needed is nearly covered", "keep: though a little is missing, in lines");
+	s.peak = 260 * MB;
+	is_reason(&s, "Keep shared_buffers at 200 MB: the busiest time needed 260 MB, which this memory does not allow, and what another size would "
+			  "do is not clear yet" BASED("260 MB"), "keep: though much is missing");
+	is_line(&s, "Do: nothing; what the busiest time needed is more than this memory allows", "keep: though much is missing, in lines");
+	s.peak = 23 * GB;
+	s.cacheable = 22 * GB;
+	is_line(&s, "Memory 24 GB: too small for the busiest time; reads from disk 12/s", "keep: until another verdict counts");
 }
 
 static void
@@ -255,6 +262,12 @@ test_not_yet(void)
 	s.waits_count = true;
 	is_line(&s, "Do: nothing; the busiest time needed 341 MB, but beside the page cache that much would gain hardly anything",
 			"keep: more gains nothing with both caches");
+	s.peak = 60 * MB;
+	is_line(&s, "Do: nothing; what the busiest time needed, 60 MB, fits, and beside the page cache more would gain hardly anything",
+			"keep: all fits, and more gains nothing with both caches");
+	s.waits_count = false;
+	is_line(&s, "Do: nothing; what the busiest time needed, 60 MB, fits, and more would save hardly any reads", "keep: all fits, and more gains nothing");
+	s.peak = 341 * MB;
 	s.history = 3 * 3600;
 	s.kept = WS_KEPT_WAITING;
 	is_reason(&s, "Keep shared_buffers at 128 MB for now: 344 MB will be suggested if this lasts" BASED_HOURS("341 MB"), "keep: too early to grow");
@@ -294,6 +307,12 @@ test_shrink(void)
 			  BASED_WEEK("33 MB"), "shrink: to the least");
 	is_line(&s, "Memory 24 GB: frees 3.9 GB; not less, because 128 MB is the least that is ever suggested",
 			"shrink: to the least, in lines");
+	s.suggested = 3 * GB;
+	s.peak = 1 * GB;
+	is_line(&s, "Memory 24 GB: frees 1.0 GB; not less, because that would cost reads, or the last 35 days needed more",
+			"shrink: to more than was needed");
+	s.suggested = 128 * MB;
+	s.peak = 33 * MB;
 	s.expected_hit_ratio = NAN;
 	s.doubt = "it rains";
 	is_reason(&s, "Shrink shared_buffers from 4.0 GB to 128 MB if something else needs the memory: it would free 3.9 GB; "
@@ -488,7 +507,7 @@ test_buffers(void)
 int
 main(void)
 {
-	plan(13 + 5 + 7 + 7 + 5 + 4 + 9 + 6 + 9 + 14 * 2 + 3 + 2 + 1 + 7);
+	plan(13 + 5 + 7 + 6 + 7 + 5 + 4 + 9 + 6 + 9 + 14 * 2 + 3 + 2 + 1 + 7);
 	test_grow();
 	test_unknown_memory();
 	test_keep();
