@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "estimate.h"
@@ -120,6 +121,8 @@ estimate_at(Instant *instant, int kinds, uint32 oldest, const uint32 *ages, int 
 	least = ws_curve_window(*young, *limit);
 	for (int i = 0; i < n; i++)
 	{
+		if (i % 64 == 0)
+			CHECK_FOR_INTERRUPTS();
 		out[i] = ws_curve_window(ages[i] <= *limit ? *young : *all, ages[i]);
 		if (ages[i] > *limit && out[i].pages < least.pages)
 			out[i] = least;

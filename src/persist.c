@@ -290,6 +290,7 @@ make_image(void *image, int64 now, int64 *since)
 {
 	WsStateFileOwner me = owner();
 	WsStateFileParts parts = {.history = palloc(sizeof(WsHistory)), .sampler = ws_shared->sampler};
+	uint32		tick;
 	size_t		size;
 
 	LWLockAcquire(ws_shared->lock, LW_SHARED);
@@ -297,7 +298,14 @@ make_image(void *image, int64 now, int64 *since)
 	*since = ws_shared->since;
 	LWLockRelease(ws_shared->lock);
 	memcpy(parts.sketches, ws_shared->sketch, sizeof(parts.sketches));
-	ws_shared_advance();
+	tick = ws_shared_advance();
+	/* while nothing is recorded nobody knows what is used */
+	if (!ws_enabled)
+	{
+		for (int kind = 0; kind < WS_NKINDS; kind++)
+			ws_sketch_raise_floor(ws_shared->sketch[kind], tick);
+		parts.sampler = NULL;
+	}
 	LWLockAcquire(ws_shared->sample_lock, LW_SHARED);
 	size = ws_statefile_make(&parts, &me, now, image);
 	LWLockRelease(ws_shared->sample_lock);

@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "postmaster/bgworker.h"
@@ -244,7 +245,9 @@ startup(void)
 static void
 assign_enabled(bool newval, void *extra)
 {
-	ws_probe_switch(newval);
+	/* a parallel worker restores settings, and has inherited what is switched */
+	if (!InitializingParallelWorker)
+		ws_probe_switch(newval);
 }
 
 static void
@@ -262,7 +265,7 @@ register_worker(void)
 
 	RegisterBackgroundWorker(&worker);
 	/* the server's own message does not name the worker that has no place */
-	if (!ws_worker_has_place(worker.bgw_name))
+	if (IsPostmasterEnvironment && !ws_worker_has_place(worker.bgw_name))
 		ereport(LOG,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 				 errmsg("working_set has no place for its background worker"),

@@ -89,6 +89,9 @@ typedef struct WsShared
 	/* under file_lock */
 	int64		saved_since;	/* that of the state file; 0: from before the
 								 * start */
+
+	/* the worker's */
+	bool		was_off;		/* lookups were not recorded */
 } WsShared;
 
 /*

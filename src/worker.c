@@ -69,19 +69,24 @@ sign_off(int code, Datum arg)
 	__atomic_store_n(&ws_shared->worker_pid, 0, __ATOMIC_RELAXED);
 }
 
+/* If lookups were not recorded, perhaps in another worker's time, start over. */
 static void
-reload(void)
+heed_enabled(void)
 {
-	bool		was_enabled = ws_enabled;
-
-	ConfigReloadPending = false;
-	ProcessConfigFile(PGC_SIGHUP);
-	/* lookups were not recorded meanwhile: start over */
-	if (ws_enabled && !was_enabled)
+	if (ws_enabled && ws_shared->was_off)
 	{
 		ws_setup_reset(false);
 		ws_cache_advice_begin(true);
 	}
+	ws_shared->was_off = !ws_enabled;
+}
+
+static void
+reload(void)
+{
+	ConfigReloadPending = false;
+	ProcessConfigFile(PGC_SIGHUP);
+	heed_enabled();
 }
 
 /*
@@ -423,6 +428,7 @@ ws_worker_main(Datum main_arg)
 	ws_probe_ignore_self();
 	ws_persist_load();
 	ws_cache_advice_begin(false);
+	heed_enabled();
 	wait_event = WaitEventExtensionNew("WorkingSetMain");
 	__atomic_store_n(&ws_shared->worker_pid, MyProcPid, __ATOMIC_RELAXED);
 	__atomic_store_n(&ws_shared->worker_latch, MyLatch, __ATOMIC_RELAXED);

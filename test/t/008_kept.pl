@@ -172,6 +172,31 @@ $node->restart;
 started();
 cmp_ok(size(3600), '<', 2000, 'nor is switching off and on by a restart');
 
+# off, and on again by a restart: what was used meanwhile nobody knows
+$node->safe_psql('postgres', 'SELECT count(filler) FROM pages');
+$node->safe_psql('postgres', 'ALTER SYSTEM SET working_set.enabled = off');
+$node->reload;
+wait_for('SELECT NOT tracking FROM working_set_info', 'still tracking');
+saved() for 1 .. 2;
+$node->safe_psql('postgres', 'ALTER SYSTEM RESET working_set.enabled');
+$node->restart;
+started();
+cmp_ok(size(3600), '<', 2000, 'nor by one alone');
+
+# or while there is no worker: the next one has not seen it off
+$node->safe_psql('postgres', 'SELECT count(filler) FROM pages');
+$node->safe_psql('postgres', 'ALTER SYSTEM SET working_set.enabled = off');
+$node->reload;
+wait_for('SELECT NOT tracking FROM working_set_info', 'still tracking');
+saved();
+$worker = $node->safe_psql('postgres', 'SELECT worker_pid FROM working_set_info');
+my $moment = $node->safe_psql('postgres', 'SELECT clock_timestamp()');
+kill 'TERM', $worker;
+$node->safe_psql('postgres', 'ALTER SYSTEM RESET working_set.enabled');
+$node->reload;
+wait_for("SELECT tracking AND since > '$moment' AND worker_pid <> $worker FROM working_set_info", 'it does not start over');
+cmp_ok(size(3600), '<', 2000, 'nor while the worker is another');
+
 # ---- files that are not to be trusted
 $node->safe_psql('postgres', 'SELECT count(filler) FROM pages');
 # also what the worker has not yet read from the stream
