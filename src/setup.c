@@ -245,7 +245,7 @@ startup(void)
 static void
 assign_enabled(bool newval, void *extra)
 {
-	/* a parallel worker restores settings, and has inherited what is switched */
+	/* a parallel worker inherits the state, and restores settings only */
 	if (!InitializingParallelWorker)
 		ws_probe_switch(newval);
 }

@@ -69,7 +69,7 @@ sign_off(int code, Datum arg)
 	__atomic_store_n(&ws_shared->worker_pid, 0, __ATOMIC_RELAXED);
 }
 
-/* If lookups were not recorded, perhaps in another worker's time, start over. */
+/* If lookups were not recorded, also before this worker, start over. */
 static void
 heed_enabled(void)
 {
