@@ -165,9 +165,6 @@ new_cluster() {
 # since processes that are just starting read it.
 configure() { printf '%s\n' "$@" >"$data/postgresql.auto.conf"; }
 
-# however long it takes on a busy machine
-export PGCTLTIMEOUT=${PGCTLTIMEOUT:-600}
-
 # Start it without the saved state: what is used is counted from here on.
 start_server() {
     rm -f "$data/pg_stat/working_set.saved"

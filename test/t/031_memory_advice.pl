@@ -183,7 +183,7 @@ SKIP: {
 			skip "this server has no $method", 1 unless $started;
 			$clock->let_pass($node, 61);
 			five_minutes(\&evict, 17);
-			# if the memory of the machine changes much meanwhile, it is counted anew
+			# if the memory of the machine changes much meanwhile, the counts start over
 			for (1 .. 5) { five_minutes(\&evict, 17) if measured() eq '' }
 			cmp_ok(abs(log(measured() / $by_default)), '<', log(2), "with io_method $method, what is read is measured");
 		}

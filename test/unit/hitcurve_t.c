@@ -187,7 +187,7 @@ test_waits(void)
 			tiers.waits[b][c] = 0;
 	ws_hit_curve_add(&curve, &table, &machine, 10);
 	ok(ws_hit_curve_waits(&curve, small) == 0 && ws_hit_curve_ratio(&curve, large) == ratio,
-	   "with other memory the waits are counted anew, and the hit ratios are not");
+	   "if the memory changes the waits start over, and the hit ratios do not");
 }
 
 int
