@@ -411,17 +411,23 @@ time_curve(uint64_t seed)
 /* ---------------------------------------------------------------- a busy server */
 
 /*
- * Every sixteenth of two million pages and of 16384 registers: errors and shares
+ * Every sixteenth page, and every sixteenth of 16384 registers: errors and shares
  * are the same as for all of them.
  */
 #define BUSY_M		1024
-#define BUSY_PAGES	125000
 #define BUSY_PART	16
 #define BUSY_TICKS	(20 * WS_TICKS_PER_SECOND)
 
 static const int busy_windows[] = {1, 3, 10, 20, 50, 100, 200};	/* ticks */
 
 #define BUSY_WINDOWS	((int) (sizeof(busy_windows) / sizeof(int)))
+
+typedef struct Busy
+{
+	int			pages;
+	int			rate;			/* uses a second */
+	int			trials;
+} Busy;
 
 /*
  * Tallies: of each window, and of the uses that found a mark, with coarse levels
@@ -430,13 +436,15 @@ static const int busy_windows[] = {1, 3, 10, 20, 50, 100, 200};	/* ticks */
 static void
 make_busy(const void *what, int first, int trials, Tally *tallies)
 {
-	long		uses = *(const long *) what / BUSY_PART / WS_TICKS_PER_SECOND;
+	const Busy *busy = what;
+	long		uses = busy->rate / BUSY_PART / WS_TICKS_PER_SECOND;
+	uint32_t	pages = (uint32_t) busy->pages / BUSY_PART;
 	WsSketch   *sk = new_sketch(BUSY_M, START);
 	const WsSketch *sketch = sk;
-	uint32_t   *last = malloc(BUSY_PAGES * sizeof(uint32_t));
+	uint32_t   *last = malloc(pages * sizeof(uint32_t));
 	long	   *counts = malloc(BUSY_TICKS * sizeof(long));
 	void	   *workspace = workspace_of(BUSY_M);
-	uint64_t	seed = mix64((uint64_t) uses * PROCESSES + first);
+	uint64_t	seed = mix64((uint64_t) (uses + pages) * PROCESSES + first);
 
 	if (!last || !counts)
 		abort();
@@ -446,9 +454,9 @@ make_busy(const void *what, int first, int trials, Tally *tallies)
 
 		/* it ends in any tick of a period */
 		ws_sketch_init(sk, BUSY_M, START + random_below(&seed, WS_PERIOD));
-		marked = use_at_random(sk, uses, BUSY_TICKS, true, last, BUSY_PAGES, &seed);
+		marked = use_at_random(sk, uses, BUSY_TICKS, true, last, pages, &seed);
 		tally_error(&tallies[BUSY_WINDOWS], marked, uses * BUSY_TICKS);
-		count_used(last, BUSY_PAGES, BUSY_TICKS, counts);
+		count_used(last, pages, BUSY_TICKS, counts);
 		for (int w = 0; w < BUSY_WINDOWS; w++)
 		{
 			uint32_t	age = (uint32_t) busy_windows[w] - 1;
@@ -463,7 +471,7 @@ make_busy(const void *what, int first, int trials, Tally *tallies)
 		long		marked;
 
 		ws_sketch_init(sk, BUSY_M, START);
-		marked = use_at_random(sk, uses, BUSY_TICKS, false, last, BUSY_PAGES, &seed);
+		marked = use_at_random(sk, uses, BUSY_TICKS, false, last, pages, &seed);
 		tally_error(&tallies[BUSY_WINDOWS + 1], marked, uses * BUSY_TICKS);
 	}
 	free(sk);
@@ -476,28 +484,33 @@ make_busy(const void *what, int first, int trials, Tally *tallies)
 static int
 print_busy(int percent)
 {
-	static const long rates[] = {20000, 100000, 400000, 1000000, 5000000, 10000000};
-	static const int trials[] = {2000, 2000, 1000, 600, 200, 100};
+	static const Busy rows[] = {
+		{2000000, 20000, 2000}, {2000000, 100000, 2000}, {2000000, 400000, 1000}, {2000000, 1000000, 600},
+		{2000000, 5000000, 200}, {2000000, 10000000, 100},
+		{40000, 20000, 2000}, {40000, 100000, 2000}, {40000, 400000, 2000}, {40000, 1000000, 1000},
+		{40000, 5000000, 300},
+		{10000, 400000, 2000},
+	};
 	int			missed = 0;
 
-	printf("Random uses of 2,000,000 pages, 16384 registers.  short: share of uses that find a mark; fine: without\n"
+	printf("Random uses of so many pages, 16384 registers.  short: share of uses that find a mark; fine: without\n"
 		   "coarse levels.\n\n");
-	printf("uses a second trials short  fine");
+	printf("  pages uses a second trials short  fine");
 	for (int w = 0; w < BUSY_WINDOWS; w++)
 		printf(" | %4.1f s: err  bias  cover", busy_windows[w] / (double) WS_TICKS_PER_SECOND);
 	printf("\n");
-	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 	{
 		Tally		tallies[BUSY_WINDOWS + 2];
-		int			n = trials[i] * percent / 100;
+		int			n = rows[i].trials * percent / 100;
 
-		run_trials(make_busy, &rates[i], n, tallies, BUSY_WINDOWS + 2);
-		printf("%13ld %6d %5.2f %5.2f", rates[i], n, 1 + tally_bias(&tallies[BUSY_WINDOWS]),
+		run_trials(make_busy, &rows[i], n, tallies, BUSY_WINDOWS + 2);
+		printf("%7d %13d %6d %5.2f %5.2f", rows[i].pages, rows[i].rate, n, 1 + tally_bias(&tallies[BUSY_WINDOWS]),
 			   1 + tally_bias(&tallies[BUSY_WINDOWS + 1]));
 		for (int w = 0; w < BUSY_WINDOWS; w++)
 		{
 			const Tally *t = &tallies[w];
-			char		c = busy_windows[w] < 2 * WS_TICKS_PER_SECOND ? ' ' : mark(t, BUSY_M, 1e6);
+			char		c = busy_windows[w] < 2 * WS_TICKS_PER_SECOND ? ' ' : mark(t, BUSY_M, rows[i].pages);
 
 			printf(" |    %6.3f %+6.3f %5.1f%c", tally_rms(t) * sqrt(BUSY_M), 100 * tally_bias(t),
 				   100 * tally_coverage(t), c);

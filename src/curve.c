@@ -337,6 +337,51 @@ period_end(const WsCurve *curve, uint32_t nages)
 	return nages < present ? 0 : nages - (nages - present) % WS_PERIOD;
 }
 
+/* Variance of the logarithm of the rate: 1 / I of curve.h */
+static double
+log_variance(const WsEstimate *e)
+{
+	return (e->variance + e->pages) / (e->pages * e->pages);
+}
+
+/*
+ * A window between two ends of periods, for which the estimates are low and
+ * high.  Of the pages between them it has the share a / b, as far as the exact
+ * levels know.  Since b holds all that a holds, the logarithm of that has the
+ * variance 1 / Ia - 1 / Ib.  The share cannot be known better than to one of
+ * the pages in these levels.  What chance makes of the true share is no error.
+ */
+static WsEstimate
+between(const WsCurve *curve, WsEstimate low, WsEstimate high,
+		uint32_t end, uint32_t nages, uint32_t next)
+{
+	static const WsEstimate none;
+	WsEstimate	e = low;
+	double		pages = high.pages - low.pages;
+	double		share = (double) (nages - end) / (next - end);
+	double		variance = 0;	/* of the share */
+
+	if (end < LONG_AGO)
+	{
+		WsEstimate	a = add_ages(curve, none, end, nages, curve->coarse);
+		WsEstimate	b = add_ages(curve, none, end, next, curve->coarse);
+
+		variance = 1;
+		if (b.pages > 0)
+		{
+			share = a.pages / b.pages;
+			variance = pow(log_variance(&b), 2);
+			if (a.pages > 0)
+				variance = fmax(variance, share * share * (log_variance(&a) - log_variance(&b)));
+		}
+	}
+	e.pages += pages * share;
+	e.variance += share * share * (high.variance - low.variance) +
+		fmax(pages * pages * variance - pages * share * (1 - share), 0);
+	e.saturated |= high.saturated;
+	return e;
+}
+
 WsEstimate
 ws_curve_window(WsCurve *curve, uint32_t age)
 {
@@ -369,19 +414,7 @@ ws_curve_window(WsCurve *curve, uint32_t age)
 	high = add_ages(curve, curve->before[step], first, next, 0);
 	if (nages >= next)
 		return high;
-	if (end < LONG_AGO)
-	{
-		low = add_ages(curve, low, end, nages, curve->coarse);
-		if (low.pages > high.pages)
-			low = high;
-	}
-	else
-	{
-		low.pages += (high.pages - low.pages) * (nages - end) / (next - end);
-		low.variance = high.variance;
-	}
-	low.saturated |= high.saturated;
-	return low;
+	return between(curve, low, high, end, nages, next);
 }
 
 void

@@ -76,56 +76,72 @@ wipe_marks(WsSketch *sk, uint32_t level)
 	}
 }
 
-/* Share of a level's cells that are marked */
-static double
-marked_share(const WsSketch *sk, uint32_t level)
-{
-	const uint32_t *words = ws_sketch_marks(sk) + (((size_t) level << sk->log2m) / 32);
-	uint32_t	n = 0;
+/*
+ * Is it worthwhile that a level keeps its marks for a period?  The period that
+ * ends tells: at least half of the stores have to be saved, or three eighths if
+ * the level is coarse.  So cells have to be used again and again, each period.
+ * And they have to be many, a quarter of the level, or a fifth.  The other
+ * levels, which alone know windows of less than a period, then have no fewer.
+ *
+ * A cell holds the first tick of the period if the level kept its marks, and so
+ * was used in that tick, or else the last tick, if it was used in that.  A part
+ * of the level will do.  The first registers have no marks if they are sampled,
+ * so it is the last ones.
+ */
+#define JUDGED			2048	/* cells */
 
-	for (uint32_t i = 0; i < ws_sketch_m(sk) / 32; i++)
-		n += (uint32_t) __builtin_popcount(ws_load(&words[i]));
-	return (double) n / ws_sketch_m(sk);
+static bool
+worth_a_period(const WsSketch *sk, uint32_t level, uint32_t last, bool marks_kept, bool coarse)
+{
+	uint32_t	judged = ws_sketch_m(sk) < JUDGED ? ws_sketch_m(sk) : JUDGED;
+	const uint32_t *cells = sk->cells + ((size_t) (level + 1) << sk->log2m) - judged;
+	uint32_t	begin = last - last % WS_PERIOD;
+	uint32_t	tick = marks_kept ? begin : last;
+	uint32_t	in_period = 0;
+	uint32_t	in_tick = 0;
+
+	for (uint32_t i = 0; i < judged; i++)
+	{
+		uint32_t	used = ws_load(&cells[i]);
+
+		in_period += used >= begin;
+		in_tick += used == tick;
+	}
+	/* stores in a period: in_period, or in_tick in each tick */
+	if (coarse)
+		return in_period * 8 >= judged && in_period * 8 <= in_tick * WS_PERIOD * 5;
+	return in_period * 6 >= judged && in_period * 8 <= in_tick * WS_PERIOD * 4;
 }
 
 /*
  * Which levels are coarse in the next period?
  *
- * If 1 - f of a level's cells is left without a mark at the end of a period,
- * the root of that is left of the next level, which has half as many uses.  So
- * one more level becomes coarse when FULL of its cells will be marked in a
- * period; level 0, when a tick, an eighth of it, marks so many as to let one
- * expect that.
- *
- * When the highest of them is not even STILL_FULL, marks last a tick again, so
- * that cells are exact, and it is judged by a tick.  The levels cease to be
- * coarse when that has lasted for so long that the estimator's steps for older
- * cells, of coarse levels, are no shorter than a period (curve.h).
+ * One more, if that is worthwhile.  When it is not for the highest of them any
+ * more, marks last a tick again, so that cells are exact.  The levels cease to
+ * be coarse when that has lasted for so long that the estimator's steps for
+ * older cells, of coarse levels, are no shorter than a period (curve.h).
  */
-#define FULL			0.86
-#define FULL_IN_A_TICK	0.22	/* 1 - (1 - FULL)^(1/8) */
-#define STILL_FULL		0.72
-#define STILL_FULL_IN_A_TICK	0.147
 #define SPARSE_PERIODS	8
 
 static void
-choose_coarse(WsSketch *sk, uint32_t periods)
+choose_coarse(WsSketch *sk, uint32_t last, uint32_t periods)
 {
 	uint32_t	coarse = ws_load(&sk->coarse);
 	uint32_t	sparse = ws_load(&sk->sparse);
-	double		full = sparse == 0 ? STILL_FULL : STILL_FULL_IN_A_TICK;
-	double		share = marked_share(sk, coarse > 0 ? coarse - 1 : 0);
+	bool		kept = sparse == 0;
 
-	sparse = coarse == 0 || share >= full ? 0 : sparse + periods;
-	if (coarse == 0)
-		coarse = share >= FULL_IN_A_TICK;
-	else if (1 - share <= (1 - FULL) * (1 - FULL) && coarse + 1 < sk->levels)
-		coarse++;
-	else if (sparse > SPARSE_PERIODS)
-		while (coarse > 0 && marked_share(sk, coarse - 1) < full)
-			coarse--;
+	if (coarse > 0 && !worth_a_period(sk, coarse - 1, last, kept, true))
+		sparse += periods;
+	else
+	{
+		sparse = 0;
+		if (coarse + 1 < sk->levels && worth_a_period(sk, coarse, last, false, false))
+			coarse++;
+	}
+	while (sparse > SPARSE_PERIODS && coarse > 0 && !worth_a_period(sk, coarse - 1, last, kept, true))
+		coarse--;
 	ws_store(&sk->coarse, coarse);
-	ws_store(&sk->sparse, sparse);
+	ws_store(&sk->sparse, coarse > 0 ? sparse : 0);
 }
 
 uint32_t
@@ -140,7 +156,7 @@ ws_sketch_advance(WsSketch *sk, uint32_t tick)
 			uint32_t	periods = tick / WS_PERIOD - old / WS_PERIOD;
 
 			if (periods > 0)
-				choose_coarse(sk, periods);
+				choose_coarse(sk, old, periods);
 			wipe_marks(sk, periods > 0 || ws_load(&sk->sparse) > 0 ? 0 : ws_load(&sk->coarse));
 			return tick;
 		}

@@ -22,9 +22,9 @@
  * never marked: every use of their pages, those with a hash below
  * sampled_below, takes the slow path, which looks at a sample of them.
  *
- * On a busy server nearly all cells of the low levels are used in each tick,
- * and tell little.  Such levels are coarse: they keep their marks for a period
- * of eight ticks.  A cell of theirs holds the tick of its first use in a
+ * On a busy server the same cells of the low levels are used again in each
+ * tick, and tell little.  Such levels are coarse: they keep their marks for a
+ * period of eight ticks.  A cell of theirs holds the tick of its first use in a
  * period, and so tells in which period it was used last, but not when.
  *
  * Concurrency.  Any number of processes read and write the atomic words with

@@ -117,38 +117,47 @@ test_geometry(uint32_t m)
 	free(sk);
 }
 
-/* Share of a level's cells that are marked, of 1024 */
+/*
+ * Which share of the stores into a level, of 1024 cells, is saved by marks that last for
+ * the period of this tick, its last?  -1 if fewer cells were used than this share.  Uses
+ * in the period's first tick can be seen if marks lasted, those in its last if not.
+ */
 static double
-share_marked(const bool *marks, uint32_t level)
+share_saved(const uint32_t *cells, uint32_t level, uint32_t last, bool lasted, double least)
 {
-	int			n = 0;
+	double		period = 0;
+	double		tick = 0;
 
-	for (uint32_t i = 0; i < 1024; i++)
-		n += marks[level * 1024 + i];
-	return n / 1024.0;
+	for (const uint32_t *cell = cells + level * 1024; cell < cells + (level + 1) * 1024; cell++)
+	{
+		period += *cell / 8 >= last / 8;
+		tick += *cell == (lasted ? last / 8 * 8 : last);
+	}
+	return period / 1024 < least || tick == 0 ? -1 : 1 - period / (8 * tick);
 }
 
 /*
- * What the levels do that keep their marks, in other words: one more does if so
- * few cells of the last one are left that in the next one, where half as many
- * uses go, less than 14 % are left; if more than 28 % of the last one were left,
- * marks last for a tick, of which 85 % correspond to that in a period, and if that
- * is so for more than eight, all cease of which it is true.
+ * What the levels do that keep their marks, in other words: one more does if that
+ * would have saved half of its stores, and it has so many uses.  If it saves less than
+ * three eighths at the last of them, marks last for a tick, and if that is so for more
+ * than eight periods, all cease of which it is true.
  */
 static uint32_t
-naive_coarse(const bool *marks, uint32_t coarse, uint32_t periods, uint32_t *sparse)
+naive_coarse(const uint32_t *cells, uint32_t coarse, uint32_t last, uint32_t periods, uint32_t *sparse)
 {
-	double		share = coarse == 0 ? 0 : share_marked(marks, coarse - 1);
-	double		full = *sparse == 0 ? 0.72 : 0.147;
+	bool		lasted = *sparse == 0;
 
-	*sparse = share >= full || coarse == 0 ? 0 : *sparse + periods;
+	if (coarse == 0 || share_saved(cells, coarse - 1, last, lasted, 1 / 8.0) >= 3 / 8.0)
+	{
+		*sparse = 0;
+		return coarse + (coarse < 22 && share_saved(cells, coarse, last, false, 1 / 6.0) >= 1 / 2.0);
+	}
+	*sparse += periods;
+	if (*sparse > 8)
+		while (coarse > 0 && share_saved(cells, coarse - 1, last, lasted, 1 / 8.0) < 3 / 8.0)
+			coarse--;
 	if (coarse == 0)
-		return share_marked(marks, 0) >= 0.22;
-	if (sqrt(1 - share) <= 0.14 && coarse < 22)
-		return coarse + 1;
-	for (; *sparse > 8 && coarse > 0; coarse--)
-		if (share_marked(marks, coarse - 1) >= full)
-			break;
+		*sparse = 0;
 	return coarse;
 }
 
@@ -203,7 +212,7 @@ test_changes(void)
 				if (i % 100000 < 60000 && i % 6 != 0)
 					break;
 				if (other / 8 > tick / 8)
-					coarse = naive_coarse(marks, coarse, other / 8 - tick / 8, &sparse);
+					coarse = naive_coarse(cells, coarse, tick, other / 8 - tick / 8, &sparse);
 				if (other / 8 > tick / 8 || (other > tick && sparse > 0))
 					memset(marks, 0, sizeof(marks));
 				else if (other > tick)
