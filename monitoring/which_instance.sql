@@ -21,7 +21,7 @@
 \if :{?file}
 	\set ws_csv `cat :'file'`
 \else
-	\echo 'Say which machines there are: psql -v file=machines.csv -f which_instance.sql'
+	\echo 'Name the machines: psql -v file=machines.csv -f which_instance.sql'
 	\quit
 \endif
 \if :{?reads}
@@ -75,7 +75,8 @@ WITH line AS (
 	       nullif(btrim(f[5]), '')::float8 AS most
 	  FROM line
 ), bound AS (
-	SELECT coalesce(nullif(:'reads', '')::float8, now.predicted_disk_reads_per_second) AS reads,
+	SELECT coalesce(nullif(:'reads', '')::float8,
+	                CASE WHEN now.note IS NULL THEN now.predicted_disk_reads_per_second END) AS reads,
 	       coalesce(nullif(:'seconds', '')::float8, 'infinity') AS seconds
 	  FROM :ws_schema.working_set_memory_advice now
 	 WHERE now.present
