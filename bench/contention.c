@@ -156,8 +156,8 @@ tick(World *w, const Way *way, int core)
 	}
 	if (!way->coarse || w->sk->tick % WS_PERIOD != 0)
 		return;
-	for (uint32_t level = coarse > 0 ? coarse - 1 : 0; level <= coarse; level++)
-		for (uint32_t i = ws_sketch_m(w->sk) - 2048; i < ws_sketch_m(w->sk); i += 16)
+	for (uint32_t level = 0; level <= coarse; level++)
+		for (uint32_t i = ws_sketch_m(w->sk) - 1024; i < ws_sketch_m(w->sk); i += 16)
 			w->transfers += fetch(line_of(w, &w->sk->cells[(level << w->sk->log2m) + i]), core);
 }
 

@@ -23,14 +23,12 @@
 
 #define LINE_CELLS 16			/* of the processor's cache */
 
-/* Ages from which a period is short enough to be interpolated */
-#define LONG_AGO 128
-
 struct WsCurve
 {
 	uint32_t	log2m;
 	uint32_t	levels;
-	uint32_t	coarse;			/* so many of the low levels are coarse */
+	uint32_t	coarse;			/* so many of the low levels are coarse; */
+	uint32_t	was_coarse;		/* cells older than WS_EXACT_AGES: of so many */
 	uint32_t	elapsed;		/* ticks of the present period before now */
 	uint32_t	known;			/* so many ages are known, from 0 */
 	uint32_t	solved;			/* steps of the grid that have been solved */
@@ -157,14 +155,16 @@ ws_curve_take(WsCurve *curve, const WsSketch *const *sketches, int nsketches,
 	for (int i = 0; i < nsketches; i++)
 	{
 		uint32_t	coarse = ws_load(&sketches[i]->coarse);
+		uint32_t	was_coarse = ws_load(&sketches[i]->was_coarse);
 
 		curve->coarse = coarse > curve->coarse ? coarse : curve->coarse;
+		curve->was_coarse = was_coarse > curve->was_coarse ? was_coarse : curve->was_coarse;
 	}
 
 	/* a window that ends within a period needs all of it */
 	if (oldest > WS_TICK_LAST)
 		oldest = WS_TICK_LAST;
-	if (curve->coarse > 0)
+	if (curve->was_coarse > 0)
 		oldest += WS_PERIOD;
 	if (first < now && now - first > oldest)
 		first = now - oldest;
@@ -323,18 +323,41 @@ add_ages(const WsCurve *curve, WsEstimate sum, uint32_t first, uint32_t end, uin
 	return sum;
 }
 
-/*
- * The last age, at most this one and counted from 1, with which a period
- * begins, looking back past all of it; 0 if there is none.
- */
+/* The most ages, up to so many, that end where a period begins; 0: none do */
 static uint32_t
-period_end(const WsCurve *curve, uint32_t nages)
+whole_periods(const WsCurve *curve, uint32_t nages)
 {
 	uint32_t	present = curve->elapsed + 1;
 
-	if (curve->coarse == 0)
-		return nages;
 	return nages < present ? 0 : nages - (nages - present) % WS_PERIOD;
+}
+
+/* The most ages, up to so many, after which all levels know what was used. */
+static uint32_t
+exact_end(const WsCurve *curve, uint32_t nages)
+{
+	uint32_t	whole = whole_periods(curve, nages);
+
+	if (curve->was_coarse == 0 || (curve->coarse == 0 && nages <= WS_EXACT_AGES))
+		return nages;
+	return curve->coarse == 0 && whole < WS_EXACT_AGES ? WS_EXACT_AGES : whole;
+}
+
+/* Estimate of so many ages, after which all levels know what was used. */
+static WsEstimate
+estimate_exact(WsCurve *curve, uint32_t nages)
+{
+	static const WsEstimate none;
+	uint32_t	step;
+
+	if (nages == 0)
+		return none;
+	step = step_of(nages - 1, GRID_BITS);
+	for (uint32_t g = curve->solved; g < step; g = ++curve->solved)
+		curve->before[g + 1] = add_ages(curve, curve->before[g],
+										exact_end(curve, grid_begin(g)),
+										exact_end(curve, grid_begin(g + 1)), 0);
+	return add_ages(curve, curve->before[step], exact_end(curve, grid_begin(step)), nages, 0);
 }
 
 /* Variance of the logarithm of the rate: 1 / I of curve.h */
@@ -345,35 +368,31 @@ log_variance(const WsEstimate *e)
 }
 
 /*
- * A window between two ends of periods, for which the estimates are low and
- * high.  Of the pages between them it has the share a / b, as far as the exact
- * levels know.  Since b holds all that a holds, the logarithm of that has the
- * variance 1 / Ia - 1 / Ib.  The share cannot be known better than to one of
- * the pages in these levels.  What chance makes of the true share is no error.
+ * A window between two that all levels know, low and high.  Of the pages
+ * between them it has the share a / b, by the levels that know it.  Since b
+ * holds all that a holds, the logarithm of that has the variance 1 / Ia - 1 /
+ * Ib.  The share cannot be known better than to one of the pages in these
+ * levels.  What chance makes of the true share is no error.
  */
 static WsEstimate
 between(const WsCurve *curve, WsEstimate low, WsEstimate high,
 		uint32_t end, uint32_t nages, uint32_t next)
 {
 	static const WsEstimate none;
+	uint32_t	level = next <= WS_EXACT_AGES ? curve->coarse : curve->was_coarse;
+	WsEstimate	a = add_ages(curve, none, end, nages, level);
+	WsEstimate	b = add_ages(curve, none, end, next, level);
 	WsEstimate	e = low;
 	double		pages = high.pages - low.pages;
 	double		share = (double) (nages - end) / (next - end);
-	double		variance = 0;	/* of the share */
+	double		variance = 1;	/* of the share */
 
-	if (end < LONG_AGO)
+	if (b.pages > 0)
 	{
-		WsEstimate	a = add_ages(curve, none, end, nages, curve->coarse);
-		WsEstimate	b = add_ages(curve, none, end, next, curve->coarse);
-
-		variance = 1;
-		if (b.pages > 0)
-		{
-			share = a.pages / b.pages;
-			variance = pow(log_variance(&b), 2);
-			if (a.pages > 0)
-				variance = fmax(variance, share * share * (log_variance(&a) - log_variance(&b)));
-		}
+		share = a.pages / b.pages;
+		variance = pow(log_variance(&b), 2);
+		if (a.pages > 0)
+			variance = fmax(variance, share * share * (log_variance(&a) - log_variance(&b)));
 	}
 	e.pages += pages * share;
 	e.variance += share * share * (high.variance - low.variance) +
@@ -387,34 +406,22 @@ ws_curve_window(WsCurve *curve, uint32_t age)
 {
 	/* no cell is as old as the last ages */
 	uint32_t	nages = (age < WS_TICK_LAST ? age : WS_TICK_LAST) + 1;
-	uint32_t	step = step_of(nages - 1, GRID_BITS);
-	uint32_t	first;
-	uint32_t	end;
+	uint32_t	end = exact_end(curve, nages);
+	WsEstimate	low = estimate_exact(curve, end);
 	uint32_t	next;
-	WsEstimate	low;
-	WsEstimate	high;
 
-	for (uint32_t g = curve->solved; g < step; g = ++curve->solved)
-		curve->before[g + 1] = add_ages(curve, curve->before[g],
-										period_end(curve, grid_begin(g)),
-										period_end(curve, grid_begin(g + 1)), 0);
-
-	first = period_end(curve, grid_begin(step));
-	end = period_end(curve, nages);
-	low = add_ages(curve, curve->before[step], first, end, 0);
 	if (end == nages)
 		return low;
 
 	/* The window ends within a period, or beyond what is known. */
-	next = end > 0 ? end + WS_PERIOD : curve->elapsed + 1;
+	next = nages <= curve->elapsed ? curve->elapsed + 1 : whole_periods(curve, nages) + WS_PERIOD;
 	if (next > curve->known)
 		next = curve->known;
 	if (next <= end)
 		return low;
-	high = add_ages(curve, curve->before[step], first, next, 0);
 	if (nages >= next)
-		return high;
-	return between(curve, low, high, end, nages, next);
+		return estimate_exact(curve, next);
+	return between(curve, low, estimate_exact(curve, next), end, nages, next);
 }
 
 void

@@ -33,8 +33,8 @@
  * Cells of coarse levels (sketch.h) tell in which period they were used last,
  * so it is known which were on where a period begins.  If there are such
  * levels, each step of the grid ends there.  For a window that ends within a
- * period, the other levels tell which share of the period's pages it has; if it
- * is older than 13 seconds, the share of the time is taken for that.
+ * period, the other levels tell which share of the period's pages it has.  The
+ * same holds for ages above WS_EXACT_AGES if there were such levels.
  *
  * References: Flajolet and Martin 1985 (PCSA); Flajolet, Fusy, Gandouet and
  * Meunier 2007 (HyperLogLog); Ting 2014 and Cohen 2015 (martingale estimators);

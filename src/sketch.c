@@ -37,6 +37,7 @@ ws_sketch_init(WsSketch *sk, uint32_t m, uint32_t tick)
 	sk->sentinel = UINT32_C(1) << sk->shift;
 	sk->tick = tick;
 	sk->floor = tick;
+	sk->begun = tick;
 }
 
 static void
@@ -51,7 +52,7 @@ raise(uint32_t *word, uint32_t value)
 }
 
 /*
- * Wipe the marks of this level and those above.
+ * Wipe the marks of these levels.
  *
  * Does not write to lines without marks, which are many, so that they stay in
  * the caches of other processors.  A mark that is set meanwhile may be wiped
@@ -59,13 +60,13 @@ raise(uint32_t *word, uint32_t value)
  */
 __attribute__((no_sanitize("thread")))
 static void
-wipe_marks(WsSketch *sk, uint32_t level)
+wipe_marks(WsSketch *sk, uint32_t first, uint32_t end)
 {
-	uint64_t   *line = (uint64_t *) ws_sketch_marks(sk) + (((size_t) level << sk->log2m) / 64);
-	uint64_t   *end = (uint64_t *) ws_sketch_marks(sk) + ws_sketch_ncells(sk) / 64;
+	uint64_t   *line = (uint64_t *) ws_sketch_marks(sk) + (((size_t) first << sk->log2m) / 64);
+	uint64_t   *stop = (uint64_t *) ws_sketch_marks(sk) + (((size_t) end << sk->log2m) / 64);
 
 	/* plain accesses, so that compilers may take several at once */
-	for (; line < end; line += 8)
+	for (; line < stop; line += 8)
 	{
 		uint64_t	any = 0;
 
@@ -77,26 +78,26 @@ wipe_marks(WsSketch *sk, uint32_t level)
 }
 
 /*
- * Is it worthwhile that a level keeps its marks for a period?  The period that
- * ends tells: at least half of the stores have to be saved, or three eighths if
- * the level is coarse.  So cells have to be used again and again, each period.
- * And they have to be many, a quarter of the level, or a fifth.  The other
- * levels, which alone know windows of less than a period, then have no fewer.
+ * Is it worth it that a level keeps its marks for a period?  At least half of
+ * the stores of the period that ends have to be saved, or three eighths if it
+ * keeps them already.  And a sixth of its cells have to be used, or an eighth:
+ * all levels above, which alone know windows of less than a period, have about
+ * as many pages as this one.
  *
- * A cell holds the first tick of the period if the level kept its marks, and so
- * was used in that tick, or else the last tick, if it was used in that.  A part
- * of the level will do.  The first registers have no marks if they are sampled,
- * so it is the last ones.
+ * Stores are counted by the cells.  Marks that are kept save all but the first
+ * one of each cell.  Without, there is one in each tick that a cell is used in:
+ * one tick stands for all.  A cell shows that it was used in the first tick if
+ * marks are kept, or else in the last one.  A part of the level will do, of
+ * registers that are not sampled, since those have no marks.
  */
-#define JUDGED			2048	/* cells */
+#define JUDGED			1024	/* cells; fewer than an eighth are not judged */
 
 static bool
-worth_a_period(const WsSketch *sk, uint32_t level, uint32_t last, bool marks_kept, bool coarse)
+worth_keeping(const WsSketch *sk, uint32_t level, uint32_t begun, uint32_t last, bool kept)
 {
-	uint32_t	judged = ws_sketch_m(sk) < JUDGED ? ws_sketch_m(sk) : JUDGED;
+	uint32_t	unsampled = ws_sketch_m(sk) - (ws_load(&sk->sampled_below) >> sk->shift);
+	uint32_t	judged = unsampled < JUDGED ? unsampled : JUDGED;
 	const uint32_t *cells = sk->cells + ((size_t) (level + 1) << sk->log2m) - judged;
-	uint32_t	begin = last - last % WS_PERIOD;
-	uint32_t	tick = marks_kept ? begin : last;
 	uint32_t	in_period = 0;
 	uint32_t	in_tick = 0;
 
@@ -104,63 +105,90 @@ worth_a_period(const WsSketch *sk, uint32_t level, uint32_t last, bool marks_kep
 	{
 		uint32_t	used = ws_load(&cells[i]);
 
-		in_period += used >= begin;
-		in_tick += used == tick;
+		in_period += used >= begun;
+		in_tick += used == (kept ? begun : last);
 	}
-	/* stores in a period: in_period, or in_tick in each tick */
-	if (coarse)
-		return in_period * 8 >= judged && in_period * 8 <= in_tick * WS_PERIOD * 5;
-	return in_period * 6 >= judged && in_period * 8 <= in_tick * WS_PERIOD * 4;
+	return judged >= JUDGED / 8 && in_period * (kept ? 8 : 6) >= judged &&
+		in_period * 8 <= in_tick * WS_PERIOD * (kept ? 5 : 4);
 }
 
 /*
- * Which levels are coarse in the next period?
- *
- * One more, if that is worthwhile.  When it is not for the highest of them any
- * more, marks last a tick again, so that cells are exact.  The levels cease to
- * be coarse when that has lasted for so long that the estimator's steps for
- * older cells, of coarse levels, are no shorter than a period (curve.h).
+ * At the end of a period: which levels keep their marks from now on?  A level
+ * begins when that was worth it in two periods in a row, and all levels below
+ * keep theirs.  It ends when it was not in two in a row, so a burst now and then
+ * changes nothing.  After that it stays coarse until its cells have been exact
+ * for as long as the estimator needs (curve.h).
  */
-#define SPARSE_PERIODS	8
+#define EXACT_PERIODS	(WS_EXACT_AGES / WS_PERIOD + 1)
 
 static void
 choose_coarse(WsSketch *sk, uint32_t last, uint32_t periods)
 {
-	uint32_t	coarse = ws_load(&sk->coarse);
-	uint32_t	sparse = ws_load(&sk->sparse);
-	bool		kept = sparse == 0;
+	uint32_t	begun = ws_load(&sk->begun);
+	uint32_t	before = ws_load(&sk->worthwhile);
+	uint32_t	after = 0;
+	uint32_t	old = ws_load(&sk->coarse);
+	uint32_t	coarse = 0;
+	bool		more = true;	/* do all levels below keep theirs? */
 
-	if (coarse > 0 && !worth_a_period(sk, coarse - 1, last, kept, true))
-		sparse += periods;
-	else
+	for (uint32_t k = 0; k + 1 < sk->levels && k < WS_COARSE_MAX && (more || k < old); k++)
 	{
-		sparse = 0;
-		if (coarse + 1 < sk->levels && worth_a_period(sk, coarse, last, false, false))
-			coarse++;
+		uint32_t	exact = __atomic_load_n(&sk->exact[k], __ATOMIC_RELAXED);
+		bool		worth = worth_keeping(sk, k, begun, last, k < old && exact == 0);
+		bool		twice = worth == (before >> k & 1);
+
+		if (k >= old)
+			exact = EXACT_PERIODS;
+		if (worth && twice)
+			exact = 0;
+		else if (exact > 0 || (!worth && twice))
+			exact = exact + periods < EXACT_PERIODS ? exact + periods : EXACT_PERIODS;
+		__atomic_store_n(&sk->exact[k], (uint8_t) exact, __ATOMIC_RELAXED);
+		after |= (uint32_t) worth << k;
+		more = exact == 0;
+		if (exact < EXACT_PERIODS)
+			coarse = k + 1;
 	}
-	while (sparse > SPARSE_PERIODS && coarse > 0 && !worth_a_period(sk, coarse - 1, last, kept, true))
-		coarse--;
+	ws_store(&sk->worthwhile, after);
 	ws_store(&sk->coarse, coarse);
-	ws_store(&sk->sparse, coarse > 0 ? sparse : 0);
+	raise(&sk->was_coarse, coarse);
 }
 
 uint32_t
 ws_sketch_advance(WsSketch *sk, uint32_t tick)
 {
 	uint32_t	old = ws_load(&sk->tick);
+	uint32_t	level = 0;
+	uint32_t	coarse;
 
-	while (old < tick)
-		if (__atomic_compare_exchange_n(&sk->tick, &old, tick, true,
-										__ATOMIC_RELEASE, __ATOMIC_RELAXED))
-		{
-			uint32_t	periods = tick / WS_PERIOD - old / WS_PERIOD;
+	do
+	{
+		if (old >= tick)
+			return old;
+	} while (!__atomic_compare_exchange_n(&sk->tick, &old, tick, true,
+										  __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 
-			if (periods > 0)
-				choose_coarse(sk, old, periods);
-			wipe_marks(sk, periods > 0 || ws_load(&sk->sparse) > 0 ? 0 : ws_load(&sk->coarse));
-			return tick;
-		}
-	return old;
+	if (tick / WS_PERIOD != old / WS_PERIOD)
+	{
+		wipe_marks(sk, 0, sk->levels);
+		choose_coarse(sk, old, tick / WS_PERIOD - old / WS_PERIOD);
+		ws_store(&sk->begun, tick);
+		return tick;
+	}
+	for (coarse = ws_load(&sk->coarse); level < coarse; level++)
+		if (__atomic_load_n(&sk->exact[level], __ATOMIC_RELAXED) > 0)
+			wipe_marks(sk, level, level + 1);
+	wipe_marks(sk, level, sk->levels);
+	return tick;
+}
+
+static void
+forget_coarse(WsSketch *sk)
+{
+	ws_store(&sk->coarse, 0);
+	ws_store(&sk->was_coarse, 0);
+	ws_store(&sk->worthwhile, 0);
+	wipe_marks(sk, 0, sk->levels);
 }
 
 void
@@ -170,8 +198,7 @@ ws_sketch_raise_floor(WsSketch *sk, uint32_t tick)
 		return;
 	raise(&sk->floor, tick);
 	/* cells of coarse levels may hold an older tick than their last use */
-	ws_store(&sk->coarse, 0);
-	wipe_marks(sk, 0);
+	forget_coarse(sk);
 }
 
 void
@@ -193,9 +220,9 @@ ws_sketch_restart(WsSketch *sk, uint32_t tick)
 	/* no cell counts until all are wiped */
 	ws_store(&sk->floor, UINT32_MAX);
 	ws_store(&sk->tick, tick);
+	ws_store(&sk->begun, tick);
 	for (size_t i = 0; i < ws_sketch_ncells(sk); i++)
 		ws_store(&sk->cells[i], 0);
-	ws_store(&sk->coarse, 0);
-	wipe_marks(sk, 0);
+	forget_coarse(sk);
 	ws_store(&sk->floor, tick);
 }

@@ -23,9 +23,10 @@
  * sampled_below, takes the slow path, which looks at a sample of them.
  *
  * On a busy server the same cells of the low levels are used again in each
- * tick, and tell little.  Such levels are coarse: they keep their marks for a
- * period of eight ticks.  A cell of theirs holds the tick of its first use in a
- * period, and so tells in which period it was used last, but not when.
+ * tick, and tell little.  Such levels keep their marks for a period of eight
+ * ticks.  A cell of theirs that is marked in its first use in a period holds
+ * that tick, and so tells in which period it was used last, but not when.  The
+ * levels up to the last of which some cells are like that are coarse.
  *
  * Concurrency.  Any number of processes read and write the atomic words with
  * relaxed order; the rest is fixed when the sketch is made.  Writers of cells
@@ -54,6 +55,10 @@
 #define WS_TICKS_PER_SECOND		10
 #define WS_TICK_MS				(1000 / WS_TICKS_PER_SECOND)
 #define WS_PERIOD				8	/* ticks; it begins at a multiple */
+#define WS_COARSE_MAX			16	/* levels */
+
+/* Ages up to this are exact in levels that are not coarse at present. */
+#define WS_EXACT_AGES			(8 * WS_PERIOD)
 
 /* The first tick of a new sketch.  A state file has up to 77 days below it. */
 #define WS_TICK_ORIGIN			((uint32_t) 1 << 26)
@@ -76,9 +81,13 @@ typedef struct WsSketch
 
 	/* atomic */
 	uint32_t	unattended;		/* 1: no worker advances the tick */
-	uint32_t	coarse;			/* so many of the low levels are coarse */
-	uint32_t	sparse;			/* periods since the last of them was full */
-	uint32_t	reserved[6];	/* to the end of the cache line */
+	uint32_t	coarse;			/* so many of the low levels are coarse; */
+	uint32_t	was_coarse;		/* the most that were, since the floor */
+	uint32_t	begun;			/* the first tick of the present period */
+	uint32_t	worthwhile;		/* a bit for each level: were kept marks worth
+								 * it, or would they have been, last time? */
+	uint8_t		exact[WS_COARSE_MAX];	/* periods for which a level's cells have
+										 * been exact; 0: it keeps its marks */
 	uint32_t	cells[];		/* [level][register]: tick of the last use;
 								 * then the marks, 32 to a word */
 } WsSketch;
@@ -93,7 +102,7 @@ extern void ws_sketch_init(WsSketch *sk, uint32_t m, uint32_t tick);
 
 /*
  * Raise the present, which is returned; forget everything older than a tick.
- * No level is coarse after the second, until one is full again.
+ * After the second no level is coarse, nor was one.
  */
 extern uint32_t ws_sketch_advance(WsSketch *sk, uint32_t tick);
 extern void ws_sketch_raise_floor(WsSketch *sk, uint32_t tick);

@@ -117,48 +117,81 @@ test_geometry(uint32_t m)
 	free(sk);
 }
 
+/* What is known of the levels, in plain arrays */
+typedef struct Naive
+{
+	uint32_t	begun;			/* first tick of the period */
+	uint32_t	coarse;
+	uint32_t	was_coarse;
+	uint32_t	exact[16];		/* periods with marks for a tick; 0: for a period */
+	bool		worth[16];		/* last time */
+} Naive;
+
 /*
  * Which share of the stores into a level, of 1024 cells, is saved by marks that last for
- * the period of this tick, its last?  -1 if fewer cells were used than this share.  Uses
- * in the period's first tick can be seen if marks lasted, those in its last if not.
+ * the period that ends?  -1 if fewer cells were used than this share.  Uses in the
+ * period's first tick can be seen if marks lasted, those in its last if not.
  */
 static double
-share_saved(const uint32_t *cells, uint32_t level, uint32_t last, bool lasted, double least)
+share_saved(const uint32_t *cells, uint32_t level, uint32_t begun, uint32_t seen, double least)
 {
 	double		period = 0;
 	double		tick = 0;
 
 	for (const uint32_t *cell = cells + level * 1024; cell < cells + (level + 1) * 1024; cell++)
 	{
-		period += *cell / 8 >= last / 8;
-		tick += *cell == (lasted ? last / 8 * 8 : last);
+		period += *cell >= begun;
+		tick += *cell == seen;
 	}
 	return period / 1024 < least || tick == 0 ? -1 : 1 - period / (8 * tick);
 }
 
 /*
- * What the levels do that keep their marks, in other words: one more does if that
- * would have saved half of its stores, and it has so many uses.  If it saves less than
- * three eighths at the last of them, marks last for a tick, and if that is so for more
- * than eight periods, all cease of which it is true.
+ * At the end of a period, in other words: a level begins to keep its marks if that would
+ * have saved half of its stores, twice, and all below it do.  It ends when less than three
+ * eighths were saved, twice, but is coarse for eight periods more.
  */
-static uint32_t
-naive_coarse(const uint32_t *cells, uint32_t coarse, uint32_t last, uint32_t periods, uint32_t *sparse)
+static void
+naive_choose(Naive *n, const uint32_t *cells, uint32_t last, uint32_t periods)
 {
-	bool		lasted = *sparse == 0;
+	uint32_t	coarse = n->coarse;
+	bool		below = true;
 
-	if (coarse == 0 || share_saved(cells, coarse - 1, last, lasted, 1 / 8.0) >= 3 / 8.0)
+	for (uint32_t k = 0; k < 16; k++)
 	{
-		*sparse = 0;
-		return coarse + (coarse < 22 && share_saved(cells, coarse, last, false, 1 / 6.0) >= 1 / 2.0);
+		bool		kept = k < coarse && n->exact[k] == 0;
+		bool		worth = kept ? share_saved(cells, k, n->begun, n->begun, 1 / 8.0) >= 3 / 8.0 :
+			share_saved(cells, k, n->begun, last, 1 / 6.0) >= 1 / 2.0;
+
+		if (!below && k >= coarse)
+		{
+			n->worth[k] = false;
+			continue;
+		}
+		if (worth && n->worth[k])
+			n->exact[k] = 0;
+		else if (k < coarse && !(kept && (worth || n->worth[k])))
+			n->exact[k] += periods;
+		else if (k >= coarse)
+			n->exact[k] = 9;
+		n->worth[k] = worth;
+		below = n->exact[k] == 0;
 	}
-	*sparse += periods;
-	if (*sparse > 8)
-		while (coarse > 0 && share_saved(cells, coarse - 1, last, lasted, 1 / 8.0) < 3 / 8.0)
-			coarse--;
-	if (coarse == 0)
-		*sparse = 0;
-	return coarse;
+	for (n->coarse = 16; n->coarse > 0 && n->exact[n->coarse - 1] >= 9; n->coarse--)
+		;
+	n->was_coarse = n->coarse > n->was_coarse ? n->coarse : n->was_coarse;
+}
+
+/* No level is coarse, nor was one. */
+static void
+naive_forget(Naive *n)
+{
+	n->coarse = n->was_coarse = 0;
+	for (int k = 0; k < 16; k++)
+	{
+		n->exact[k] = 9;
+		n->worth[k] = false;
+	}
 }
 
 /*
@@ -176,13 +209,13 @@ test_changes(void)
 	static bool marks[NCELLS];
 	uint32_t	tick = START;
 	uint32_t	floor = START;
-	uint32_t	coarse = 0;
-	uint32_t	sparse = 0;
+	Naive		naive = {.begun = START};
 	uint64_t	seed = 18;
 	long		done[7] = {0};
 	long		coarse_at[23] = {0};
 	long		wrong = 0;
 
+	naive_forget(&naive);
 	for (long i = 0; i < OPERATIONS; i++)
 	{
 		uint32_t	what = random_below(&seed, 10000);
@@ -198,6 +231,8 @@ test_changes(void)
 			case 0:
 				/* a use, and its mark unless it has one */
 				wrong += ws_marked(ws_sketch_marks(sk), cell) != marks[cell];
+				if (marks[cell])
+					break;
 				ws_sketch_touch(sk, hash);
 				cells[cell] = cells[cell] > tick ? cells[cell] : tick;
 				ws_mark(ws_sketch_marks(sk), cell);
@@ -212,13 +247,16 @@ test_changes(void)
 				if (i % 100000 < 60000 && i % 6 != 0)
 					break;
 				if (other / 8 > tick / 8)
-					coarse = naive_coarse(cells, coarse, tick, other / 8 - tick / 8, &sparse);
-				if (other / 8 > tick / 8 || (other > tick && sparse > 0))
+				{
+					naive_choose(&naive, cells, tick, other / 8 - tick / 8);
+					naive.begun = other;
 					memset(marks, 0, sizeof(marks));
-				else if (other > tick)
-					memset(marks + coarse * M, 0, sizeof(marks) - coarse * M);
+				}
+				for (uint32_t k = 0; other > tick && k < NCELLS / M; k++)
+					if (k >= naive.coarse || naive.exact[k] > 0)
+						memset(marks + k * M, 0, M * sizeof(bool));
 				tick = other > tick ? other : tick;
-				coarse_at[coarse]++;
+				coarse_at[naive.coarse]++;
 				wrong += ws_sketch_advance(sk, other) != tick;
 				break;
 			case 3:
@@ -228,7 +266,7 @@ test_changes(void)
 				if (other > floor)
 				{
 					memset(marks, 0, sizeof(marks));
-					coarse = 0;
+					naive_forget(&naive);
 				}
 				floor = floor > other ? floor : other;
 				break;
@@ -252,10 +290,12 @@ test_changes(void)
 				tick = floor = other;
 				memset(cells, 0, sizeof(cells));
 				memset(marks, 0, sizeof(marks));
-				coarse = 0;
+				naive_forget(&naive);
+				naive.begun = other;
 				break;
 		}
-		wrong += sk->tick != tick || sk->floor != floor || sk->coarse != coarse || sk->cells[cell] != cells[cell];
+		wrong += sk->tick != tick || sk->floor != floor || sk->coarse != naive.coarse ||
+			sk->was_coarse != naive.was_coarse || sk->cells[cell] != cells[cell];
 		if (what > 1)
 		{
 			wrong += memcmp(sk->cells, cells, sizeof(cells)) != 0;
@@ -557,14 +597,72 @@ test_pair(void)
 	free(sk);
 }
 
+/*
+ * Which levels keep their marks?  So many pages of 4096 registers are used twice in each
+ * tick that is in the pattern, a bit for each of eight ticks, or in one of ten ticks.  Returns
+ * how many are coarse in the end; *marked becomes the share of uses that found a mark.
+ */
+static uint32_t
+coarse_after(uint32_t pages, uint32_t sampled_below, uint32_t pattern, uint32_t periods, double *marked)
+{
+	WsSketch   *sk = new_sketch(4096, 8000);
+	uint32_t	most = 0;
+	long		uses = 0;
+	long		found = 0;
+
+	ws_store(&sk->sampled_below, sampled_below);
+	for (uint32_t t = 8000; t < 8000 + 8 * periods; t++)
+	{
+		if (pattern == 0 || pattern >> (t % 8) & 1)
+			ws_sketch_advance(sk, t);
+		most = sk->coarse > most ? sk->coarse : most;
+		if (pattern == 0 ? t % 10 != 0 : !(pattern >> (t % 8) & 1))
+			continue;
+		for (uint32_t use = 0; use < 2 * pages; use++)
+		{
+			uint32_t	hash = (uint32_t) mix64(use % pages);
+			uint32_t	cell = ws_sketch_cell(sk, hash);
+
+			uses++;
+			if (ws_marked(ws_sketch_marks(sk), cell))
+			{
+				found++;
+				continue;
+			}
+			ws_sketch_touch(sk, hash);
+			if (hash >= sampled_below)
+				ws_mark(ws_sketch_marks(sk), cell);
+		}
+	}
+	*marked = (double) found / uses;
+	free(sk);
+	return most;
+}
+
+static void
+test_levels(void)
+{
+	double		marked;
+	uint32_t	coarse = coarse_after(20000, 0, 0xFF, 10, &marked);
+
+	ok(coarse >= 3 && marked > 0.8, "pages used in each tick: %.2f find a mark", marked);
+	ok(coarse_after(20000, UINT32_C(1) << 30, 0xFF, 10, &marked) >= 3, "levels are judged by the registers that have marks");
+	is_int(coarse_after(20000, UINT32_MAX, 0xFF, 10, &marked), 0, "if no register has, no level is coarse");
+	is_int(coarse_after(400, 0, 0xFF, 10, &marked), 0, "nor if few pages are used");
+	is_int(coarse_after(20000, 0, 0, 100, &marked), 0, "nor if all are used in one tick of ten");
+	coarse = coarse_after(20000, 0, 0xFE, 10, &marked);
+	ok(coarse >= 3 && marked > 0.8, "the first tick of a period may be left out: %.2f", marked);
+}
+
 int
 main(void)
 {
-	plan(51);
+	plan(57);
 	test_registers_valid();
 	for (uint32_t m = WS_REGISTERS_MIN; m <= WS_REGISTERS_MAX; m *= 2)
 		test_geometry(m);
 	test_changes();
+	test_levels();
 	test_no_store_when_equal();
 	test_check();
 	test_hammer(false, "two threads");
