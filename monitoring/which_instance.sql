@@ -69,7 +69,7 @@ WITH line AS (
 	 WHERE line ~ '[^[:space:]]'
 ), machine AS (
 	SELECT btrim(f[1]) AS name,
-	       pg_size_bytes(btrim(f[2])) AS memory,
+	       pg_size_bytes(coalesce(btrim(f[2]), '')) AS memory,
 	       nullif(btrim(f[3]), '')::numeric AS price,
 	       coalesce(nullif(btrim(f[4]), '')::numeric, 0) AS million,
 	       nullif(btrim(f[5]), '')::float8 AS most

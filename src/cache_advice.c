@@ -214,8 +214,8 @@ check_resident(void)
 	pfree(dirty);
 }
 
-/* What is due once a second, and once in each bucket of the recent counts. */
-static void
+/* Once a second; returns what of the clock() no smaller sample would spare. */
+static clock_t
 care_for_table(int64 now)
 {
 	bool		next_bucket = sim.checked != sim.recent.bucket;
@@ -232,7 +232,7 @@ care_for_table(int64 now)
 	simulate_mature();
 	ws_sample_origins_care();
 	ws_sample_without_care(sim.scans, sim.shift);
-	ws_memory_advice_care(sim.sweep, sim.shift, now);
+	return ws_memory_advice_care(sim.sweep, sim.shift, now);
 }
 
 /* An event, and what is found out about it. */
@@ -512,7 +512,7 @@ ws_cache_advice_tick(void)
 
 		stem_flood(events, seconds);
 		if (now - sim.cared_at >= 1000)
-			care_for_table(now);
+			start += care_for_table(now);
 		follow_load(Max(seconds, 0.1), (clock() - start) / (double) CLOCKS_PER_SEC,
 					events, lookups);
 	}

@@ -9,7 +9,7 @@
 
 #define FADES	(7 * 86400.0)	/* seconds until a prediction counts 1/e */
 #define ENOUGH	0.9				/* of the lookups: the size is known */
-#define SAME_MEMORY	0.1			/* in the logarithm */
+#define SAME_CACHES	0.25		/* in the logarithm */
 
 double
 ws_hit_curve_buffers(int size)
@@ -48,12 +48,15 @@ ws_hit_curve_add(WsHitCurve *curve, const WsAdviceTable *table, const WsHitCurve
 {
 	double		left = exp(-seconds / FADES);
 	double		lookups = table->lookups * seconds / table->seconds;
+	double		caches = 0;
 
 	if (!table->sure || !(lookups > 0))
 		return;
-	if (fabs(log(machine->memory / curve->memory)) > SAME_MEMORY)
+	if (machine->tiers)
+		caches = machine->memory - machine->tiers->other;
+	if (caches > 0 && !(fabs(log(caches / curve->caches)) <= SAME_CACHES))
 	{
-		curve->memory = machine->memory;
+		curve->caches = caches;
 		curve->lookups_then = 0;
 		memset(curve->checked, 0, sizeof(curve->checked));
 		memset(curve->waited, 0, sizeof(curve->waited));

@@ -39,6 +39,7 @@
 #define BUCKET_MS		60000
 #define COUNTED_TICKS	(300 * WS_TICKS_PER_SECOND)
 #define MEASURE_MS		10000	/* from one look at what is read to the next */
+#define MUCH_MAINTENANCE 0.1	/* of the reads */
 #define SURVEY_MS		30000	/* from one survey to the next */
 #define SIZE_FOLLOWS	0.05	/* share of a change followed each second */
 #define SIZE_JUMPS		(1 / 4.0)	/* larger ones are followed at once */
@@ -241,11 +242,13 @@ next_bucket(int64 now)
 		sim->bucket_end = now + BUCKET_MS;
 }
 
-void
+clock_t
 ws_memory_advice_care(const WsSweep *sweep, uint32 shift, int64 now)
 {
+	clock_t		spent = 0;
+
 	if (sim == NULL || sim->wanted <= 0)
-		return;
+		return 0;
 	if (fabs(log(sim->wanted / fmax(sim->bytes, 1))) > SIZE_JUMPS)
 	{
 		sim->bytes = sim->wanted;
@@ -255,14 +258,18 @@ ws_memory_advice_care(const WsSweep *sweep, uint32 shift, int64 now)
 		forget_counts(now);
 	sim->bytes += SIZE_FOLLOWS * (sim->wanted - sim->bytes);
 	ws_twotier_resize(sim->tiers, shift, sim->rates, sim->bytes);
-	if (now - sim->measured_at >= MEASURE_MS)
+	/* more rarely for thousands of processes */
+	if (now - sim->measured_at >= Max(MEASURE_MS, MEASURE_MS / 1000 * (int64) sim->disk.processes))
 	{
+		spent = -clock();
 		measure(now);
+		spent += clock();
 		look();
 	}
 	next_bucket(now);
 	if (now - sim->surveyed_at >= SURVEY_MS)
 		survey(sweep, now);
+	return spent;
 }
 
 /*
@@ -305,7 +312,22 @@ blocks_for_a_read(const Bucket *b)
 	return b->blocks / fmax(b->reads[WS_CLIENT] + b->reads[WS_MAINTENANCE], 1);
 }
 
-/* Blocks a second that clients really read; NaN if not known for long. */
+/* Which share of the reads were those of VACUUM and the like? */
+static double
+maintenance_share(void)
+{
+	double		reads[WS_NKINDS] = {0};
+
+	for (int i = 0; i < BUCKETS; i++)
+		for (int kind = 0; kind < WS_NKINDS; kind++)
+			reads[kind] += sim->buckets[i].reads[kind];
+	return reads[WS_MAINTENANCE] / fmax(reads[WS_CLIENT] + reads[WS_MAINTENANCE], 1);
+}
+
+/*
+ * Blocks a second that clients really read, if as many of their reads are from
+ * disk as of VACUUM's; NaN if not known for long.
+ */
 static double
 measured_blocks(void)
 {
@@ -362,6 +384,9 @@ learn_readahead(WsMemoryAdvice *advice)
 	advice->readahead = kilobytes;
 	if (sim->learned && kilobytes == sim->tiers->readahead.kilobytes)
 		return;
+	/* the counts were of the one before */
+	if (sim->learned)
+		sim->since = 0;
 	sim->learned = true;
 	work = palloc(ws_readahead_work_size());
 	ws_readahead_learn(&sim->tiers->readahead, kilobytes, BLCKSZ, work);
@@ -440,13 +465,20 @@ ws_memory_advice_make(WsPublished *p)
 	facts.off = advice->off = ws_mean_difference(&sim->differences);
 	ws_division_table(&facts, &advice->table);
 	if (!sim->disk.known)
-		strlcpy(advice->unchecked, sim->disk.reason, sizeof(advice->unchecked));
+		snprintf(advice->unchecked, sizeof(advice->unchecked), "reads from disk cannot be measured: %s",
+				 sim->disk.reason);
 	advice->disk_blocks = measured_blocks();
 	if (ws_division_predict(&advice->table, facts.shared_buffers, cache, &advice->present))
 		advice->difference = ws_division_difference(&advice->present, advice->disk_blocks);
 	if (!isnan(advice->difference) && ws_division_others_read(&advice->present, advice->disk_blocks))
 	{
 		strlcpy(advice->unchecked, "the server reads more than its buffers need, as a base backup does",
+				sizeof(advice->unchecked));
+		advice->difference = NAN;
+	}
+	else if (ws_division_is_off(advice->difference) && maintenance_share() > MUCH_MAINTENANCE)
+	{
+		strlcpy(advice->unchecked, "VACUUM or the like reads much, and more or less of it from disk than clients do",
 				sizeof(advice->unchecked));
 		advice->difference = NAN;
 	}

@@ -10,6 +10,8 @@
 #ifndef WS_MEMORY_ADVICE_H
 #define WS_MEMORY_ADVICE_H
 
+#include <time.h>
+
 #include "published.h"
 
 /* Start over, for so many entries of the sample table; 0: there is none. */
@@ -24,8 +26,11 @@ extern void ws_memory_advice_forget(uint32 entry);
 /* Which pages of the sample table are in shared buffers now, and dirty? */
 extern void ws_memory_advice_seen(const bool *resident, const bool *dirty);
 
-/* Once a second: pages of strata from shift are simulated. */
-extern void ws_memory_advice_care(const WsSweep *sweep, uint32 shift, int64 now);
+/*
+ * Once a second: pages of strata from shift are simulated.  Returns how much of
+ * the clock() went into looking at the server's processes.
+ */
+extern clock_t ws_memory_advice_care(const WsSweep *sweep, uint32 shift, int64 now);
 
 /* Predict, from the cache advice and the memory in p. */
 extern void ws_memory_advice_make(WsPublished *p);

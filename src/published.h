@@ -38,7 +38,7 @@ typedef struct WsMemoryAdvice
 	WsPair		present;		/* predicted for the sizes that there are; */
 	double		disk_blocks;	/* blocks a second really read; or NaN: not
 								 * known, */
-	char		unchecked[128]; /* and why; or empty: not yet */
+	char		unchecked[192]; /* and why; or empty: not yet */
 	double		difference;		/* ws_division_difference() of these */
 	double		off;			/* ws_mean_difference() of it */
 	bool		sure;			/* known, measured, and not off */

@@ -191,7 +191,8 @@ ws_sizing(const WsSizingFacts *f, WsVerdict before)
 		suggested = suggest_useful(f, most);
 	else
 		suggested = suggest(f, most, before, &s);
-	suggested = fmin(whole_mb(suggested), most);
+	if (suggested != f->shared_buffers)
+		suggested = fmin(whole_mb(suggested), most);
 	s.fits = f->needed <= GROW_ENTER * f->shared_buffers;
 	s.waits_count = f->wait_cost > 0;
 	s.useful = exceeds ? suggested : 0;

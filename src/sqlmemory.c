@@ -35,11 +35,11 @@ typedef struct Advice
 	double		wait;			/* seconds for the disk; NaN: not known */
 } Advice;
 
-/* Are most of the server's pages displaced from the page cache? */
+/* Is less than this share of the server's pages in the page cache?  Or NULL. */
 static const char *
-get_displaced(const WsMemoryAdvice *both)
+get_displaced(const WsMemoryAdvice *both, double share)
 {
-	return both->share >= WS_DIVISION_MOSTLY ? NULL :
+	return both->share >= share ? NULL :
 		psprintf("only %.0f %% of the pages that the page cache has memory for are in it", 100 * both->share);
 }
 
@@ -48,14 +48,15 @@ get_doubt(const Advice *a)
 {
 	const WsMemoryAdvice *both = a->both;
 	const WsPublished *p = &a->report.last;
-	const char *displaced = get_displaced(both);
+	const char *displaced = get_displaced(both, WS_DIVISION_MOSTLY);
 
 	if (!ws_tracking())
 		return ws_tracking_reason();
 	if (both->reason[0] != '\0')
 		return both->reason;
 	if (!a->known)
-		return "there is too little data yet";
+		return a->report.status == WS_STATUS_STALE ? "the background worker does not run, or is late" :
+			"there is too little data yet";
 	if (a->report.late)
 		return psprintf("the background worker has not reported since %s",
 						timestamptz_to_str(p->computed_at));
@@ -65,7 +66,7 @@ get_doubt(const Advice *a)
 		return "the kernel replaces pages by generations (MGLRU), which is not simulated";
 	if (both->unchecked[0] != '\0')
 		return displaced ? displaced :
-			psprintf("not checked, because reads from disk cannot be measured: %s", both->unchecked);
+			psprintf("not checked: %s", both->unchecked);
 	if (both->present.buffers <= 0)
 		return "not checked: too little is read with the present sizes to predict it";
 	if (isnan(both->disk_blocks))
@@ -125,8 +126,11 @@ get_note(const Advice *a, const WsPair *pair)
 	if (pair->error >= 2 * WS_DIVISION_TOLERANCE)
 		return pair->cache > both->table.caches[both->table.ncaches - 1] ?
 			"the page cache is larger than those that are simulated" :
+			pair->cache < both->table.caches[0] ?
+			"the page cache is smaller than those that are simulated" :
 			both->off >= WS_DIVISION_TOLERANCE ?
 			psprintf("in the last hours the predictions for the present sizes were off by %.0f points", 100 * both->off) :
+			both->share < 1 ? get_displaced(both, 1) :
 			"too little has been read for a page cache of this size";
 	if (ws_division_error(pair) >= 2 * WS_DIVISION_TOLERANCE)
 		return "the hit ratio depends steeply on the size of the page cache here";
@@ -212,6 +216,7 @@ WS_FUNCTION(ws_working_set_memory_advice)
 	Advice		a;
 	WsRow		row;
 
+	ws_require_preloaded();
 	if (memory <= 0)
 		WS_REJECT("memory must be greater than zero");
 	if (buffers <= 0)

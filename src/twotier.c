@@ -354,9 +354,9 @@ ws_twotier_whole(const WsTwoTier *tiers)
 	for (int i = 0; i < WS_TIER_RELATIONS; i++)
 		if (tiers->relations[i].pages > 0)
 		{
-			if (i == OTHERS || tiers->relations[i].blocks == 0)
+			if (i == OTHERS)
 				return NAN;
-			blocks += tiers->relations[i].blocks;
+			blocks += simulated_pages(tiers, &tiers->relations[i]) / tiers->rate;
 		}
 	return blocks > 0 ? blocks * tiers->block_bytes : NAN;
 }

@@ -26,6 +26,8 @@ for my $query (
 	'SELECT * FROM working_set_recommendation',
 	'SELECT working_set_chart()',
 	'SELECT working_set_memory_chart()',
+	'SELECT * FROM working_set_memory_advice',
+	'SELECT * FROM working_set_memory_advice(0, 0)',
 	'SELECT working_set()',
 	'SELECT * FROM working_set_cache_advice',
 	'SELECT * FROM working_set_relations',

@@ -127,17 +127,20 @@ like($answer, qr/^middle\|.*\|enough\|.*\nlarge\|\d+ [MG]B\|.*\|800[.]00\|enough
 }
 like(which('-v', "file=$machines", '-v', 'reads=100', '-v', 'seconds=0.5'), qr/^small\|.*\|(turn on track_io_timing|not known)\|/m, 'seconds need I/O timing');
 unlike(which('-v', "file=$machines", '-v', 'reads=-1'), qr/cheapest/, 'nothing is less than nothing');
-like(which(), qr/^Say which machines there are/, 'without a list it asks for one');
+like(which(), qr/^Name the machines/, 'without a list it asks for one');
 like(which('-v', "file=$machines", '-c', 'BEGIN'), qr/^End the transaction first/m, 'it does not end a transaction that is not its own');
 append_to_file($machines, "bad,many,1\n");
 like(which('-v', "file=$machines"), qr/^failed: .*ERROR: .*many/s, 'and a bad one is an error');
+append_to_file("$machines.semicolons", "large;15GB;180\n");
+like(which('-v', "file=$machines.semicolons"), qr/^failed: .*ERROR: .*invalid size/s, 'as is a line without a size');
 like(which('-v', "file=$machines", '-d', $node->connstr('template1')), qr/^The extension working_set is not installed/, 'so is a database without the extension');
 
 # ---- and now it is not, whatever is predicted
 sub evict
 {
-	system_or_bail('sync', $file);
-	run_command([ 'dd', "of=$file", 'oflag=nocache', 'conv=notrunc', 'count=0' ]);
+	my $evicted = shift // $file;
+	system_or_bail('sync', $evicted);
+	run_command([ 'dd', "of=$evicted", 'oflag=nocache', 'conv=notrunc', 'count=0' ]);
 	return;
 }
 
@@ -153,7 +156,16 @@ SKIP: {
 	evict();
 	my $before = really_read();
 	slurp_file($file);
-	skip 'the files of the server are not on a disk', $node->pg_version < 18 ? 4 : 6 if really_read() == $before;
+	skip 'the files of the server are not on a disk', $node->pg_version < 18 ? 5 : 7 if really_read() == $before;
+
+	# VACUUM reads from disk, and clients do not: how much of all that is theirs is not known
+	$node->safe_psql('postgres', 'CREATE TABLE cold AS TABLE pages; CHECKPOINT');
+	my $cold = $node->data_dir . '/' . $node->safe_psql('postgres', q{SELECT pg_relation_filepath('cold')});
+	five_minutes();
+	five_minutes(sub { evict($cold); $node->safe_psql('postgres', 'VACUUM (DISABLE_PAGE_SKIPPING) cold') }, 12);
+	like(doubt(), qr/^not checked: VACUUM or the like reads much/, 'reads of VACUUM are not compared');
+	$node->safe_psql('postgres', 'DROP TABLE cold');
+
 	five_minutes(\&evict);
 	for (1 .. 5) { five_minutes(\&evict, 17) if measured() eq '' }
 	is($node->safe_psql('postgres', q{

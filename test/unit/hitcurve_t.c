@@ -188,12 +188,25 @@ test_waits(void)
 	ws_hit_curve_add(&curve, &table, &machine, 10);
 	ok(ws_hit_curve_waits(&curve, small) == 0 && ws_hit_curve_ratio(&curve, large) == ratio,
 	   "if the memory changes the waits start over, and the hit ratios do not");
+
+	/* a moment at which nothing is sure, or the memory is not known */
+	machine.tiers = NULL;
+	machine.memory = 0;
+	ws_hit_curve_add(&curve, &table, &machine, 0.1);
+	ok(ws_hit_curve_waits(&curve, small) == 0, "a moment without memory changes nothing");
+	/* another program takes most of the page cache */
+	machine.tiers = &tiers;
+	machine.memory = curve.caches + tiers.other;
+	tiers.other += 0.4 * curve.caches;
+	tiers.waits[0][0] = tiers.waits[0][1] = 1;
+	ws_hit_curve_add(&curve, &table, &machine, 10);
+	is_within(curve.lookups_then, table.lookups * 10 / table.seconds, 1e-9, "if other programs take it, they start over, too");
 }
 
 int
 main(void)
 {
-	plan(24);
+	plan(26);
 	test_waits();
 	test_sizes();
 	test_sums();

@@ -170,15 +170,18 @@ naive_sizing(const WsSizingFacts *f, WsVerdict before)
 		no_gain = true;
 		suggested = f->shared_buffers;
 	}
+	/* the present size may be any */
+	if (suggested != f->shared_buffers)
+		suggested = fmin(naive_round(suggested), most);
 	if (f->memory > 0)
-		s.suggested_shared_buffers = fmin(naive_round(suggested), most);
-	ratio = fmin(naive_round(suggested), most) / f->shared_buffers;
+		s.suggested_shared_buffers = suggested;
+	ratio = suggested / f->shared_buffers;
 	s.useful = exceeds ? s.suggested_shared_buffers : 0;
 	s.kept = no_gain ? WS_KEPT_NO_GAIN : WS_KEPT_FITS;
 	if (exceeds)
 		s.verdict = WS_VERDICT_EXCEEDS_MEMORY;
 	else if (ratio > (before == WS_VERDICT_GROW ? 1.05 : 1.2) &&
-			 (naive_round(suggested) > 128 * MB ||
+			 (suggested > 128 * MB ||
 			  f->needed / f->shared_buffers > (before == WS_VERDICT_GROW ? 1.05 : 1.2)))
 		s.verdict = WS_VERDICT_GROW;
 	else if (ratio < (before == WS_VERDICT_SHRINK ? 0.7 : 0.55))
