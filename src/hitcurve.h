@@ -10,8 +10,8 @@
  * Moments at which the advice is not sure do not count.
  *
  * A size is known if the advice knew it for nine tenths of the lookups, and its
- * waits if they were sure for as many.  If the memory for both caches changes by
- * more than a quarter, the counts of waits start over.
+ * waits if they were sure for as many.  If the memory for both caches changes
+ * by more than a quarter, the counts of waits start over.
  */
 #ifndef WS_HITCURVE_H
 #define WS_HITCURVE_H

@@ -115,9 +115,9 @@ worth_keeping(const WsSketch *sk, uint32_t level, uint32_t begun, uint32_t last,
 /*
  * At the end of a period: which levels keep their marks from now on?  A level
  * begins when that was worth it in two periods in a row, and all levels below
- * keep theirs.  It ends when it was not in two in a row, so a burst now and then
- * changes nothing.  After that it stays coarse until its cells have been exact
- * for as long as the estimator needs (curve.h).
+ * keep theirs.  It ends when it was not in two in a row, so a burst now and
+ * then changes nothing.  After that it stays coarse until its cells have been
+ * exact for as long as the estimator needs (curve.h).
  */
 #define EXACT_PERIODS	(WS_EXACT_AGES / WS_PERIOD + 1)
 
