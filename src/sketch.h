@@ -86,7 +86,7 @@ typedef struct WsSketch
 	uint32_t	begun;			/* the first tick of the present period */
 	uint32_t	worthwhile;		/* a bit for each level: were kept marks worth
 								 * it, or would they have been, last time? */
-	uint8_t		exact[WS_COARSE_MAX];	/* periods without kept marks; 0: kept */
+	uint8_t		exact[WS_COARSE_MAX];	/* periods with marks of a tick */
 	uint32_t	cells[];		/* [level][register]: tick of the last use;
 								 * then the marks, 32 to a word */
 } WsSketch;
