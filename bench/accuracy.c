@@ -429,54 +429,56 @@ typedef struct Busy
 	int			trials;
 } Busy;
 
-/*
- * Tallies: of each window, and of the uses that found a mark, with coarse levels
- * and without.
- */
+/* Tallies of each window, and of the uses that found a mark */
+#define BUSY_TALLIES	(BUSY_WINDOWS + 1)
+
+static void
+busy_trial(const Busy *busy, bool coarse, WsSketch *sk, uint32_t *last, void *workspace, uint64_t *seed,
+		   Tally *tallies)
+{
+	const WsSketch *sketch = sk;
+	uint32_t	pages = (uint32_t) busy->pages / BUSY_PART;
+	long		uses = busy->rate / BUSY_PART / WS_TICKS_PER_SECOND;
+	long		counts[BUSY_TICKS];
+	long		marked;
+
+	/* it ends in any tick of a period */
+	ws_sketch_init(sk, BUSY_M, START + random_below(seed, WS_PERIOD));
+	marked = use_at_random(sk, uses, BUSY_TICKS, coarse, last, pages, seed);
+	tally_error(&tallies[BUSY_WINDOWS], marked, uses * BUSY_TICKS);
+	count_used(last, pages, BUSY_TICKS, counts);
+	if (!coarse)
+	{
+		ws_store(&sk->coarse, 0);
+		ws_store(&sk->was_coarse, 0);
+	}
+	for (int w = 0; w < BUSY_WINDOWS; w++)
+	{
+		uint32_t	age = (uint32_t) busy_windows[w] - 1;
+		WsEstimate	e;
+
+		ws_curve_estimate(&sketch, 1, sk->tick, &age, 1, &e, workspace);
+		tally_estimate(&tallies[w], &e, counts[age]);
+	}
+}
+
+/* With coarse levels, and then with none */
 static void
 make_busy(const void *what, int first, int trials, Tally *tallies)
 {
 	const Busy *busy = what;
-	long		uses = busy->rate / BUSY_PART / WS_TICKS_PER_SECOND;
-	uint32_t	pages = (uint32_t) busy->pages / BUSY_PART;
 	WsSketch   *sk = new_sketch(BUSY_M, START);
-	const WsSketch *sketch = sk;
-	uint32_t   *last = malloc(pages * sizeof(uint32_t));
-	long	   *counts = malloc(BUSY_TICKS * sizeof(long));
+	uint32_t   *last = malloc(busy->pages / BUSY_PART * sizeof(uint32_t));
 	void	   *workspace = workspace_of(BUSY_M);
-	uint64_t	seed = mix64((uint64_t) (uses + pages) * PROCESSES + first);
+	uint64_t	seed = mix64((uint64_t) (busy->rate + busy->pages) * PROCESSES + first);
 
-	if (!last || !counts)
+	if (!last)
 		abort();
 	for (int i = first; i < trials; i += PROCESSES)
-	{
-		long		marked;
-
-		/* it ends in any tick of a period */
-		ws_sketch_init(sk, BUSY_M, START + random_below(&seed, WS_PERIOD));
-		marked = use_at_random(sk, uses, BUSY_TICKS, true, last, pages, &seed);
-		tally_error(&tallies[BUSY_WINDOWS], marked, uses * BUSY_TICKS);
-		count_used(last, pages, BUSY_TICKS, counts);
-		for (int w = 0; w < BUSY_WINDOWS; w++)
-		{
-			uint32_t	age = (uint32_t) busy_windows[w] - 1;
-			WsEstimate	e;
-
-			ws_curve_estimate(&sketch, 1, sk->tick, &age, 1, &e, workspace);
-			tally_estimate(&tallies[w], &e, counts[age]);
-		}
-	}
-	if (first == 0)
-	{
-		long		marked;
-
-		ws_sketch_init(sk, BUSY_M, START);
-		marked = use_at_random(sk, uses, BUSY_TICKS, false, last, pages, &seed);
-		tally_error(&tallies[BUSY_WINDOWS + 1], marked, uses * BUSY_TICKS);
-	}
+		for (int fine = 0; fine < 2; fine++)
+			busy_trial(busy, !fine, sk, last, workspace, &seed, tallies + fine * BUSY_TALLIES);
 	free(sk);
 	free(last);
-	free(counts);
 	free(workspace);
 }
 
@@ -485,35 +487,36 @@ static int
 print_busy(int percent)
 {
 	static const Busy rows[] = {
-		{2000000, 20000, 2000}, {2000000, 100000, 2000}, {2000000, 400000, 1000}, {2000000, 1000000, 600},
-		{2000000, 5000000, 200}, {2000000, 10000000, 100},
-		{40000, 20000, 2000}, {40000, 100000, 2000}, {40000, 400000, 2000}, {40000, 1000000, 1000},
+		{2000000, 20000, 1000}, {2000000, 100000, 1000}, {2000000, 400000, 1000}, {2000000, 1000000, 600},
+		{2000000, 5000000, 300}, {2000000, 10000000, 300},
+		{40000, 20000, 1000}, {40000, 100000, 1000}, {40000, 400000, 1000}, {40000, 1000000, 1000},
 		{40000, 5000000, 300},
-		{10000, 400000, 2000},
+		{10000, 400000, 1000},
 	};
 	int			missed = 0;
 
-	printf("Random uses of so many pages, 16384 registers.  short: share of uses that find a mark; fine: without\n"
-		   "coarse levels.\n\n");
-	printf("  pages uses a second trials short  fine");
+	printf("Random uses of so many pages, 16384 registers: err (with all levels exact), bias, cover.  short: share of\n"
+		   "uses that find a mark (with all levels exact).\n\n");
+	printf("  pages uses a second trials short       ");
 	for (int w = 0; w < BUSY_WINDOWS; w++)
-		printf(" | %4.1f s: err  bias  cover", busy_windows[w] / (double) WS_TICKS_PER_SECOND);
+		printf(" | %4.1f s                   ", busy_windows[w] / (double) WS_TICKS_PER_SECOND);
 	printf("\n");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 	{
-		Tally		tallies[BUSY_WINDOWS + 2];
+		Tally		tallies[2 * BUSY_TALLIES];
+		const Tally *fine = tallies + BUSY_TALLIES;
 		int			n = rows[i].trials * percent / 100;
 
-		run_trials(make_busy, &rows[i], n, tallies, BUSY_WINDOWS + 2);
-		printf("%7d %13d %6d %5.2f %5.2f", rows[i].pages, rows[i].rate, n, 1 + tally_bias(&tallies[BUSY_WINDOWS]),
-			   1 + tally_bias(&tallies[BUSY_WINDOWS + 1]));
+		run_trials(make_busy, &rows[i], n, tallies, 2 * BUSY_TALLIES);
+		printf("%7d %13d %6d %5.2f (%4.2f)", rows[i].pages, rows[i].rate, n, 1 + tally_bias(&tallies[BUSY_WINDOWS]),
+			   1 + tally_bias(&fine[BUSY_WINDOWS]));
 		for (int w = 0; w < BUSY_WINDOWS; w++)
 		{
 			const Tally *t = &tallies[w];
 			char		c = busy_windows[w] < 2 * WS_TICKS_PER_SECOND ? ' ' : mark(t, BUSY_M, rows[i].pages);
 
-			printf(" |    %6.3f %+6.3f %5.1f%c", tally_rms(t) * sqrt(BUSY_M), 100 * tally_bias(t),
-				   100 * tally_coverage(t), c);
+			printf(" | %5.3f (%5.3f) %+6.3f %5.1f%c", tally_rms(t) * sqrt(BUSY_M), tally_rms(&fine[w]) * sqrt(BUSY_M),
+				   100 * tally_bias(t), 100 * tally_coverage(t), c);
 			missed += c == '!';
 		}
 		printf("\n");

@@ -135,6 +135,40 @@ append_to_file("$machines.semicolons", "large;15GB;180\n");
 like(which('-v', "file=$machines.semicolons"), qr/^failed: .*ERROR: .*invalid size/s, 'as is a line without a size');
 like(which('-v', "file=$machines", '-d', $node->connstr('template1')), qr/^The extension working_set is not installed/, 'so is a database without the extension');
 
+# ---- what it answers, with figures that are made up
+$node->safe_psql('postgres', q{
+	CREATE SCHEMA figures;
+	CREATE TABLE figures.kind AS SELECT * FROM working_set_memory_advice LIMIT 0;
+	CREATE FUNCTION figures.working_set_memory_advice(memory bigint, shared_buffers bigint) RETURNS SETOF figures.kind LANGUAGE sql AS $$
+		SELECT (jsonb_populate_record(NULL::figures.kind, jsonb_build_object('setting', '1GB', 'predicted_disk_reads_per_second', 1.6e12 / memory,
+		        'predicted_read_seconds_per_second', CASE WHEN memory < 1e11 THEN 2e9 / memory END, 'note', CASE WHEN memory < 1e9 THEN 'too small' END))).* $$;
+	CREATE TABLE figures.working_set_memory_advice AS SELECT 100::float8 AS predicted_disk_reads_per_second, true AS present, NULL::text AS note});
+(my $script = slurp_file('monitoring/which_instance.sql')) =~ s/:ws_schema\./figures./g;
+append_to_file("$machines.sql", $script);
+append_to_file("$machines.figures", <<'CSV');
+much,4000000000,1
+slow,16000000000,200,0.2,50
+fair,16000000000,300,0.2,
+free,32000000000,340
+huge,128000000000,900
+tiny,500000000,1
+CSV
+sub verdicts
+{
+	my @options = @_;
+	my ($out) = run_command([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-v', "file=$machines.figures", @options, '-f', "$machines.sql" ]);
+	return join '; ', sort map { my @f = split /[|]/; "$f[0] $f[7] $f[8]" } split /\n/, $out;
+}
+is(verdicts(), 'fair 352.56 enough; free 340.00 cheapest that is enough; huge 900.00 enough; much 1.00 reads too much; '
+	  . 'slow 252.56 above its limit of reads; tiny 1.00 not known', 'each machine has a verdict, and reads have a price');
+like(verdicts('-v', 'seconds=0.1', '-c', 'SET track_io_timing = on'),
+	qr/^fair 352.56 waits too long; free 340.00 cheapest that is enough; huge 900.00 time of a wait not known; much .* reads too much/, 'seconds are a bound, too');
+like(verdicts('-v', 'seconds=0.1', '-c', 'SET track_io_timing = off'), qr/huge 900.00 turn on track_io_timing/, 'which need the time of reads');
+$node->safe_psql('postgres', q{UPDATE figures.working_set_memory_advice SET note = 'not sure'});
+unlike(verdicts(), qr/enough|much \d+[.]\d+ reads/, 'a present row that is not reliable is no bound');
+like(verdicts('-v', 'reads=100'), qr/free 340.00 cheapest that is enough/, 'and none is needed if one is given');
+$node->safe_psql('postgres', 'DROP SCHEMA figures CASCADE');
+
 # ---- and now it is not, whatever is predicted
 sub evict
 {
