@@ -28,7 +28,8 @@ struct WsCurve
 	uint32_t	log2m;
 	uint32_t	levels;
 	uint32_t	coarse;			/* so many of the low levels are coarse; */
-	uint32_t	was_coarse;		/* cells older than WS_EXACT_AGES: of so many */
+	uint32_t	was_coarse;		/* and so many from these ages on */
+	uint32_t	exact_ages;
 	uint32_t	elapsed;		/* ticks of the present period before now */
 	uint32_t	known;			/* so many ages are known, from 0 */
 	uint32_t	solved;			/* steps of the grid that have been solved */
@@ -156,9 +157,14 @@ ws_curve_take(WsCurve *curve, const WsSketch *const *sketches, int nsketches,
 	{
 		uint32_t	coarse = ws_load(&sketches[i]->coarse);
 		uint32_t	was_coarse = ws_load(&sketches[i]->was_coarse);
+		uint32_t	exact_since = ws_load(&sketches[i]->exact_since);
+		uint32_t	exact_ages = exact_since <= now ? now - exact_since + 1 : 0;
 
 		curve->coarse = coarse > curve->coarse ? coarse : curve->coarse;
+		/* one may have been loaded after it rose */
+		was_coarse = was_coarse > coarse ? was_coarse : coarse;
 		curve->was_coarse = was_coarse > curve->was_coarse ? was_coarse : curve->was_coarse;
+		curve->exact_ages = i == 0 || exact_ages < curve->exact_ages ? exact_ages : curve->exact_ages;
 	}
 
 	/* a window that ends within a period needs all of it */
@@ -338,9 +344,12 @@ exact_end(const WsCurve *curve, uint32_t nages)
 {
 	uint32_t	whole = whole_periods(curve, nages);
 
-	if (curve->was_coarse == 0 || (curve->coarse == 0 && nages <= WS_EXACT_AGES))
+	/* no cell is older than what is known */
+	if (nages >= ages_sorted(curve))
+		return ages_sorted(curve);
+	if (curve->was_coarse == 0 || (curve->coarse == 0 && nages <= curve->exact_ages))
 		return nages;
-	return curve->coarse == 0 && whole < WS_EXACT_AGES ? WS_EXACT_AGES : whole;
+	return curve->coarse == 0 && whole < curve->exact_ages ? curve->exact_ages : whole;
 }
 
 /* Estimate of so many ages, after which all levels know what was used. */
@@ -379,7 +388,7 @@ between(const WsCurve *curve, WsEstimate low, WsEstimate high,
 		uint32_t end, uint32_t nages, uint32_t next)
 {
 	static const WsEstimate none;
-	uint32_t	level = next <= WS_EXACT_AGES ? curve->coarse : curve->was_coarse;
+	uint32_t	level = next <= curve->exact_ages ? curve->coarse : curve->was_coarse;
 	WsEstimate	a = add_ages(curve, none, end, nages, level);
 	WsEstimate	b = add_ages(curve, none, end, next, level);
 	WsEstimate	e = low;
@@ -410,17 +419,13 @@ ws_curve_window(WsCurve *curve, uint32_t age)
 	WsEstimate	low = estimate_exact(curve, end);
 	uint32_t	next;
 
-	if (end == nages)
+	if (end == nages || nages >= ages_sorted(curve))
 		return low;
 
-	/* The window ends within a period, or beyond what is known. */
+	/* the window ends within a period */
 	next = nages <= curve->elapsed ? curve->elapsed + 1 : whole_periods(curve, nages) + WS_PERIOD;
-	if (next > curve->known)
-		next = curve->known;
-	if (next <= end)
-		return low;
-	if (nages >= next)
-		return estimate_exact(curve, next);
+	if (next > ages_sorted(curve))
+		next = ages_sorted(curve);
 	return between(curve, low, estimate_exact(curve, next), end, nages, next);
 }
 

@@ -34,7 +34,7 @@
  * so it is known which were on where a period begins.  If there are such
  * levels, each step of the grid ends there.  For a window that ends within a
  * period, the other levels tell which share of the period's pages it has.  The
- * same holds for ages above WS_EXACT_AGES if there were such levels.
+ * same holds for ages of when there were such levels, or may have been.
  *
  * References: Flajolet and Martin 1985 (PCSA); Flajolet, Fusy, Gandouet and
  * Meunier 2007 (HyperLogLog); Ting 2014 and Cohen 2015 (martingale estimators);

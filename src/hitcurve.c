@@ -54,9 +54,11 @@ ws_hit_curve_add(WsHitCurve *curve, const WsAdviceTable *table, const WsHitCurve
 		return;
 	if (machine->tiers)
 		caches = machine->memory - machine->tiers->other;
-	if (caches > 0 && !(fabs(log(caches / curve->caches)) <= SAME_CACHES))
+	if (caches > 0 && (!(fabs(log(caches / curve->caches)) <= SAME_CACHES) ||
+					   machine->tiers->waits_each != curve->waits_each))
 	{
 		curve->caches = caches;
+		curve->waits_each = machine->tiers->waits_each;
 		curve->lookups_then = 0;
 		memset(curve->checked, 0, sizeof(curve->checked));
 		memset(curve->waited, 0, sizeof(curve->waited));

@@ -11,7 +11,7 @@
  *
  * A size is known if the advice knew it for nine tenths of the lookups, and its
  * waits if they were sure for as many.  If the memory for both caches changes
- * by more than a quarter, the counts of waits start over.
+ * by more than a quarter, or the waits of a read, these counts start over.
  */
 #ifndef WS_HITCURVE_H
 #define WS_HITCURVE_H
@@ -30,7 +30,8 @@ typedef struct WsHitCurve
 	double		lookups;
 	double		known[WS_HIT_CURVE_SIZES];	/* of them, at each size, */
 	double		missed[WS_HIT_CURVE_SIZES]; /* and of these */
-	double		caches;			/* bytes of both that these are for, */
+	double		waits_each;		/* as of the tiers that these are for, */
+	double		caches;			/* bytes of both, */
 	double		lookups_then;	/* those with it, */
 	double		checked[WS_HIT_CURVE_SIZES];	/* of which waits are known, */
 	double		waited[WS_HIT_CURVE_SIZES]; /* and these */

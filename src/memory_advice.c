@@ -312,15 +312,15 @@ blocks_for_a_read(const Bucket *b)
 	return b->blocks / fmax(b->reads[WS_CLIENT] + b->reads[WS_MAINTENANCE], 1);
 }
 
-/* Which share of the reads were those of VACUUM and the like? */
+/* Which share of the reads in n buckets were those of VACUUM and the like? */
 static double
-maintenance_share(void)
+maintenance_share(const Bucket *buckets, int n)
 {
 	double		reads[WS_NKINDS] = {0};
 
-	for (int i = 0; i < BUCKETS; i++)
+	for (int i = 0; i < n; i++)
 		for (int kind = 0; kind < WS_NKINDS; kind++)
-			reads[kind] += sim->buckets[i].reads[kind];
+			reads[kind] += buckets[i].reads[kind];
 	return reads[WS_MAINTENANCE] / fmax(reads[WS_CLIENT] + reads[WS_MAINTENANCE], 1);
 }
 
@@ -358,6 +358,8 @@ learn_ahead(WsTierFacts facts, double cache)
 	WsPair		pair;
 
 	sim->learn = false;
+	if (maintenance_share(b, 1) > MUCH_MAINTENANCE)
+		return;
 	facts.counts = &b->counts;
 	ws_division_table(&facts, &table);
 	if (b->seconds == 0 || b->reads[WS_CLIENT] < WS_DIVISION_CHECKED * b->seconds ||
@@ -476,7 +478,7 @@ ws_memory_advice_make(WsPublished *p)
 				sizeof(advice->unchecked));
 		advice->difference = NAN;
 	}
-	else if (ws_division_is_off(advice->difference) && maintenance_share() > MUCH_MAINTENANCE)
+	else if (ws_division_is_off(advice->difference) && maintenance_share(sim->buckets, BUCKETS) > MUCH_MAINTENANCE)
 	{
 		strlcpy(advice->unchecked, "VACUUM or the like reads much, and more or less of it from disk than clients do",
 				sizeof(advice->unchecked));

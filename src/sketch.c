@@ -38,6 +38,7 @@ ws_sketch_init(WsSketch *sk, uint32_t m, uint32_t tick)
 	sk->tick = tick;
 	sk->floor = tick;
 	sk->begun = tick;
+	sk->exact_since = tick;
 }
 
 static void
@@ -117,13 +118,15 @@ worth_keeping(const WsSketch *sk, uint32_t level, uint32_t begun, uint32_t last,
  * begins when that was worth it in two periods in a row, and all levels below
  * keep theirs.  It ends when it was not in two in a row, so a burst now and
  * then changes nothing.  After that it stays coarse until its cells have been
- * exact for as long as the estimator needs (curve.h).
+ * exact for some time, since the estimator can do less with older ones.
  */
-#define EXACT_PERIODS	(WS_EXACT_AGES / WS_PERIOD + 1)
+#define EXACT_PERIODS	9		/* the first of them begins */
 
 static void
-choose_coarse(WsSketch *sk, uint32_t last, uint32_t periods)
+choose_coarse(WsSketch *sk, uint32_t last, uint32_t tick)
 {
+	uint32_t	periods = tick / WS_PERIOD - last / WS_PERIOD;
+
 	uint32_t	begun = ws_load(&sk->begun);
 	uint32_t	before = ws_load(&sk->worthwhile);
 	uint32_t	after = 0;
@@ -150,8 +153,10 @@ choose_coarse(WsSketch *sk, uint32_t last, uint32_t periods)
 			coarse = k + 1;
 	}
 	ws_store(&sk->worthwhile, after);
-	ws_store(&sk->coarse, coarse);
+	if (coarse < old)
+		raise(&sk->exact_since, tick - (EXACT_PERIODS - 1) * WS_PERIOD);
 	raise(&sk->was_coarse, coarse);
+	ws_store(&sk->coarse, coarse);
 }
 
 uint32_t
@@ -171,11 +176,13 @@ ws_sketch_advance(WsSketch *sk, uint32_t tick)
 	if (tick / WS_PERIOD != old / WS_PERIOD)
 	{
 		wipe_marks(sk, 0, sk->levels);
-		choose_coarse(sk, old, tick / WS_PERIOD - old / WS_PERIOD);
-		ws_store(&sk->begun, tick);
+		choose_coarse(sk, old, tick);
+		raise(&sk->begun, tick);
 		return tick;
 	}
-	for (coarse = ws_load(&sk->coarse); level < coarse; level++)
+	/* another process may not have come to wipe all for this period yet */
+	coarse = ws_load(&sk->begun) / WS_PERIOD == tick / WS_PERIOD ? ws_load(&sk->coarse) : 0;
+	for (; level < coarse; level++)
 		if (__atomic_load_n(&sk->exact[level], __ATOMIC_RELAXED) > 0)
 			wipe_marks(sk, level, level + 1);
 	wipe_marks(sk, level, sk->levels);
@@ -215,12 +222,20 @@ ws_sketch_lower_floor(WsSketch *sk, uint32_t tick)
 }
 
 void
+ws_sketch_doubt(WsSketch *sk)
+{
+	ws_store(&sk->exact_since, ws_load(&sk->tick));
+	raise(&sk->was_coarse, WS_COARSE_MAX);
+}
+
+void
 ws_sketch_restart(WsSketch *sk, uint32_t tick)
 {
 	/* no cell counts until all are wiped */
 	ws_store(&sk->floor, UINT32_MAX);
 	ws_store(&sk->tick, tick);
 	ws_store(&sk->begun, tick);
+	ws_store(&sk->exact_since, tick);
 	for (size_t i = 0; i < ws_sketch_ncells(sk); i++)
 		ws_store(&sk->cells[i], 0);
 	forget_coarse(sk);

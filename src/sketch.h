@@ -55,10 +55,7 @@
 #define WS_TICKS_PER_SECOND		10
 #define WS_TICK_MS				(1000 / WS_TICKS_PER_SECOND)
 #define WS_PERIOD				8	/* ticks; it begins at a multiple */
-#define WS_COARSE_MAX			16	/* levels */
-
-/* Ages up to this are exact in levels that are not coarse at present. */
-#define WS_EXACT_AGES			(8 * WS_PERIOD)
+#define WS_COARSE_MAX			12	/* levels */
 
 /* The first tick of a new sketch.  A state file has up to 77 days below it. */
 #define WS_TICK_ORIGIN			((uint32_t) 1 << 26)
@@ -82,7 +79,8 @@ typedef struct WsSketch
 	/* atomic */
 	uint32_t	unattended;		/* 1: no worker advances the tick */
 	uint32_t	coarse;			/* so many of the low levels are coarse; */
-	uint32_t	was_coarse;		/* the most that were, since the floor */
+	uint32_t	was_coarse;		/* the most that were, since the floor; */
+	uint32_t	exact_since;	/* from this tick on only the former count */
 	uint32_t	begun;			/* the first tick of the present period */
 	uint32_t	worthwhile;		/* a bit for each level: were kept marks worth
 								 * it, or would they have been, last time? */
@@ -109,6 +107,9 @@ extern void ws_sketch_raise_floor(WsSketch *sk, uint32_t tick);
 /* From a state file: an old use; since when all old uses are known. */
 extern void ws_sketch_recall(WsSketch *sk, size_t cell, uint32_t tick);
 extern void ws_sketch_lower_floor(WsSketch *sk, uint32_t tick);
+
+/* What was recalled may be of levels that were coarse, in periods as now. */
+extern void ws_sketch_doubt(WsSketch *sk);
 
 /*
  * Empty the sketch and set the clock back, while others write.  A slow writer

@@ -413,6 +413,30 @@ ws_statefile_load_history(const void *image, WsHistory *history, int64_t now_ms)
 	ws_history_merge(history, layout_of(image).history, now_ms / 1000);
 }
 
+/*
+ * How far the first tick of a period was from the image's time, modulo a period:
+ * most cells of level 0 hold such ticks, if it was coarse.  If not, it does not
+ * matter.
+ */
+static uint32_t
+period_of(const Layout *l)
+{
+	uint32_t	count[WS_PERIOD] = {0};
+	uint32_t	all = 0;
+	uint32_t	period = 0;
+
+	for (uint32_t r = 0; r < l->header->registers; r++)
+		if (l->cells[r] != NEVER)
+		{
+			all++;
+			count[l->cells[r] % WS_PERIOD]++;
+		}
+	for (uint32_t i = 1; i < WS_PERIOD; i++)
+		if (count[i] > count[period])
+			period = i;
+	return 2 * count[period] > all ? period : WS_PERIOD;
+}
+
 uint32_t
 ws_statefile_load_sketches(const void *image, WsSketch *const *sketches, WsSampler *sampler,
 						   int64_t now_ms)
@@ -424,11 +448,18 @@ ws_statefile_load_sketches(const void *image, WsSketch *const *sketches, WsSampl
 	/* a time of day that was set back makes nothing younger */
 	int64_t		passed = now_ms > h->saved_at ? (now_ms - h->saved_at) / WS_TICK_MS : 0;
 	int64_t		made = (int64_t) now - passed;
-	uint32_t	floor = tick_of(h->floor, made);
+	uint32_t	period = period_of(&l);
+	uint32_t	floor;
 
+	/* its periods begin where those of today do */
+	if (period < WS_PERIOD)
+		made -= (made - period) & (WS_PERIOD - 1);
+	floor = tick_of(h->floor, made);
 	for (int i = 0; i < WS_STATEFILE_SKETCHES; i++)
 		for (size_t c = 0; c < l.ncells; c++)
 			ws_sketch_recall(sketches[i], c, tick_of(l.cells[i * l.ncells + c], made));
+	for (int i = 0; i < WS_STATEFILE_SKETCHES; i++)
+		ws_sketch_doubt(sketches[i]);
 	if (h->sampled && sampler)
 		load_sample(&l, sampler, now, made);
 	return floor > TICK_MIN ? floor : TICK_MIN;

@@ -356,7 +356,8 @@ ws_twotier_whole(const WsTwoTier *tiers)
 		{
 			if (i == OTHERS)
 				return NAN;
-			blocks += simulated_pages(tiers, &tiers->relations[i]) / tiers->rate;
+			blocks += tiers->relations[i].blocks > 0 ? tiers->relations[i].blocks :
+				tiers->relations[i].pages / tiers->rate;
 		}
 	return blocks > 0 ? blocks * tiers->block_bytes : NAN;
 }

@@ -137,7 +137,10 @@ extern void ws_twotier_seen(WsTwoTier *tiers, uint32_t page, bool dirty);
  */
 extern void ws_twotier_survey(WsTwoTier *tiers, const WsSweep *sweep);
 
-/* Bytes of all relations whose pages are simulated; NaN: not known of some. */
+/*
+ * Bytes of all relations whose pages are simulated, of a new one as many as were
+ * used; NaN: there are too many.
+ */
 extern double ws_twotier_whole(const WsTwoTier *tiers);
 
 /* The entry in the sample table of page 0 to WS_TIER_PAGES - 1, or -1. */

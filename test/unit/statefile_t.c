@@ -1017,16 +1017,74 @@ fuzz(long mutants)
 	end_world(&w);
 }
 
+/*
+ * A busy server stops for two seconds: its low levels were coarse.  Three seconds later,
+ * windows that end in the busy time have no bias, wherever in a period it stopped.
+ */
+static void
+test_coarse(uint32_t pages, long uses)
+{
+	enum
+	{
+		TICKS = 80, DOWN = 20, UP = 30, WINDOWS = 3, TRIALS = 60
+	};
+	static const uint32_t busy[WINDOWS] = {8, 30, 70};	/* ticks of it */
+	static uint32_t last[125000];
+	static long counts[TICKS];
+	Tally		tallies[WINDOWS] = {{0}};
+	uint64_t	seed = 93;
+	uint32_t	coarse = 99;
+
+	for (int trial = 0; trial < TRIALS; trial++)
+	{
+		World		w = new_world(M, TICK + (uint32_t) trial % 8, 0);
+		const WsSketch *sketch;
+		Image		image;
+		World		r;
+
+		use_at_random(w.sketches[0], uses, TICKS, true, last, pages, &seed);
+		count_used(last, pages, TICKS, counts);
+		coarse = w.sketches[0]->coarse < coarse ? w.sketches[0]->coarse : coarse;
+		ws_sketch_advance(w.sketches[1], w.sketches[0]->tick);
+		image = image_of(&w, &us, NOW);
+		r = restored(image.bytes, TICK + random_below(&seed, 8), 0, NOW + DOWN * WS_TICK_MS);
+		ws_sketch_advance(r.sketches[0], r.sketches[0]->tick + UP);
+		sketch = r.sketches[0];
+		for (int i = 0; i < WINDOWS; i++)
+		{
+			WsCurve    *curve = memory(ws_curve_size(M));
+			double		pages;
+			double		low = counts[busy[i] - 1];
+			double		high = counts[busy[i] + WS_PERIOD - 2];
+
+			/* loading makes what it loads up to seven ticks older */
+			ws_curve_take(curve, &sketch, 1, sketch->tick, UINT32_MAX);
+			pages = ws_curve_window(curve, DOWN + UP + WS_PERIOD - 2 + busy[i]).pages;
+			tally_error(&tallies[i], pages < low ? pages / low : pages > high ? pages / high : 1, 1);
+			free(curve);
+		}
+		free(image.bytes);
+		end_world(&w);
+		end_world(&r);
+	}
+	ok(coarse > 0, "%u pages: %u levels were coarse", pages, coarse);
+	for (int i = 0; i < WINDOWS; i++)
+		ok(fabs(tally_bias(&tallies[i])) < 0.02, "%u pages: a window up to %.1f s before the stop is %.1f %% off",
+		   pages, busy[i] / 10.0, 100 * tally_bias(&tallies[i]));
+}
+
 int
 main(void)
 {
 	const char *mutants = getenv("MUTANTS");
 
-	plan(85);
+	plan(93);
 	test_there_and_back(100);
 	test_future();
 	test_before();
 	test_distrust();
+	test_coarse(2500, 2500);
+	test_coarse(125000, 2500);
 	fuzz(mutants ? atol(mutants) : 2000);
 	return done();
 }
