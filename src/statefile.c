@@ -414,9 +414,9 @@ ws_statefile_load_history(const void *image, WsHistory *history, int64_t now_ms)
 }
 
 /*
- * How far the first tick of a period was from the image's time, modulo a period:
- * most cells of level 0 hold such ticks, if it was coarse.  If not, it does not
- * matter.
+ * How far the first tick of a period was from the image's time, modulo a
+ * period: most cells of level 0 hold such ticks, if it was coarse.  If not, it
+ * does not matter.
  */
 static uint32_t
 period_of(const Layout *l)
