@@ -138,8 +138,8 @@ extern void ws_twotier_seen(WsTwoTier *tiers, uint32_t page, bool dirty);
 extern void ws_twotier_survey(WsTwoTier *tiers, const WsSweep *sweep);
 
 /*
- * Bytes of all relations whose pages are simulated, of a new one as many as were
- * used; NaN: there are too many.
+ * Bytes of all relations whose pages are simulated, of a new one as many as
+ * were used; NaN: there are too many.
  */
 extern double ws_twotier_whole(const WsTwoTier *tiers);
 
