@@ -190,7 +190,7 @@ SKIP: {
 	evict();
 	my $before = really_read();
 	slurp_file($file);
-	skip 'the files of the server are not on a disk', $node->pg_version < 18 ? 5 : 7 if really_read() == $before;
+	skip 'the files of the server are not on a disk', $node->pg_version < 18 ? 6 : 8 if really_read() == $before;
 
 	# VACUUM reads from disk, and clients do not: how much of all that is theirs is not known
 	$node->safe_psql('postgres', 'CREATE TABLE cold AS TABLE pages; CHECKPOINT');
@@ -200,8 +200,15 @@ SKIP: {
 	like(doubt(), qr/^not checked: VACUUM or the like reads much/, 'reads of VACUUM are not compared');
 	$node->safe_psql('postgres', 'DROP TABLE cold');
 
+	# (reads of before have no time)
+	$node->safe_psql('postgres', 'ALTER SYSTEM SET track_io_timing = on');
+	$node->reload;
+	$node->safe_psql('postgres', 'SELECT pg_stat_reset()');
 	five_minutes(\&evict);
 	for (1 .. 5) { five_minutes(\&evict, 17) if measured() eq '' }
+	is($node->safe_psql('postgres', q{
+		SELECT predicted_read_seconds_per_second > 0, predicted_read_seconds_per_second < 1
+		  FROM working_set_memory_advice WHERE present}), 't|t', 'the time of a wait is that of the reads');
 	is($node->safe_psql('postgres', q{
 		SELECT bool_and(measured_disk_bytes_per_second > predicted_disk_bytes_per_second) FILTER (WHERE present),
 		       count(measured_disk_bytes_per_second) FROM working_set_memory_advice}), 't|1', 'what was really read is shown beside the prediction');
