@@ -2,7 +2,7 @@
  * contention.c
  *		How many lines of cache would many processors take from each other?
  *
- * A simulation, since a machine with so many processors is not at hand.  Each
+ * A simulation, since a machine with so many processors is not available.  Each
  * lookup is a hit of a page by Zipf's law, by a processor at random.  Caches are
  * large enough, so a line moves only because another processor wrote it
  * or is to write it: a transfer is a read of a line that the processor does not
@@ -12,8 +12,8 @@
  * table's partition and releases it, and pins the buffer and unpins it.
  * working_set reads the mark, and without one it reads the present tick, and
  * writes the cell and the mark; this is what lookup.c does.  Pages of sampled
- * registers, one in 16, have no mark.  Their reports are not in it.  The worker,
- * on a processor of its own, raises the tick, judges the levels, and wipes marks.
+ * registers, one in 16, have no mark.  Their reports are not counted.  The worker,
+ * on a processor of its own, raises the tick, examines the levels, and wipes marks.
  */
 #include "traces.h"
 #include "trials.h"

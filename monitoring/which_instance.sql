@@ -9,7 +9,8 @@
 --
 -- For each machine working_set_memory_advice() divides the memory and predicts what the load of
 -- the last five minutes would read from disk. A machine is good enough if it reads no more than
--- the variable `reads' a second (by default what is predicted for the present machine), waits for no more than
+-- the variable `reads' a second (by default what is predicted for the present machine; if that
+-- has a note, no machine is known to be good enough), waits for no more than
 -- `seconds' in a second (by default anything), and stays below its own limit. Up to 2 % and one
 -- read a second above that still count as no more. The cheapest of these is marked. A machine whose prediction has
 -- a note is not known to be good enough. Prices are in any currency.

@@ -214,7 +214,7 @@ check_resident(void)
 	pfree(dirty);
 }
 
-/* Once a second; returns what of the clock() no smaller sample would spare. */
+/* Once a second.  Returns what of clock() a smaller sample would not save. */
 static clock_t
 care_for_table(int64 now)
 {

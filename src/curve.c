@@ -381,7 +381,7 @@ log_variance(const WsEstimate *e)
  * between them it has the share a / b, by the levels that know it.  Since b
  * holds all that a holds, the logarithm of that has the variance 1 / Ia - 1 /
  * Ib.  The share cannot be known better than to one of the pages in these
- * levels.  What chance makes of the true share is no error.
+ * levels.  Chance in the true share is not an error.
  */
 static WsEstimate
 between(const WsCurve *curve, WsEstimate low, WsEstimate high,

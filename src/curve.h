@@ -33,7 +33,7 @@
  * Cells of coarse levels (sketch.h) tell in which period they were used last,
  * so it is known which were on where a period begins.  If there are such
  * levels, each step of the grid ends there.  For a window that ends within a
- * period, the other levels tell which share of the period's pages it has.  The
+ * period, the other levels show which share of the period's pages it has.  The
  * same holds for ages of when there were such levels, or may have been.
  *
  * References: Flajolet and Martin 1985 (PCSA); Flajolet, Fusy, Gandouet and

@@ -8,7 +8,7 @@
  * multiples of that size, or of a quarter of the memory if that is more.
  *
  * Fewer of the server's pages may be in it than fit: other files are there,
- * too, and what was read ahead for nothing.  So every ten seconds some sampled
+ * too, and what was read ahead for nothing.  So now and then some sampled
  * pages that shared buffers do not have are looked for in it.  If clearly fewer
  * are found than the simulated page cache of the present size holds, the
  * predictions find as much less at all sizes.
@@ -312,7 +312,7 @@ blocks_for_a_read(const Bucket *b)
 	return b->blocks / fmax(b->reads[WS_CLIENT] + b->reads[WS_MAINTENANCE], 1);
 }
 
-/* Which share of the reads in n buckets were those of VACUUM and the like? */
+/* Share of the reads in n buckets that were VACUUM's and the like */
 static double
 maintenance_share(const Bucket *buckets, int n)
 {
@@ -480,7 +480,7 @@ ws_memory_advice_make(WsPublished *p)
 	}
 	else if (ws_division_is_off(advice->difference) && maintenance_share(sim->buckets, BUCKETS) > MUCH_MAINTENANCE)
 	{
-		strlcpy(advice->unchecked, "VACUUM or the like reads much, and more or less of it from disk than clients do",
+		strlcpy(advice->unchecked, "VACUUM or the like reads much, so it is not known how much clients read from disk",
 				sizeof(advice->unchecked));
 		advice->difference = NAN;
 	}

@@ -91,25 +91,25 @@ wipe_marks(WsSketch *sk, uint32_t first, uint32_t end)
  * marks are kept, or else in the last one.  A part of the level will do, of
  * registers that are not sampled, since those have no marks.
  */
-#define JUDGED			1024	/* cells; fewer than an eighth are not judged */
+#define EXAMINED		1024	/* cells; or, where most are sampled, an eighth */
 
 static bool
 worth_keeping(const WsSketch *sk, uint32_t level, uint32_t begun, uint32_t last, bool kept)
 {
 	uint32_t	unsampled = ws_sketch_m(sk) - (ws_load(&sk->sampled_below) >> sk->shift);
-	uint32_t	judged = unsampled < JUDGED ? unsampled : JUDGED;
-	const uint32_t *cells = sk->cells + ((size_t) (level + 1) << sk->log2m) - judged;
+	uint32_t	examined = unsampled < EXAMINED ? unsampled : EXAMINED;
+	const uint32_t *cells = sk->cells + ((size_t) (level + 1) << sk->log2m) - examined;
 	uint32_t	in_period = 0;
 	uint32_t	in_tick = 0;
 
-	for (uint32_t i = 0; i < judged; i++)
+	for (uint32_t i = 0; i < examined; i++)
 	{
 		uint32_t	used = ws_load(&cells[i]);
 
 		in_period += used >= begun;
 		in_tick += used == (kept ? begun : last);
 	}
-	return judged >= JUDGED / 8 && in_period * (kept ? 8 : 6) >= judged &&
+	return examined >= EXAMINED / 8 && in_period * (kept ? 8 : 6) >= examined &&
 		in_period * 8 <= in_tick * WS_PERIOD * (kept ? 5 : 4);
 }
 

@@ -23,10 +23,10 @@
  * sampled_below, takes the slow path, which looks at a sample of them.
  *
  * On a busy server the same cells of the low levels are used again in each
- * tick, and tell little.  Such levels keep their marks for a period of eight
+ * tick, and show little.  Such levels keep their marks for a period of eight
  * ticks.  A cell of theirs that is marked in its first use in a period holds
- * that tick, and so tells in which period it was used last, but not when.  The
- * levels up to the last of which some cells are like that are coarse.
+ * that tick, and so shows in which period it was used last, but not when.  A
+ * level is coarse while it has such cells, and so are all levels below it.
  *
  * Concurrency.  Any number of processes read and write the atomic words with
  * relaxed order; the rest is fixed when the sketch is made.  Writers of cells
@@ -108,7 +108,7 @@ extern void ws_sketch_raise_floor(WsSketch *sk, uint32_t tick);
 extern void ws_sketch_recall(WsSketch *sk, size_t cell, uint32_t tick);
 extern void ws_sketch_lower_floor(WsSketch *sk, uint32_t tick);
 
-/* What was recalled may be of levels that were coarse, in periods as now. */
+/* Recalled cells may be of levels that were coarse, with the same periods. */
 extern void ws_sketch_doubt(WsSketch *sk);
 
 /*

@@ -35,7 +35,7 @@ typedef struct Advice
 	double		wait;			/* seconds for the disk; NaN: not known */
 } Advice;
 
-/* Is less than this share of the server's pages in the page cache?  Or NULL. */
+/* A note if less than this share of the pages is in the page cache; or NULL */
 static const char *
 get_displaced(const WsMemoryAdvice *both, double share)
 {

@@ -646,7 +646,7 @@ test_levels(void)
 	uint32_t	coarse = coarse_after(20000, 0, 0xFF, 10, &marked);
 
 	ok(coarse >= 3 && marked > 0.8, "pages used in each tick: %.2f find a mark", marked);
-	ok(coarse_after(20000, UINT32_C(1) << 30, 0xFF, 10, &marked) >= 3, "levels are judged by the registers that have marks");
+	ok(coarse_after(20000, UINT32_C(1) << 30, 0xFF, 10, &marked) >= 3, "the registers that have marks decide");
 	is_int(coarse_after(20000, UINT32_MAX, 0xFF, 10, &marked), 0, "if no register has, no level is coarse");
 	is_int(coarse_after(400, 0, 0xFF, 10, &marked), 0, "nor if few pages are used");
 	is_int(coarse_after(20000, 0, 0, 100, &marked), 0, "nor if all are used in one tick of ten");

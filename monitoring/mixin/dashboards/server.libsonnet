@@ -599,7 +599,7 @@ local p = import 'panels.libsonnet';
           { min: 0 }, ['lastNotNull', 'max']
         ),
         p.timeseries(
-          'Samples dropped', 'Events of sampled pages that were lost, because the worker could not keep up for a moment. While they are, relations and advice miss something; sizes do not.',
+          'Samples dropped', 'Events of sampled pages that were lost, because the worker could not keep up for a moment. While they are, predictions, relations, recommendation and verdict may be wrong; the curve is not.',
           'short', 8, 8,
           [p.range('sum(increase(%s[$__rate_interval]))' % series('working_set_dropped_samples_total'), 'dropped')],
           [p.line('dropped', p.colors.bad, { 'custom.drawStyle': 'bars', 'custom.fillOpacity': 60 })],
