@@ -155,7 +155,7 @@ ws_curve_take(WsCurve *curve, const WsSketch *const *sketches, int nsketches,
 	curve->elapsed = now % WS_PERIOD;
 	for (int i = 0; i < nsketches; i++)
 	{
-		uint32_t	coarse = ws_load(&sketches[i]->coarse);
+		uint32_t	coarse = __atomic_load_n(&sketches[i]->coarse, __ATOMIC_ACQUIRE);
 		uint32_t	was_coarse = ws_load(&sketches[i]->was_coarse);
 		uint32_t	exact_since = ws_load(&sketches[i]->exact_since);
 		uint32_t	exact_ages = exact_since <= now ? now - exact_since + 1 : 0;
@@ -394,16 +394,18 @@ between(const WsCurve *curve, WsEstimate low, WsEstimate high,
 	WsEstimate	e = low;
 	double		pages = high.pages - low.pages;
 	double		share = (double) (nages - end) / (next - end);
-	double		variance = 1;	/* of the share */
+	double		variance = 0.25;	/* of the share, at most */
 
 	if (b.pages > 0)
 	{
+		double		known = pow(log_variance(&b), 2);
+
 		share = a.pages / b.pages;
-		variance = pow(log_variance(&b), 2);
 		if (a.pages > 0)
-			variance = fmax(variance, share * share * (log_variance(&a) - log_variance(&b)));
+			known = fmax(known, share * share * (log_variance(&a) - log_variance(&b)));
+		variance = fmin(variance, known);
 	}
-	e.pages += pages * share;
+	e.pages = fmin(low.pages + pages * share, high.pages);
 	e.variance += share * share * (high.variance - low.variance) +
 		fmax(pages * pages * variance - pages * share * (1 - share), 0);
 	e.saturated |= high.saturated;

@@ -134,6 +134,7 @@ try_out(void)
 	/* as it was; to advance wipes the marks */
 	*cell = 0;
 	ws_store(&sketch->tick, start - 1);
+	ws_store(&sketch->begun, start - 1);
 	ws_sketch_advance(sketch, start);
 	ws_shared_worker_ticks(false);
 	ws_store(&ws_shared->active_tick, 0);

@@ -91,7 +91,7 @@ wipe_marks(WsSketch *sk, uint32_t first, uint32_t end)
  * marks are kept, or else in the last one.  A part of the level will do, of
  * registers that are not sampled, since those have no marks.
  */
-#define EXAMINED		1024	/* cells; or, where most are sampled, an eighth */
+#define EXAMINED		1024	/* cells, or at least an eighth */
 
 static bool
 worth_keeping(const WsSketch *sk, uint32_t level, uint32_t begun, uint32_t last, bool kept)
@@ -156,7 +156,8 @@ choose_coarse(WsSketch *sk, uint32_t last, uint32_t tick)
 	if (coarse < old)
 		raise(&sk->exact_since, tick - (EXACT_PERIODS - 1) * WS_PERIOD);
 	raise(&sk->was_coarse, coarse);
-	ws_store(&sk->coarse, coarse);
+	/* who sees it sees the others (curve.c) */
+	__atomic_store_n(&sk->coarse, coarse, __ATOMIC_RELEASE);
 }
 
 uint32_t
@@ -222,10 +223,12 @@ ws_sketch_lower_floor(WsSketch *sk, uint32_t tick)
 }
 
 void
-ws_sketch_doubt(WsSketch *sk)
+ws_sketch_doubt(WsSketch *sk, uint32_t was_coarse)
 {
-	ws_store(&sk->exact_since, ws_load(&sk->tick));
-	raise(&sk->was_coarse, WS_COARSE_MAX);
+	if (was_coarse == 0)
+		return;
+	raise(&sk->exact_since, ws_load(&sk->tick));
+	raise(&sk->was_coarse, was_coarse);
 }
 
 void

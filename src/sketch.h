@@ -109,7 +109,7 @@ extern void ws_sketch_recall(WsSketch *sk, size_t cell, uint32_t tick);
 extern void ws_sketch_lower_floor(WsSketch *sk, uint32_t tick);
 
 /* Recalled cells may be of levels that were coarse, with the same periods. */
-extern void ws_sketch_doubt(WsSketch *sk);
+extern void ws_sketch_doubt(WsSketch *sk, uint32_t was_coarse);
 
 /*
  * Empty the sketch and set the clock back, while others write.  A slow writer

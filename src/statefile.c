@@ -23,7 +23,8 @@ typedef struct Header
 	uint32_t	floor;			/* age of the data */
 	uint32_t	pages;			/* of the sample */
 	/* the sample: see WsSampler; times are ages */
-	uint32_t	sampled;		/* 0: there is none; 1 */
+	uint16_t	sampled;		/* 0: there is none; 1 */
+	uint16_t	was_coarse;		/* see WsSketch */
 	uint32_t	shift;
 	uint32_t	lasting;
 	uint32_t	brief;
@@ -161,14 +162,17 @@ size_t
 ws_statefile_make(const WsStateFileParts *parts, const WsStateFileOwner *owner, int64_t now_ms,
 				  void *image)
 {
-	uint32_t	now = ws_load(&parts->sketches[0]->tick);
+	uint32_t	tick = ws_load(&parts->sketches[0]->tick);
+
+	/* as if made when the next period begins */
+	uint32_t	now = (tick + WS_PERIOD - 1) / WS_PERIOD * WS_PERIOD;
 	const Header header = {
 		.magic = WS_STATEFILE_MAGIC,
 		.format = WS_STATEFILE_FORMAT,
 		.page_bytes = owner->page_bytes,
 		.system = owner->system,
 		.place = owner->place,
-		.saved_at = now_ms,
+		.saved_at = now_ms + (int64_t) (now - tick) * WS_TICK_MS,
 		.tick_ms = WS_TICK_MS,
 		.registers = ws_sketch_m(parts->sketches[0]),
 		.floor = NEVER
@@ -185,7 +189,9 @@ ws_statefile_make(const WsStateFileParts *parts, const WsStateFileOwner *owner, 
 		const WsSketch *sketch = parts->sketches[i];
 		uint32_t	floor = ws_load(&sketch->floor);
 		uint32_t	age = age_of(floor, now);
+		uint32_t	was_coarse = ws_load(&sketch->was_coarse);
 
+		h->was_coarse = was_coarse > h->was_coarse ? (uint16_t) was_coarse : h->was_coarse;
 		h->floor = age < h->floor ? age : h->floor;
 		for (size_t c = 0; c < l.ncells; c++)
 		{
@@ -207,7 +213,7 @@ ws_statefile_make(const WsStateFileParts *parts, const WsStateFileOwner *owner, 
 static bool
 header_possible(const Header *h)
 {
-	return ws_registers_valid((long) h->registers) && h->sampled <= 1 &&
+	return ws_registers_valid((long) h->registers) && h->sampled <= 1 && h->was_coarse <= WS_COARSE_MAX &&
 		h->pages <= (h->sampled ? WS_SAMPLE_PAGES_MAX : 0) &&
 		h->saved_at >= 0 && h->saved_at <= WS_STATEFILE_TIME_MAX_MS;
 }
@@ -413,30 +419,6 @@ ws_statefile_load_history(const void *image, WsHistory *history, int64_t now_ms)
 	ws_history_merge(history, layout_of(image).history, now_ms / 1000);
 }
 
-/*
- * How far the first tick of a period was from the image's time, modulo a
- * period: most cells of level 0 hold such ticks, if it was coarse.  If not, it
- * does not matter.
- */
-static uint32_t
-period_of(const Layout *l)
-{
-	uint32_t	count[WS_PERIOD] = {0};
-	uint32_t	all = 0;
-	uint32_t	period = 0;
-
-	for (uint32_t r = 0; r < l->header->registers; r++)
-		if (l->cells[r] != NEVER)
-		{
-			all++;
-			count[l->cells[r] % WS_PERIOD]++;
-		}
-	for (uint32_t i = 1; i < WS_PERIOD; i++)
-		if (count[i] > count[period])
-			period = i;
-	return 2 * count[period] > all ? period : WS_PERIOD;
-}
-
 uint32_t
 ws_statefile_load_sketches(const void *image, WsSketch *const *sketches, WsSampler *sampler,
 						   int64_t now_ms)
@@ -448,18 +430,16 @@ ws_statefile_load_sketches(const void *image, WsSketch *const *sketches, WsSampl
 	/* a time of day that was set back makes nothing younger */
 	int64_t		passed = now_ms > h->saved_at ? (now_ms - h->saved_at) / WS_TICK_MS : 0;
 	int64_t		made = (int64_t) now - passed;
-	uint32_t	period = period_of(&l);
 	uint32_t	floor;
 
-	/* its periods begin where those of today do */
-	if (period < WS_PERIOD)
-		made -= (made - period) & (WS_PERIOD - 1);
+	/* its periods begin where those of today do: it was made at such a tick */
+	made -= made & (WS_PERIOD - 1);
 	floor = tick_of(h->floor, made);
 	for (int i = 0; i < WS_STATEFILE_SKETCHES; i++)
 		for (size_t c = 0; c < l.ncells; c++)
 			ws_sketch_recall(sketches[i], c, tick_of(l.cells[i * l.ncells + c], made));
 	for (int i = 0; i < WS_STATEFILE_SKETCHES; i++)
-		ws_sketch_doubt(sketches[i]);
+		ws_sketch_doubt(sketches[i], h->was_coarse);
 	if (h->sampled && sampler)
 		load_sample(&l, sampler, now, made);
 	return floor > TICK_MIN ? floor : TICK_MIN;

@@ -356,7 +356,9 @@ ws_twotier_whole(const WsTwoTier *tiers)
 		{
 			if (i == OTHERS)
 				return NAN;
-			blocks += tiers->relations[i].blocks > 0 ? tiers->relations[i].blocks :
+			/* for those of this size of which no page is simulated, too */
+			blocks += tiers->relations[i].blocks > 0 ?
+				tiers->relations[i].blocks / (1 - pow(1 - tiers->rate, tiers->relations[i].blocks)) :
 				tiers->relations[i].pages / tiers->rate;
 		}
 	return blocks > 0 ? blocks * tiers->block_bytes : NAN;

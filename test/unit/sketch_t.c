@@ -123,6 +123,7 @@ typedef struct Naive
 	uint32_t	begun;			/* first tick of the period */
 	uint32_t	coarse;
 	uint32_t	was_coarse;
+	uint32_t	exact_since;	/* all but those of coarse levels */
 	uint32_t	exact[16];		/* periods with marks for a tick; 0: for a period */
 	bool		worth[16];		/* last time */
 } Naive;
@@ -152,8 +153,9 @@ share_saved(const uint32_t *cells, uint32_t level, uint32_t begun, uint32_t seen
  * eighths were saved, twice, but is coarse for eight periods more.
  */
 static void
-naive_choose(Naive *n, const uint32_t *cells, uint32_t last, uint32_t periods)
+naive_choose(Naive *n, const uint32_t *cells, uint32_t last, uint32_t tick)
 {
+	uint32_t	periods = tick / 8 - last / 8;
 	uint32_t	coarse = n->coarse;
 	bool		below = true;
 
@@ -179,6 +181,8 @@ naive_choose(Naive *n, const uint32_t *cells, uint32_t last, uint32_t periods)
 	}
 	for (n->coarse = 16; n->coarse > 0 && n->exact[n->coarse - 1] >= 9; n->coarse--)
 		;
+	if (n->coarse < coarse && tick - 64 > n->exact_since)
+		n->exact_since = tick - 64;
 	n->was_coarse = n->coarse > n->was_coarse ? n->coarse : n->was_coarse;
 }
 
@@ -209,7 +213,7 @@ test_changes(void)
 	static bool marks[NCELLS];
 	uint32_t	tick = START;
 	uint32_t	floor = START;
-	Naive		naive = {.begun = START};
+	Naive		naive = {.begun = START, .exact_since = START};
 	uint64_t	seed = 18;
 	long		done[7] = {0};
 	long		coarse_at[23] = {0};
@@ -248,7 +252,7 @@ test_changes(void)
 					break;
 				if (other / 8 > tick / 8)
 				{
-					naive_choose(&naive, cells, tick, other / 8 - tick / 8);
+					naive_choose(&naive, cells, tick, other);
 					naive.begun = other;
 					memset(marks, 0, sizeof(marks));
 				}
@@ -291,11 +295,11 @@ test_changes(void)
 				memset(cells, 0, sizeof(cells));
 				memset(marks, 0, sizeof(marks));
 				naive_forget(&naive);
-				naive.begun = other;
+				naive.begun = naive.exact_since = other;
 				break;
 		}
 		wrong += sk->tick != tick || sk->floor != floor || sk->coarse != naive.coarse ||
-			sk->was_coarse != naive.was_coarse || sk->cells[cell] != cells[cell];
+			sk->was_coarse != naive.was_coarse || sk->begun != naive.begun || sk->exact_since != naive.exact_since || sk->cells[cell] != cells[cell];
 		if (what > 1)
 		{
 			wrong += memcmp(sk->cells, cells, sizeof(cells)) != 0;

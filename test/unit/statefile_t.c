@@ -375,6 +375,9 @@ test_there_and_back(int trials)
 			(int64_t) (random_size(&seed) % (UINT64_C(1) << 43));
 		int64_t		passed = later > 0 ? later / WS_TICK_MS : 0;
 
+		/* it was made where a period began, and so is where it is put */
+		passed += (((int64_t) tick - passed) % WS_PERIOD + WS_PERIOD) % WS_PERIOD;
+
 		if (n > WS_SAMPLE_PAGES_MIN && random_below(&seed, 2))
 			capacity = random_below(&seed, 4) ? WS_SAMPLE_PAGES_MIN + random_below(&seed, n - WS_SAMPLE_PAGES_MIN) : n;
 
@@ -1018,19 +1021,21 @@ fuzz(long mutants)
 }
 
 /*
- * A busy server stops for two seconds: its low levels were coarse.  Three seconds later,
- * windows that end in the busy time have no bias, wherever in a period it stopped.
+ * A busy server, whose low levels are coarse, has little to do for some time, and stops for
+ * two seconds.  Three seconds later, windows that begin in the busy time have no bias,
+ * wherever in a period it stopped, and whatever kind of use it was.
  */
 static void
-test_coarse(uint32_t pages, long uses)
+test_coarse(uint32_t pages, long uses, uint32_t light, int kind)
 {
 	enum
 	{
 		TICKS = 80, DOWN = 20, UP = 30, WINDOWS = 3, TRIALS = 60
 	};
-	static const uint32_t busy[WINDOWS] = {8, 30, 70};	/* ticks of it */
+	uint32_t	salt;
+	static const uint32_t busy[WINDOWS] = {8, 30, 60};	/* ticks of it */
 	static uint32_t last[125000];
-	static long counts[TICKS];
+	static long counts[TICKS + 150];
 	Tally		tallies[WINDOWS] = {{0}};
 	uint64_t	seed = 93;
 	uint32_t	coarse = 99;
@@ -1042,24 +1047,27 @@ test_coarse(uint32_t pages, long uses)
 		Image		image;
 		World		r;
 
-		use_at_random(w.sketches[0], uses, TICKS, true, last, pages, &seed);
-		count_used(last, pages, TICKS, counts);
-		coarse = w.sketches[0]->coarse < coarse ? w.sketches[0]->coarse : coarse;
-		ws_sketch_advance(w.sketches[1], w.sketches[0]->tick);
+		salt = random32(&seed);
+		memset(last, 0, sizeof(last));
+		use_on(w.sketches[kind], TICK + (uint32_t) trial % 8, 0, TICKS, uses, true, last, pages, salt, &seed);
+		coarse = w.sketches[kind]->coarse < coarse ? w.sketches[kind]->coarse : coarse;
+		use_on(w.sketches[kind], TICK + (uint32_t) trial % 8, TICKS, TICKS + light, uses / 200, true, last, pages, salt, &seed);
+		count_used(last, pages, TICKS + light, counts);
+		ws_sketch_advance(w.sketches[!kind], w.sketches[kind]->tick);
 		image = image_of(&w, &us, NOW);
 		r = restored(image.bytes, TICK + random_below(&seed, 8), 0, NOW + DOWN * WS_TICK_MS);
-		ws_sketch_advance(r.sketches[0], r.sketches[0]->tick + UP);
-		sketch = r.sketches[0];
+		ws_sketch_advance(r.sketches[kind], r.sketches[kind]->tick + UP);
+		sketch = r.sketches[kind];
 		for (int i = 0; i < WINDOWS; i++)
 		{
 			WsCurve    *curve = memory(ws_curve_size(M));
 			double		pages;
-			double		low = counts[busy[i] - 1];
-			double		high = counts[busy[i] + WS_PERIOD - 2];
+			double		low = counts[light + busy[i] - 1];
+			double		high = counts[light + busy[i] + 2 * WS_PERIOD - 3];
 
-			/* loading makes what it loads up to seven ticks older */
+			/* saving and loading make it up to seven ticks older, each */
 			ws_curve_take(curve, &sketch, 1, sketch->tick, UINT32_MAX);
-			pages = ws_curve_window(curve, DOWN + UP + WS_PERIOD - 2 + busy[i]).pages;
+			pages = ws_curve_window(curve, DOWN + UP + 2 * WS_PERIOD - 3 + light + busy[i]).pages;
 			tally_error(&tallies[i], pages < low ? pages / low : pages > high ? pages / high : 1, 1);
 			free(curve);
 		}
@@ -1067,10 +1075,11 @@ test_coarse(uint32_t pages, long uses)
 		end_world(&w);
 		end_world(&r);
 	}
-	ok(coarse > 0, "%u pages: %u levels were coarse", pages, coarse);
+	ok(coarse > 0, "%u pages, kind %d: %u levels were coarse", pages, kind, coarse);
 	for (int i = 0; i < WINDOWS; i++)
-		ok(fabs(tally_bias(&tallies[i])) < 0.02, "%u pages: a window up to %.1f s before the stop is %.1f %% off",
-		   pages, busy[i] / 10.0, 100 * tally_bias(&tallies[i]));
+		ok(fabs(tally_bias(&tallies[i])) < 0.02,
+		   "%u pages, little in %.1f s, kind %d: a window from %.1f s before is %.1f %% off", pages, light / 10.0, kind,
+		   busy[i] / 10.0, 100 * tally_bias(&tallies[i]));
 }
 
 int
@@ -1078,13 +1087,15 @@ main(void)
 {
 	const char *mutants = getenv("MUTANTS");
 
-	plan(93);
+	plan(101);
 	test_there_and_back(100);
 	test_future();
 	test_before();
 	test_distrust();
-	test_coarse(2500, 2500);
-	test_coarse(125000, 2500);
+	test_coarse(2500, 2500, 0, 0);
+	test_coarse(125000, 2500, 0, 0);
+	test_coarse(20000, 10000, 30, 0);
+	test_coarse(20000, 10000, 0, 1);
 	fuzz(mutants ? atol(mutants) : 2000);
 	return done();
 }
