@@ -42,27 +42,31 @@ add_share(double *known, double *sum, double left, double lookups, double share)
 	*sum = left * *sum + (isnan(share) ? 0 : lookups * share);
 }
 
+/* Waits start over if these caches differ from what was added up. */
+static void
+heed_machine(WsHitCurve *curve, const WsTierTable *tiers, double caches)
+{
+	if (!(caches > 0) || (fabs(log(caches / curve->caches)) <= SAME_CACHES &&
+						  tiers->waits_each == curve->waits_each))
+		return;
+	curve->caches = caches;
+	curve->waits_each = tiers->waits_each;
+	curve->lookups_then = 0;
+	memset(curve->checked, 0, sizeof(curve->checked));
+	memset(curve->waited, 0, sizeof(curve->waited));
+}
+
 void
 ws_hit_curve_add(WsHitCurve *curve, const WsAdviceTable *table, const WsHitCurveMachine *machine,
 				 double seconds)
 {
 	double		left = exp(-seconds / FADES);
 	double		lookups = table->lookups * seconds / table->seconds;
-	double		caches = 0;
 
 	if (!table->sure || !(lookups > 0))
 		return;
 	if (machine->tiers)
-		caches = machine->memory - machine->tiers->other;
-	if (caches > 0 && (!(fabs(log(caches / curve->caches)) <= SAME_CACHES) ||
-					   machine->tiers->waits_each != curve->waits_each))
-	{
-		curve->caches = caches;
-		curve->waits_each = machine->tiers->waits_each;
-		curve->lookups_then = 0;
-		memset(curve->checked, 0, sizeof(curve->checked));
-		memset(curve->waited, 0, sizeof(curve->waited));
-	}
+		heed_machine(curve, machine->tiers, machine->memory - machine->tiers->other);
 	curve->lookups = left * curve->lookups + lookups;
 	curve->lookups_then = left * curve->lookups_then + lookups;
 	for (int i = 0; i < WS_HIT_CURVE_SIZES; i++)
