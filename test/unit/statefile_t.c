@@ -602,6 +602,8 @@ test_identity(const Image *image)
 		{AT_REGISTERS, 4, 2048, "it has a wrong length"},
 		{AT_SAMPLED, 4, 2, "its header is damaged"},
 		{AT_SAMPLED, 4, 0, "its header is damaged"},
+		{AT_SAMPLED + 2, 2, 12, ""},
+		{AT_SAMPLED + 2, 2, 13, "its header is damaged"},
 		{AT_PAGES, 4, UINT32_MAX, "its header is damaged"},
 		{AT_PAGES, 4, WS_SAMPLE_PAGES_MAX + 1, "its header is damaged"},
 		{AT_PAGES, 4, WS_SAMPLE_PAGES_MAX, "it has a wrong length"},
@@ -787,6 +789,7 @@ static const char *
 out_of_range(const char *bytes, size_t size)
 {
 	uint32_t	h[AT_HISTORY / 4];
+	uint16_t	sampled[2];		/* and how many levels were coarse */
 	int64_t		saved;
 
 	memcpy(h, bytes, sizeof(h));
@@ -819,7 +822,10 @@ out_of_range(const char *bytes, size_t size)
 			return "lookups of a row";
 	}
 
-	if (h[AT_SAMPLED / 4] == 0)
+	memcpy(sampled, bytes + AT_SAMPLED, sizeof(sampled));
+	if (sampled[0] > 1 || sampled[1] > 12)
+		return "sampled, or levels";
+	if (sampled[0] == 0)
 		return h[AT_PAGES / 4] == 0 ? NULL : "pages";
 	if (h[AT_SHIFT / 4] > h[AT_LASTING / 4] || h[AT_LASTING / 4] >= WS_STRATA ||
 		h[AT_BRIEF / 4] < 1 || h[AT_BRIEF / 4] > 921600)
@@ -1087,7 +1093,7 @@ main(void)
 {
 	const char *mutants = getenv("MUTANTS");
 
-	plan(101);
+	plan(103);
 	test_there_and_back(100);
 	test_future();
 	test_before();
