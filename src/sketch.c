@@ -126,7 +126,6 @@ static void
 choose_coarse(WsSketch *sk, uint32_t last, uint32_t tick)
 {
 	uint32_t	periods = tick / WS_PERIOD - last / WS_PERIOD;
-
 	uint32_t	begun = ws_load(&sk->begun);
 	uint32_t	before = ws_load(&sk->worthwhile);
 	uint32_t	after = 0;
