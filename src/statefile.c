@@ -24,7 +24,8 @@ typedef struct Header
 	uint32_t	pages;			/* of the sample */
 	/* the sample: see WsSampler; times are ages */
 	uint16_t	sampled;		/* 0: there is none; 1 */
-	uint16_t	was_coarse;		/* see WsSketch */
+	uint8_t		was_coarse;		/* see WsSketch */
+	uint8_t		in_period;		/* ticks from a period's beginning to saved_at */
 	uint32_t	shift;
 	uint32_t	lasting;
 	uint32_t	brief;
@@ -162,20 +163,18 @@ size_t
 ws_statefile_make(const WsStateFileParts *parts, const WsStateFileOwner *owner, int64_t now_ms,
 				  void *image)
 {
-	uint32_t	tick = ws_load(&parts->sketches[0]->tick);
-
-	/* as if made when the next period begins */
-	uint32_t	now = (tick + WS_PERIOD - 1) / WS_PERIOD * WS_PERIOD;
+	uint32_t	now = ws_load(&parts->sketches[0]->tick);
 	const Header header = {
 		.magic = WS_STATEFILE_MAGIC,
 		.format = WS_STATEFILE_FORMAT,
 		.page_bytes = owner->page_bytes,
 		.system = owner->system,
 		.place = owner->place,
-		.saved_at = now_ms + (int64_t) (now - tick) * WS_TICK_MS,
+		.saved_at = now_ms,
 		.tick_ms = WS_TICK_MS,
 		.registers = ws_sketch_m(parts->sketches[0]),
-		.floor = NEVER
+		.floor = NEVER,
+		.in_period = now % WS_PERIOD
 	};
 	Header	   *h = image;
 	Layout		l;
@@ -191,7 +190,7 @@ ws_statefile_make(const WsStateFileParts *parts, const WsStateFileOwner *owner, 
 		uint32_t	age = age_of(floor, now);
 		uint32_t	was_coarse = ws_load(&sketch->was_coarse);
 
-		h->was_coarse = was_coarse > h->was_coarse ? (uint16_t) was_coarse : h->was_coarse;
+		h->was_coarse = was_coarse > h->was_coarse ? (uint8_t) was_coarse : h->was_coarse;
 		h->floor = age < h->floor ? age : h->floor;
 		for (size_t c = 0; c < l.ncells; c++)
 		{
@@ -214,7 +213,7 @@ static bool
 header_possible(const Header *h)
 {
 	return ws_registers_valid((long) h->registers) && h->sampled <= 1 && h->was_coarse <= WS_COARSE_MAX &&
-		h->pages <= (h->sampled ? WS_SAMPLE_PAGES_MAX : 0) &&
+		h->in_period < WS_PERIOD && h->pages <= (h->sampled ? WS_SAMPLE_PAGES_MAX : 0) &&
 		h->saved_at >= 0 && h->saved_at <= WS_STATEFILE_TIME_MAX_MS;
 }
 
@@ -432,8 +431,8 @@ ws_statefile_load_sketches(const void *image, WsSketch *const *sketches, WsSampl
 	int64_t		made = (int64_t) now - passed;
 	uint32_t	floor;
 
-	/* its periods begin where those of today do: it was made at such a tick */
-	made -= made & (WS_PERIOD - 1);
+	/* its periods begin where those of today do */
+	made -= (made - h->in_period) & (WS_PERIOD - 1);
 	floor = tick_of(h->floor, made);
 	for (int i = 0; i < WS_STATEFILE_SKETCHES; i++)
 		for (size_t c = 0; c < l.ncells; c++)

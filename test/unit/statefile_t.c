@@ -25,7 +25,7 @@
 #define M			1024
 #define LOG2M		10
 #define CAPACITY	2048
-#define TICK		(WS_TICK_ORIGIN + 100000)
+#define TICK		(WS_TICK_ORIGIN + 100003)	/* no beginning of a period */
 #define NOW			INT64_C(1800000000000)
 #define MINUTES(n)	((uint32_t) (n) * 60 * WS_TICKS_PER_SECOND)
 
@@ -375,8 +375,8 @@ test_there_and_back(int trials)
 			(int64_t) (random_size(&seed) % (UINT64_C(1) << 43));
 		int64_t		passed = later > 0 ? later / WS_TICK_MS : 0;
 
-		/* it was made where a period began, and so is where it is put */
-		passed += (((int64_t) tick - passed) % WS_PERIOD + WS_PERIOD) % WS_PERIOD;
+		/* as far from the beginning of a period as it was */
+		passed += (((int64_t) tick - TICK - passed) % WS_PERIOD + WS_PERIOD) % WS_PERIOD;
 
 		if (n > WS_SAMPLE_PAGES_MIN && random_below(&seed, 2))
 			capacity = random_below(&seed, 4) ? WS_SAMPLE_PAGES_MIN + random_below(&seed, n - WS_SAMPLE_PAGES_MIN) : n;
@@ -602,8 +602,10 @@ test_identity(const Image *image)
 		{AT_REGISTERS, 4, 2048, "it has a wrong length"},
 		{AT_SAMPLED, 4, 2, "its header is damaged"},
 		{AT_SAMPLED, 4, 0, "its header is damaged"},
-		{AT_SAMPLED + 2, 2, 12, ""},
-		{AT_SAMPLED + 2, 2, 13, "its header is damaged"},
+		{AT_SAMPLED + 2, 1, 12, ""},
+		{AT_SAMPLED + 2, 1, 13, "its header is damaged"},
+		{AT_SAMPLED + 3, 1, 7, ""},
+		{AT_SAMPLED + 3, 1, 8, "its header is damaged"},
 		{AT_PAGES, 4, UINT32_MAX, "its header is damaged"},
 		{AT_PAGES, 4, WS_SAMPLE_PAGES_MAX + 1, "its header is damaged"},
 		{AT_PAGES, 4, WS_SAMPLE_PAGES_MAX, "it has a wrong length"},
@@ -789,7 +791,7 @@ static const char *
 out_of_range(const char *bytes, size_t size)
 {
 	uint32_t	h[AT_HISTORY / 4];
-	uint16_t	sampled[2];		/* and how many levels were coarse */
+	uint8_t		sampled[4];		/* two bytes, how many levels were coarse, ticks of a period */
 	int64_t		saved;
 
 	memcpy(h, bytes, sizeof(h));
@@ -823,8 +825,8 @@ out_of_range(const char *bytes, size_t size)
 	}
 
 	memcpy(sampled, bytes + AT_SAMPLED, sizeof(sampled));
-	if (sampled[0] > 1 || sampled[1] > 12)
-		return "sampled, or levels";
+	if (sampled[0] > 1 || sampled[1] > 0 || sampled[2] > 12 || sampled[3] > 7)
+		return "sampled, levels, or ticks";
 	if (sampled[0] == 0)
 		return h[AT_PAGES / 4] == 0 ? NULL : "pages";
 	if (h[AT_SHIFT / 4] > h[AT_LASTING / 4] || h[AT_LASTING / 4] >= WS_STRATA ||
@@ -1069,11 +1071,11 @@ test_coarse(uint32_t pages, long uses, uint32_t light, int kind)
 			WsCurve    *curve = memory(ws_curve_size(M));
 			double		pages;
 			double		low = counts[light + busy[i] - 1];
-			double		high = counts[light + busy[i] + 2 * WS_PERIOD - 3];
+			double		high = counts[light + busy[i] + WS_PERIOD - 2];
 
-			/* saving and loading make it up to seven ticks older, each */
+			/* loading makes it up to seven ticks older */
 			ws_curve_take(curve, &sketch, 1, sketch->tick, UINT32_MAX);
-			pages = ws_curve_window(curve, DOWN + UP + 2 * WS_PERIOD - 3 + light + busy[i]).pages;
+			pages = ws_curve_window(curve, DOWN + UP + WS_PERIOD - 2 + light + busy[i]).pages;
 			tally_error(&tallies[i], pages < low ? pages / low : pages > high ? pages / high : 1, 1);
 			free(curve);
 		}
@@ -1093,7 +1095,7 @@ main(void)
 {
 	const char *mutants = getenv("MUTANTS");
 
-	plan(103);
+	plan(105);
 	test_there_and_back(100);
 	test_future();
 	test_before();
