@@ -25,7 +25,7 @@ typedef struct Header
 	/* the sample: see WsSampler; times are ages */
 	uint16_t	sampled;		/* 0: there is none; 1 */
 	uint8_t		was_coarse;		/* see WsSketch */
-	uint8_t		in_period;		/* ticks from a period's beginning to saved_at */
+	uint8_t		in_period;		/* ticks of a period before saved_at */
 	uint32_t	shift;
 	uint32_t	lasting;
 	uint32_t	brief;

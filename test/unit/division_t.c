@@ -415,10 +415,37 @@ test_best(void)
 	ok(!ws_division_best(&table, 1.5 * GB, &pair), "too little for the smallest size is too little");
 }
 
+/*
+ * Of 10,000 pages that a simulated page cache of that size holds, so many are
+ * in the real one; of "squares" of them both do not say the same.
+ */
+static void
+test_share(void)
+{
+	bool		rising = true;
+	double		before = 0;
+
+	is_within(ws_division_share(10000, 5600, 4400), 0.56, 1e-12, "where half is missing, so many of the hits are lost");
+	is_within(ws_division_share(10000, 7900, 2100), 0.79, 1e-12, "and where a fifth is");
+	is_within(ws_division_share(10000, 8500, 1500), 0.9, 1e-12, "of less missing, fewer");
+	ok(ws_division_share(10000, 9100, 900) == 1 && ws_division_share(10000, 10500, 500) == 1, "and below a tenth, none");
+	ok(ws_division_share(20, 11, 10) == 1 && ws_division_share(0, 0, 0) == 1,
+	   "three standard errors of a few pages may be chance");
+	for (double cached = 100; cached <= 10000; before = ws_division_share(10000, cached, 10000 - cached), cached += 100)
+	{
+		double		share = ws_division_share(10000, cached, 10000 - cached);
+
+		/* twice as fast as the pages at most */
+		rising &= share >= before && share - before <= 0.0201;
+	}
+	ok(rising, "with more pages found it rises, by no jump");
+}
+
 int
 main(void)
 {
-	plan(80);
+	plan(86);
+	test_share();
 	test_table();
 	test_error();
 	test_whole();
