@@ -88,18 +88,14 @@ error_of(const WsTierFacts *f, int b, int c)
 static double
 share_of(const WsTierFacts *f, int c)
 {
-	return 1 - (1 - f->share) * fmin(f->present / (f->cache * ws_tier_caches[c]), 1);
+	return 1 - (1 - f->left) * fmin(f->present / (f->cache * ws_tier_caches[c]), 1);
 }
 
 double
-ws_division_share(double held, double cached, double squares)
+ws_division_hits_left(double found)
 {
 	const double steepness = (1 - WS_DIVISION_LOST) / (WS_DIVISION_ALL - WS_DIVISION_LOST);
-	double		found;
 
-	if (held - cached <= WS_DIVISION_CHANCE * sqrt(squares))
-		return 1;
-	found = cached / held;
 	return fmin(fmax(found, WS_DIVISION_LOST + (found - WS_DIVISION_LOST) * steepness), 1);
 }
 

@@ -51,10 +51,8 @@
 #define WS_DIVISION_SIZE_ERROR 0.01
 #define WS_DIVISION_MOSTLY	0.5 /* of the pages are not displaced, or nothing
 								 * is sure */
-/* Shares of the pages that are found: all may be there; as many hits are. */
-#define WS_DIVISION_ALL		0.9
-#define WS_DIVISION_LOST	0.8
-#define WS_DIVISION_CHANCE	3	/* standard errors: not by chance */
+#define WS_DIVISION_ALL		0.9 /* of the pages are found: no hits are lost; */
+#define WS_DIVISION_LOST	0.8 /* up to this: as many as pages */
 #define WS_DIVISION_TOLERANCE 0.1	/* at the present sizes, of a sure one */
 #define WS_DIVISION_OTHERS	1.25	/* times what shared buffers can ask for:
 									 * some of it is for others */
@@ -98,8 +96,8 @@ typedef struct WsTierFacts
 	double		shared_buffers; /* bytes: size 1 of the advice */
 	double		cache;			/* bytes: size 1 of the page caches */
 	double		present;		/* bytes: the page cache that there is */
-	double		share;			/* of what a simulated one of that size hits:
-								 * not displaced */
+	double		left;			/* share of the hits of a simulated one of that
+								 * size that others do not displace */
 	double		other;
 	double		off;			/* ws_mean_difference() of the page cache */
 	double		whole;			/* bytes of all relations; NaN: not known */
@@ -124,15 +122,14 @@ typedef struct WsPair
 } WsPair;
 
 /*
- * The share of a simulated page cache's hits that the real one has too, 0 to 1.
- * Of some pages the simulated one holds so many and the real one so many, and
- * "squares" is the sum of the squares of their differences.
+ * The share of a simulated page cache's hits that are left if this share of its
+ * pages is in the real one; both 0 to 1.
  *
- * Where there are no other files it is 0.91 to 0.95 of the pages with skewed
- * workloads, and as good as all hits (bench/memory): what is missing are pages
- * that are seldom used.  So this is 1 from nine tenths on.
+ * Where there are no other files 0.91 to 0.95 of the pages are, with skewed
+ * workloads, and as good as all hits (bench/memory): what is missing is seldom
+ * used.  So from nine tenths on none are lost.
  */
-extern double ws_division_share(double held, double cached, double squares);
+extern double ws_division_hits_left(double found);
 
 extern void ws_division_table(const WsTierFacts *facts, WsTierTable *table);
 

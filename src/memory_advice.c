@@ -11,7 +11,7 @@
  * too, and what was read ahead for nothing.  So now and then some sampled
  * pages that shared buffers do not have are looked for in it.  If clearly fewer
  * are found than the simulated page cache of the present size holds, the
- * predictions find as much less at all sizes (ws_division_share()).
+ * predictions find as much less at all sizes (ws_division_hits_left()).
  *
  * What is really read.  The kernel counts bytes by process (diskreads.h), for
  * whatever purpose.  Of these the share belongs to clients that their misses
@@ -46,6 +46,8 @@
 #define LEAST_SHARE		(1 / 4.0)	/* of memory: the unit of page caches */
 #define LOOKS			128		/* pages looked for in the page cache at a
 								 * time */
+#define CHANCE_ERRORS	3		/* fewer than are simulated there by so many
+								 * standard errors: not by chance */
 #define SAME_SIZE		1.05	/* by which sizes that are the same differ */
 #define CHECK_SECONDS	150		/* of counts, to check a prediction */
 #define MUCH_AHEAD		0.1		/* blocks ahead for one that is needed: there
@@ -285,7 +287,10 @@ page_cache(const WsMemory *memory)
 	return fmax((double) memory->page_cache - (memory->huge ? 0 : unused), 0);
 }
 
-/* Of a simulated page cache's hits, the share that the real one has. */
+/*
+ * Of the pages that the page cache has memory for, the share that is in it; 1
+ * if all of them may be.
+ */
 static double
 present_share(void)
 {
@@ -297,7 +302,7 @@ present_share(void)
 		sum.cached += sim->buckets[i].cached;
 		sum.squares += sim->buckets[i].squares;
 	}
-	return ws_division_share(sum.held, sum.cached, sum.squares);
+	return sum.held - sum.cached > CHANCE_ERRORS * sqrt(sum.squares) ? sum.cached / sum.held : 1;
 }
 
 /* Blocks really read for each page that shared buffers asked for. */
@@ -450,7 +455,8 @@ ws_memory_advice_make(WsPublished *p)
 		return;
 	count_strata();
 
-	facts.share = advice->share = present_share();
+	advice->share = present_share();
+	facts.left = ws_division_hits_left(advice->share);
 	elog(DEBUG1, "working_set: of the pages that the page cache has memory for, %.3f are in it", advice->share);
 	memset(&sum, 0, sizeof(sum));
 	for (int i = 0; i < BUCKETS; i++)

@@ -130,7 +130,7 @@ get_note(const Advice *a, const WsPair *pair)
 			"the page cache is smaller than those that are simulated" :
 			both->off >= WS_DIVISION_TOLERANCE ?
 			psprintf("in the last hours the predictions for the present sizes were off by %.0f points", 100 * both->off) :
-			both->share < 1 ? get_displaced(both, 1) :
+			both->share < WS_DIVISION_ALL ? get_displaced(both, WS_DIVISION_ALL) :
 			"too little has been read for a page cache of this size";
 	if (ws_division_error(pair) >= 2 * WS_DIVISION_TOLERANCE)
 		return "the hit ratio depends steeply on the size of the page cache here";

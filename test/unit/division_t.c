@@ -63,7 +63,7 @@ test_table(void)
 	is_within(table.lookups, 1000, 0, "all is by the second");
 	is_within(table.other, 2 * GB, 0, "what else takes memory is noted");
 	is_within(table.caches[WHOLE], 8 * GB, 0, "and so are the sizes of the page cache");
-	facts.share = 0.5;
+	facts.left = 0.5;
 	ws_division_table(&facts, &table);
 	ok(fabs(table.waits[2][1] - 0.744) < 1e-12 && fabs(table.needed[2][1] - 0.744) < 1e-12 && fabs(table.ahead[2][1] - 0.744) < 1e-12,
 	   "if half of what was found is displaced, so many more wait and are read");
@@ -82,7 +82,7 @@ test_table(void)
 	ok(fabs(table.needed[2][2] - (0.239 + 0.761 / 2)) < 1e-12 && table.waits[2][2] == 1,
 	   "and not more than all wait");
 	make(&advice, &counts);
-	facts.share = 1;
+	facts.left = 1;
 	ws_division_table(&facts, &table);
 	is_within(table.buffers[2], GB, 0, "and those of shared buffers");
 	is_within(table.waits[2][1], 0.488, 1e-12, "of the reads so many wait");
@@ -240,7 +240,7 @@ test_whole(void)
 	ws_division_table(&facts, &table);
 	ok(table.ncaches == WS_TIER_CACHES && fabs(table.waits[2][WS_TIER_CACHES - 1] - 0.388) < 1e-12,
 	   "beyond these sizes it is not known how fast it falls");
-	facts.share = 0.5;
+	facts.left = 0.5;
 	facts.whole = 10 * GB;
 	ws_division_table(&facts, &table);
 	(void) ws_division_predict(&table, GB, 16 * GB, &pair);
@@ -311,11 +311,11 @@ test_predict(void)
 	ws_division_table(&facts, &table);
 	(void) ws_division_predict(&table, GB, 8 * GB, &pair);
 	is_within(pair.distinct, 7 * GB, 0, "less what they have twice");
-	facts.share = 0.5;
+	facts.left = 0.5;
 	ws_division_table(&facts, &table);
 	(void) ws_division_predict(&table, GB, 8 * GB, &pair);
 	is_within(pair.distinct, 4 * GB, 0, "and what others have");
-	facts.share = 1;
+	facts.left = 1;
 	ws_division_table(&facts, &table);
 	(void) ws_division_predict(&table, GB, -GB, &pair);
 	is_within(pair.distinct, GB, 0, "and that is shared buffers without a page cache");
@@ -415,37 +415,30 @@ test_best(void)
 	ok(!ws_division_best(&table, 1.5 * GB, &pair), "too little for the smallest size is too little");
 }
 
-/*
- * Of 10,000 pages that a simulated page cache of that size holds, so many are
- * in the real one; of "squares" of them both do not say the same.
- */
 static void
-test_share(void)
+test_hits_left(void)
 {
 	bool		rising = true;
-	double		before = 0;
 
-	is_within(ws_division_share(10000, 5600, 4400), 0.56, 1e-12, "where half is missing, so many of the hits are lost");
-	is_within(ws_division_share(10000, 7900, 2100), 0.79, 1e-12, "and where a fifth is");
-	is_within(ws_division_share(10000, 8500, 1500), 0.9, 1e-12, "of less missing, fewer");
-	ok(ws_division_share(10000, 9100, 900) == 1 && ws_division_share(10000, 10500, 500) == 1, "and below a tenth, none");
-	ok(ws_division_share(20, 11, 10) == 1 && ws_division_share(0, 0, 0) == 1,
-	   "three standard errors of a few pages may be chance");
-	for (double cached = 100; cached <= 10000; before = ws_division_share(10000, cached, 10000 - cached), cached += 100)
+	is_within(ws_division_hits_left(0.56), 0.56, 1e-12, "where nearly half of the pages are missing, so are the hits");
+	is_within(ws_division_hits_left(0.79), 0.79, 1e-12, "and where a fifth is");
+	is_within(ws_division_hits_left(0.85), 0.9, 1e-12, "of fewer, half of them");
+	ok(ws_division_hits_left(0.9) == 1 && ws_division_hits_left(1) == 1, "and up to a tenth, none");
+	for (int i = 1; i <= 1000; i++)
 	{
-		double		share = ws_division_share(10000, cached, 10000 - cached);
+		double		more = ws_division_hits_left(i / 1000.0) - ws_division_hits_left((i - 1) / 1000.0);
 
 		/* twice as fast as the pages at most */
-		rising &= share >= before && share - before <= 0.0201;
+		rising &= more >= 0 && more < 0.00201;
 	}
-	ok(rising, "with more pages found it rises, by no jump");
+	ok(rising, "with more pages found more are left, by no jump");
 }
 
 int
 main(void)
 {
-	plan(86);
-	test_share();
+	plan(85);
+	test_hits_left();
 	test_table();
 	test_error();
 	test_whole();
