@@ -202,16 +202,13 @@ check_resident(void)
 {
 	WsSampler  *sampler = ws_shared->sampler;
 	bool	   *resident = palloc(sampler->capacity * sizeof(bool));
-	bool	   *dirty = palloc(sampler->capacity * sizeof(bool));
 
-	(void) ws_probe_resident(sampler->samples, sampler->capacity, resident, dirty);
-	ws_memory_advice_seen(resident, dirty);
+	(void) ws_probe_resident(sampler->samples, sampler->capacity, resident, NULL);
 	LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
 	for (uint32 i = 0; i < sampler->capacity; i++)
 		sampler->samples[i].resident = resident[i] && sampler->samples[i].touched != 0;
 	LWLockRelease(ws_shared->sample_lock);
 	pfree(resident);
-	pfree(dirty);
 }
 
 /* Once a second.  Returns what of clock() a smaller sample would not save. */

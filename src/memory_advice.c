@@ -44,8 +44,7 @@
 #define SIZE_FOLLOWS	0.05	/* share of a change followed each second */
 #define SIZE_JUMPS		(1 / 4.0)	/* larger ones are followed at once */
 #define LEAST_SHARE		(1 / 4.0)	/* of memory: the unit of page caches */
-#define LOOKS			128		/* pages looked for in the page cache at a
-								 * time */
+#define LOOKS			128		/* pages looked for at a time */
 #define CHANCE_ERRORS	3		/* fewer than are simulated there by so many
 								 * standard errors: not by chance */
 #define SAME_SIZE		1.05	/* by which sizes that are the same differ */
@@ -128,14 +127,6 @@ ws_memory_advice_forget(uint32 entry)
 		ws_twotier_forget(sim->tiers, entry);
 }
 
-void
-ws_memory_advice_seen(const bool *resident, const bool *dirty)
-{
-	for (uint32 i = 0; sim && i < sim->entries; i++)
-		if (resident[i])
-			ws_twotier_seen(sim->tiers, i, dirty[i]);
-}
-
 /* What was really read since the last time. */
 static void
 measure(int64 now)
@@ -166,6 +157,38 @@ present_cache(void)
 	while (c >= 0 && ws_tier_caches[c] * sim->bytes > sim->cache * SAME_SIZE)
 		c--;
 	return c;
+}
+
+/*
+ * Which simulated pages are in shared buffers now, and dirty?  Where these are
+ * small a page may stay for two seconds only.
+ */
+static void
+see_dirty(void)
+{
+	WsSample	pages[LOOKS];
+	uint32		entries[LOOKS];
+	bool		resident[LOOKS];
+	bool		dirty[LOOKS];
+	int			n = 0;
+
+	for (uint32 page = 0; page < WS_TIER_PAGES; page++)
+	{
+		int			entry = ws_twotier_entry(sim->tiers, page);
+
+		if (entry >= 0)
+		{
+			entries[n] = (uint32) entry;
+			pages[n++] = ws_shared->sampler->samples[entry];
+		}
+		if (n < LOOKS && page < WS_TIER_PAGES - 1)
+			continue;
+		(void) ws_probe_resident(pages, n, resident, dirty);
+		while (n-- > 0)
+			if (resident[n])
+				ws_twotier_seen(sim->tiers, entries[n], dirty[n]);
+		n = 0;
+	}
 }
 
 /* Look for some pages in the page cache. */
@@ -258,6 +281,7 @@ ws_memory_advice_care(const WsSweep *sweep, uint32 shift, int64 now)
 		forget_counts(now);
 	sim->bytes += SIZE_FOLLOWS * (sim->wanted - sim->bytes);
 	ws_twotier_resize(sim->tiers, shift, sim->rates, sim->bytes);
+	see_dirty();
 	/* more rarely for thousands of processes */
 	if (now - sim->measured_at >= Max(MEASURE_MS, MEASURE_MS / 1000 * (int64) sim->disk.processes))
 	{

@@ -23,9 +23,6 @@ extern void ws_memory_advice_access(const WsTierAccess *access, bool counted);
 /* The entry of the sample table may be another page's next time. */
 extern void ws_memory_advice_forget(uint32 entry);
 
-/* Which pages of the sample table are in shared buffers now, and dirty? */
-extern void ws_memory_advice_seen(const bool *resident, const bool *dirty);
-
 /*
  * Once a second: pages of strata from shift are simulated.  Returns how much of
  * the clock() went into looking at the server's processes.
