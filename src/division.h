@@ -96,8 +96,8 @@ typedef struct WsTierFacts
 	double		shared_buffers; /* bytes: size 1 of the advice */
 	double		cache;			/* bytes: size 1 of the page caches */
 	double		present;		/* bytes: the page cache that there is */
-	double		left;			/* share of the hits of a simulated one of that
-								 * size that others do not displace */
+	double		left;			/* share of the hits of a simulated one of
+								 * that size that others do not displace */
 	double		other;
 	double		off;			/* ws_mean_difference() of the page cache */
 	double		whole;			/* bytes of all relations; NaN: not known */
