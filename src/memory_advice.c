@@ -59,11 +59,19 @@ typedef struct Bucket
 	double		seconds;		/* of which the following is known: */
 	double		blocks;			/* really read from disk */
 	double		reads[WS_NKINDS];	/* that shared buffers asked for */
-	/* looks at pages that are only in the page cache: */
+	/* of pages that were read, in the page cache when last looked for: */
 	double		held;			/* the simulated one, */
 	double		cached;			/* and the real one; */
 	double		squares;		/* the differences */
 } Bucket;
+
+/* A page that was looked for in the page cache, and not used since. */
+typedef struct Look
+{
+	uint32		hash;			/* of the page */
+	float		cached;			/* how much of it is there; NaN: no such page */
+	bool		held;			/* is it in the simulated one? */
+} Look;
 
 /* Private to the worker.  Times are in ms of the monotonic clock. */
 typedef struct Simulation
@@ -75,6 +83,7 @@ typedef struct Simulation
 	double		cache;			/* bytes that the real one has */
 	double		rates[WS_STRATA];	/* of all pages, from a stratum on */
 	uint32		looked;			/* the next page to look for */
+	Look		looks[WS_TIER_PAGES];
 	bool		learned;		/* is the readahead known? */
 	Bucket		buckets[BUCKETS];
 	int			bucket;			/* the present one */
@@ -110,14 +119,38 @@ ws_memory_advice_begin(uint32 entries)
 	sim->entries = entries;
 	for (int s = 0; s < WS_STRATA; s++)
 		sim->rates[s] = ldexp(1, -s);
+	for (int i = 0; i < WS_TIER_PAGES; i++)
+		sim->looks[i].cached = NAN;
+}
+
+/* The page is read: was it where it was looked for? */
+static void
+count_look(Look *look, uint32 hash)
+{
+	Bucket	   *bucket = &sim->buckets[sim->bucket];
+	double		difference = look->cached - look->held;
+
+	if (!isnan(look->cached) && look->hash == hash)
+	{
+		bucket->held += look->held;
+		bucket->cached += look->cached;
+		bucket->squares += difference * difference;
+	}
+	look->cached = NAN;
 }
 
 void
 ws_memory_advice_access(const WsTierAccess *access, bool counted)
 {
-	if (sim && sim->bytes > 0)
-		ws_twotier_access(sim->tiers, access,
-						  counted ? &sim->buckets[sim->bucket].counts : NULL);
+	uint32		page;
+
+	if (sim == NULL || sim->bytes <= 0)
+		return;
+	page = sim->tiers->page[access->page];
+	if (page < WS_TIER_PAGES && (access->missed >> WS_SWEEP_PRESENT & 1) && counted)
+		count_look(&sim->looks[page], ws_shared->sampler->samples[access->page].hash);
+	ws_twotier_access(sim->tiers, access,
+					  counted ? &sim->buckets[sim->bucket].counts : NULL);
 }
 
 void
@@ -196,7 +229,6 @@ static void
 look(void)
 {
 	const WsSample *samples = ws_shared->sampler->samples;
-	Bucket	   *bucket = &sim->buckets[sim->bucket];
 	int			c = present_cache();
 	int			b = 0;
 
@@ -206,18 +238,13 @@ look(void)
 	{
 		uint32		page = sim->looked++ % WS_TIER_PAGES;
 		int			entry = ws_twotier_entry(sim->tiers, page);
-		double		held;
-		double		cached;
+		Look	   *found = &sim->looks[page];
 
 		if (entry < 0 || samples[entry].resident)
 			continue;
-		cached = ws_page_cached(&samples[entry].page);
-		if (isnan(cached))
-			continue;
-		held = ws_pagecache_holds(sim->tiers->cache[b][c], page);
-		bucket->held += held;
-		bucket->cached += cached;
-		bucket->squares += (cached - held) * (cached - held);
+		found->hash = samples[entry].hash;
+		found->cached = (float) ws_page_cached(&samples[entry].page);
+		found->held = ws_pagecache_holds(sim->tiers->cache[b][c], page);
 	}
 }
 
