@@ -9,9 +9,10 @@
  *
  * Fewer of the server's pages may be in it than fit: other files are there,
  * too, and what was read ahead for nothing.  So now and then some sampled
- * pages that shared buffers do not have are looked for in it.  If clearly fewer
- * are found than the simulated page cache of the present size holds, the
- * predictions find as much less at all sizes (ws_division_hits_left()).
+ * pages that shared buffers do not have are looked for in it.  They count when
+ * they are read next: pages that are seldom used are missing first, and do not
+ * matter.  If clearly fewer were there than the simulated page cache of the
+ * present size held, the predictions find less (ws_division_hits_left()).
  *
  * What is really read.  The kernel counts bytes by process (diskreads.h), for
  * whatever purpose.  Of these the share belongs to clients that their misses
