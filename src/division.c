@@ -82,7 +82,7 @@ error_of(const WsTierFacts *f, int b, int c)
 }
 
 /*
- * The share of its pages that a cache has: other programs' files take as many
+ * The share of its hits that a cache has: other programs' files take as many
  * bytes of a larger one, and as large a part of a smaller one.
  */
 static double
