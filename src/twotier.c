@@ -5,14 +5,22 @@
 #include "twotier.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NO_PAGE			UINT16_MAX
 #define NO_STRATUM		UINT8_MAX	/* of a slot that is free */
 #define OTHERS			(WS_TIER_RELATIONS - 1) /* relations without an entry */
+#define NO_REGION		UINT8_MAX	/* of these, and of new ones */
 
 #define MOSTLY_FULL		(15 / 16.0)
+#define CHANCE_ERRORS	2		/* fewer pages by so many standard errors: not
+								 * by chance */
 #define TRIES			32		/* to find a page to read ahead */
+
+#if WS_TIER_REGIONS > 255
+#error "a region's number does not fit"
+#endif
 
 const int	ws_tier_buffers[WS_TIER_BUFFERS] = {2, 4, 9, 14, 17, 18, 19, 20};
 const double ws_tier_caches[WS_TIER_CACHES] = {
@@ -145,8 +153,25 @@ find_relation(WsTwoTier *tiers, const WsTierAccess *access)
 		i = unused;
 		memset(&tiers->relations[i], 0, sizeof(tiers->relations[i]));
 		tiers->relations[i].id = access->id;
+		/* its regions were another's */
+		for (uint32_t r = 0; r < tiers->nregions; r++)
+			if (tiers->regions[r].relation == i)
+				tiers->regions[r].relation = OTHERS;
 	}
 	return (uint8_t) i;
+}
+
+/* The region that a block is in: the last one that begins before it. */
+static uint8_t
+find_region(const WsTwoTier *tiers, uint8_t relation, uint32_t block)
+{
+	uint8_t		found = NO_REGION;
+
+	for (uint32_t i = 0; relation != OTHERS && i < tiers->nregions; i++)
+		if (tiers->regions[i].relation == relation &&
+			(found == NO_REGION || tiers->regions[i].block <= block))
+			found = (uint8_t) i;
+	return found;
 }
 
 /* The number of a page here, a new one if it has none, or NO_PAGE. */
@@ -167,6 +192,8 @@ enter(WsTwoTier *tiers, const WsTierAccess *access)
 	tiers->pages[page].entry = (uint16_t) access->page;
 	tiers->pages[page].stratum = (uint8_t) access->stratum;
 	tiers->pages[page].relation = find_relation(tiers, access);
+	tiers->pages[page].region = find_region(tiers, tiers->pages[page].relation, access->id.block);
+	tiers->pages[page].block = access->id.block;
 	tiers->pages[page].dirty = false;
 	tiers->pages[page].known = access->used ? 0 : UINT8_MAX;
 	tiers->relations[tiers->pages[page].relation].pages++;
@@ -185,15 +212,18 @@ below(WsTwoTier *tiers, uint32_t n)
 	return (uint32_t) (((tiers->seed >> 32) * n) >> 32);
 }
 
-/* Bring in a page of the relation that is not cached, if one is found soon. */
+/* Bring in a page of the region that is not cached, if one is found soon. */
 static void
-read_ahead(WsTwoTier *tiers, WsPageCache *cache, uint8_t relation)
+read_ahead(WsTwoTier *tiers, WsPageCache *cache, uint8_t number)
 {
+	const WsTierRegion *region = &tiers->regions[number];
+
 	for (int i = 0; i < TRIES; i++)
 	{
-		uint32_t	page = below(tiers, tiers->most);
+		uint32_t	page = tiers->order[region->first + below(tiers, region->pages)];
 
-		if (tiers->pages[page].stratum != NO_STRATUM && tiers->pages[page].relation == relation &&
+		/* since the survey it may have been forgotten */
+		if (tiers->pages[page].stratum != NO_STRATUM && tiers->pages[page].region == number &&
 			!ws_pagecache_holds(cache, page))
 		{
 			ws_pagecache_ahead(cache, page);
@@ -214,7 +244,7 @@ static void
 read_from_disk(WsTwoTier *tiers, int b, int c, uint32_t page, const WsTierAccess *access,
 			   WsTierCounts *counts)
 {
-	uint8_t		relation = tiers->pages[page].relation;
+	uint8_t		region = tiers->pages[page].region;
 	double		window = tiers->readahead.kilobytes * 1024.0 / tiers->block_bytes;
 	double		waits = tiers->readahead.waits;
 	double		blocks = 1;
@@ -222,10 +252,10 @@ read_from_disk(WsTwoTier *tiers, int b, int c, uint32_t page, const WsTierAccess
 
 	if (access->run && window > 1)
 		waits = 1 / window;
-	else if (relation != OTHERS)
-		blocks = ws_readahead_blocks(&tiers->readahead, tiers->relations[relation].cached[b][c]);
+	else if (region != NO_REGION)
+		blocks = ws_readahead_blocks(&tiers->readahead, tiers->regions[region].cached[b][c]);
 	for (tiers->owed[b][c] += blocks - 1; tiers->owed[b][c] >= 1; tiers->owed[b][c]--)
-		read_ahead(tiers, tiers->cache[b][c], relation);
+		read_ahead(tiers, tiers->cache[b][c], region);
 	if (counts)
 	{
 		counts->waits[b][c][access->group] += waits;
@@ -299,18 +329,89 @@ ws_twotier_seen(WsTwoTier *tiers, uint32_t entry, bool dirty)
 	tiers->pages[page].dirty = dirty;
 }
 
-/* A relation's pages as simulated, the ones that nobody used included. */
-static double
-simulated_pages(const WsTwoTier *tiers, const WsTierRelation *relation)
+static int
+compare_places(const void *a, const void *b)
 {
-	return fmax(relation->blocks * tiers->rate, relation->pages);
+	uint64_t	x = *(const uint64_t *) a;
+	uint64_t	y = *(const uint64_t *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* Put the pages in order; how many are there? */
+static uint32_t
+sort_pages(WsTwoTier *tiers)
+{
+	uint64_t	places[WS_TIER_PAGES];
+	uint32_t	n = 0;
+
+	for (uint32_t page = 0; page < WS_TIER_PAGES; page++)
+	{
+		const WsTierPage *p = &tiers->pages[page];
+
+		if (p->stratum != NO_STRATUM && p->relation != OTHERS)
+			places[n++] = (uint64_t) p->relation << 48 | (uint64_t) p->block << 16 | page;
+	}
+	qsort(places, n, sizeof(places[0]), compare_places);
+	for (uint32_t i = 0; i < n; i++)
+		tiers->order[i] = places[i] & UINT16_MAX;
+	return n;
+}
+
+/* Are there clearly fewer pages than so many blocks have by chance? */
+static bool
+partly_used(const WsTwoTier *tiers, uint32_t blocks, uint32_t pages)
+{
+	return pages + CHANCE_ERRORS * sqrt(pages * (1 - tiers->rate)) < blocks * tiers->rate;
+}
+
+/*
+ * Divide a relation into regions.  It has n pages, which begin at this place in
+ * "order".
+ */
+static void
+divide(WsTwoTier *tiers, uint32_t first, uint32_t n)
+{
+	const uint16_t *order = tiers->order + first;
+	uint8_t		relation = tiers->pages[order[0]].relation;
+	uint32_t	blocks = tiers->relations[relation].blocks;
+	bool		partly = partly_used(tiers, blocks, n);
+	uint32_t	nregions = n > WS_TIER_REGION ? n / WS_TIER_REGION : 1;
+
+	for (uint32_t i = 0; i < nregions; i++)
+	{
+		WsTierRegion *region = &tiers->regions[tiers->nregions + i];
+		uint32_t	begin = n * i / nregions;
+		uint32_t	end = n * (i + 1) / nregions;
+
+		memset(region, 0, sizeof(WsTierRegion));
+		region->relation = relation;
+		region->block = tiers->pages[order[begin]].block;
+		region->first = (uint16_t) (first + begin);
+		region->pages = (uint16_t) (end - begin);
+		region->whole = end - begin;
+		if (partly)
+		{
+			uint32_t	last = tiers->pages[order[end - 1]].block;
+			/* unused ends of a relation are in none of its regions */
+			double		span = nregions == 1 ? blocks :
+				(last - region->block) * (1 + 1.0 / (end - begin - 1));
+
+			region->whole = fmax(span * tiers->rate, 1);
+		}
+		for (uint32_t j = begin; j < end; j++)
+			tiers->pages[order[j]].region = (uint8_t) (tiers->nregions + i);
+	}
+	tiers->nregions += nregions;
 }
 
 /* Add up which page caches hold a page, and whether shared buffers do, too. */
 static void
-survey_page(const WsTwoTier *tiers, const WsSweep *sweep, uint32_t page, WsTierRelation *relation,
+survey_page(WsTwoTier *tiers, const WsSweep *sweep, uint32_t page,
 			double twice[WS_TIER_BUFFERS][WS_TIER_CACHES])
 {
+	uint8_t		region = tiers->pages[page].region;
+
 	for (int b = 0; b < WS_TIER_BUFFERS; b++)
 	{
 		bool		buffered = ws_sweep_holds_at(sweep, tiers->pages[page].entry, ws_tier_buffers[b]);
@@ -319,31 +420,102 @@ survey_page(const WsTwoTier *tiers, const WsSweep *sweep, uint32_t page, WsTierR
 		{
 			bool		held = ws_pagecache_holds(tiers->cache[b][c], page);
 
-			relation->cached[b][c] += held;
+			if (region != NO_REGION)
+				tiers->regions[region].cached[b][c] += held;
 			twice[b][c] += held && buffered;
 		}
 	}
+}
+
+/*
+ * Make the counts of a relation's regions the shares that are cached.  They
+ * differ by chance, too: they are moved toward the relation's by as much of
+ * their variance as chance explains (empirical Bayes; Efron and Morris 1975).
+ */
+static void
+find_share(WsTierRegion *regions, uint32_t n, int b, int c)
+{
+	double		held = 0;
+	double		whole = 0;
+	double		squares = 0;
+	double		chance = 0;
+	double		share;
+	double		own;
+
+	for (uint32_t i = 0; i < n; i++)
+	{
+		held += regions[i].cached[b][c];
+		whole += regions[i].whole;
+	}
+	share = held / whole;
+	for (uint32_t i = 0; i < n; i++)
+	{
+		double		difference = regions[i].cached[b][c] / regions[i].whole - share;
+
+		squares += regions[i].whole * difference * difference;
+		/* how many pages a span of blocks has is chance, too */
+		chance += share * (regions[i].whole == regions[i].pages ? 1 - share : 1) * (1 - regions[i].whole / whole);
+	}
+	own = squares > chance ? 1 - chance / squares : 0;
+	for (uint32_t i = 0; i < n; i++)
+		regions[i].cached[b][c] = (float)
+			(share + own * (regions[i].cached[b][c] / regions[i].whole - share));
+}
+
+static void
+find_shares(WsTierRegion *regions, uint32_t n)
+{
+	for (int b = 0; b < WS_TIER_BUFFERS; b++)
+		for (int c = 0; c < WS_TIER_CACHES; c++)
+			find_share(regions, n, b, c);
+}
+
+/* How many regions, from this one on, are of one relation? */
+static uint32_t
+same_regions(const WsTwoTier *tiers, uint32_t region)
+{
+	uint32_t	n = 1;
+
+	while (region + n < tiers->nregions && tiers->regions[region + n].relation == tiers->regions[region].relation)
+		n++;
+	return n;
+}
+
+/* How many pages in "order", from this one on, are of one relation? */
+static uint32_t
+same_pages(const WsTwoTier *tiers, uint32_t at, uint32_t npages)
+{
+	uint32_t	n = 1;
+
+	while (at + n < npages && tiers->pages[tiers->order[at + n]].relation == tiers->pages[tiers->order[at]].relation)
+		n++;
+	return n;
 }
 
 void
 ws_twotier_survey(WsTwoTier *tiers, const WsSweep *sweep)
 {
 	double		twice[WS_TIER_BUFFERS][WS_TIER_CACHES] = {{0}};
+	uint32_t	npages = sort_pages(tiers);
 
-	for (int i = 0; i < WS_TIER_RELATIONS; i++)
-		memset(tiers->relations[i].cached, 0, sizeof(tiers->relations[i].cached));
+	tiers->nregions = 0;
+	for (uint32_t i = 0, n; i < npages; i += n)
+	{
+		n = same_pages(tiers, i, npages);
+		divide(tiers, i, n);
+	}
 	for (uint32_t page = 0; page < WS_TIER_PAGES; page++)
 		if (tiers->pages[page].stratum != NO_STRATUM)
-			survey_page(tiers, sweep, page, &tiers->relations[tiers->pages[page].relation], twice);
+			survey_page(tiers, sweep, page, twice);
+	for (uint32_t i = 0, n; i < tiers->nregions; i += n)
+	{
+		n = same_regions(tiers, i);
+		find_shares(&tiers->regions[i], n);
+	}
 	for (int b = 0; b < WS_TIER_BUFFERS; b++)
 		for (int c = 0; c < WS_TIER_CACHES; c++)
 			tiers->only[b][c] = is_cold(tiers->cache[b][c]) ? NAN :
 				(float) fmax(1 - twice[b][c] / tiers->cache[b][c]->capacity, 0);
-	for (int i = 0; i < WS_TIER_RELATIONS; i++)
-		for (int b = 0; b < WS_TIER_BUFFERS && tiers->relations[i].pages > 0; b++)
-			for (int c = 0; c < WS_TIER_CACHES; c++)
-				tiers->relations[i].cached[b][c] /=
-					(float) simulated_pages(tiers, &tiers->relations[i]);
 }
 
 double

@@ -8,10 +8,11 @@
  * pages than the sweeps do, those of the highest strata, as many as fit.
  *
  * A miss costs a wait and a block, and what the kernel reads with it
- * (readahead.h): that depends on how much of the relation is cached, and other
- * pages of the relation come in, too.  In a sequential scan nothing is read
- * that is not asked for, but a process waits only once for as much as the
- * device reads ahead.  Written pages are cached without being read.
+ * (readahead.h): that depends on how much is cached near it, and other pages
+ * from there come in, too.  So relations are divided into regions, of some
+ * simulated pages each.  In a sequential scan nothing is read that is not asked
+ * for, but a process waits only once for as much as the device reads ahead.
+ * Written pages are cached without being read.
  *
  * A page that was used before it is simulated, such as one of a stratum that
  * joins, may or may not be in the caches: its first miss of each size of shared
@@ -38,7 +39,9 @@ extern const int ws_tier_buffers[WS_TIER_BUFFERS];
 extern const double ws_tier_caches[WS_TIER_CACHES];
 
 #define WS_TIER_PAGES		2048	/* simulated */
-#define WS_TIER_RELATIONS	128 /* whose cached share is known */
+#define WS_TIER_RELATIONS	128 /* one of them for all others */
+#define WS_TIER_REGION		64	/* simulated pages of a region, or more */
+#define WS_TIER_REGIONS		(WS_TIER_PAGES / WS_TIER_REGION + WS_TIER_RELATIONS)
 
 /* Counts of simulated accesses; all doubles, by groups of pages. */
 typedef struct WsTierCounts
@@ -71,8 +74,10 @@ typedef struct WsTierPage
 	uint16_t	entry;			/* or the next page that is free */
 	uint8_t		stratum;
 	uint8_t		relation;
+	uint8_t		region;
 	bool		dirty;			/* in shared buffers, when last seen there */
 	uint8_t		known;			/* behind which sizes of shared buffers, bits */
+	uint32_t	block;
 } WsTierPage;
 
 typedef struct WsTierRelation
@@ -80,8 +85,17 @@ typedef struct WsTierRelation
 	WsPageId	id;				/* of one of its pages */
 	uint32_t	blocks;			/* the caller's to set; 0: not known */
 	uint32_t	pages;			/* simulated; 0: none, a free entry */
-	float		cached[WS_TIER_BUFFERS][WS_TIER_CACHES];	/* share of it */
 } WsTierRelation;
+
+typedef struct WsTierRegion
+{
+	uint8_t		relation;
+	uint32_t	block;			/* the first */
+	uint16_t	first;			/* of its pages, in "order", */
+	uint16_t	pages;			/* and how many there are */
+	double		whole;			/* with those that nobody used */
+	float		cached[WS_TIER_BUFFERS][WS_TIER_CACHES];	/* share of these */
+} WsTierRegion;
 
 typedef struct WsTwoTier
 {
@@ -96,6 +110,9 @@ typedef struct WsTwoTier
 	uint64_t	seed;
 	WsReadahead readahead;		/* the caller's to set */
 	WsTierRelation relations[WS_TIER_RELATIONS];
+	uint32_t	nregions;		/* of the last survey */
+	WsTierRegion regions[WS_TIER_REGIONS];
+	uint16_t	order[WS_TIER_PAGES];	/* its pages, by place */
 	/* blocks to read ahead */
 	double		owed[WS_TIER_BUFFERS][WS_TIER_CACHES];
 	/* share that shared buffers do not have, too; NaN: it is not full */
@@ -132,8 +149,8 @@ extern void ws_twotier_access(WsTwoTier *tiers, const WsTierAccess *access, WsTi
 extern void ws_twotier_seen(WsTwoTier *tiers, uint32_t page, bool dirty);
 
 /*
- * Find out how much of each relation is cached, from the blocks that it has,
- * and how much is cached twice: every half minute or so.
+ * Find out how much of each relation is cached, and where, from the blocks that
+ * it has, and how much is cached twice: every half minute or so.
  */
 extern void ws_twotier_survey(WsTwoTier *tiers, const WsSweep *sweep);
 
