@@ -191,6 +191,37 @@ function judge(w, at, bound,    truth, said, dearer) {
     }
 }
 
+# ---------------------------------------------------------------- the best division
+
+# Cost of a lookup, as the advice has it (src/division.h): a read from the page cache is a fiftieth
+# of a wait.  at: of what was predicted there, "": of what was measured
+function cost(key, at) {
+    if (at == "") return (waits[key] + reads[key] / 50) / lookups[key]
+    return said_waits[key, at] / lookups[key] + (1 - said_hit[key, at]) / 50
+}
+
+# The pair that costs least of those that fit into so much memory
+function best_pair(w, at, by, room,    i, key, best) {
+    for (i = 1; i <= pairs[w]; i++) {
+        key = pair[w, i]
+        if (usable(key, at) && memory[key] <= room && (best == "" || cost(key, by) < cost(best, by))) best = key
+    }
+    return best
+}
+
+# With the memory of each pair, and predictions made at one pair
+function find_divisions(w, at,    i, truth, said, loss) {
+    for (i = 1; i <= pairs[w]; i++) {
+        if (!usable(pair[w, i], at)) continue
+        truth = best_pair(w, at, "", memory[pair[w, i]])
+        said = best_pair(w, at, at, memory[pair[w, i]])
+        loss = cost(said, "") / cost(truth, "") - 1
+        memories[w]++
+        divided[w] += loss <= dearer_goal
+        if (!(w in most_lost) || loss > most_lost[w]) most_lost[w] = loss
+    }
+}
+
 function show_cheapest(w) {
     figure("cheapest", w, "bounds", bounds[w] + 0)
     figure("cheapest", w, "the cheapest", cheapest[w] + 0)
@@ -199,6 +230,9 @@ function show_cheapest(w) {
     figure("cheapest", w, "bound broken", broken[w] + 0)
     figure("cheapest", w, "none found", none[w] + 0)
     figure("cheapest", w, "worst", w in most_dear ? sprintf("%+.1f %%", 100 * most_dear[w]) : "-")
+    figure("cheapest", w, "memories", memories[w] + 0)
+    figure("cheapest", w, "best division", divided[w] + 0)
+    figure("cheapest", w, "worst of them", w in most_lost ? sprintf("%+.1f %%", 100 * most_lost[w]) : "-")
 }
 
 # ---------------------------------------------------------------- the end
@@ -216,12 +250,17 @@ END {
             show_pair(pair[w, j], w)
             for (k = 1; k <= places[w]; k++) compare(pair[w, j], w, place[w, k])
         }
-        for (k = 1; k <= places[w]; k++) find_cheapest(w, place[w, k])
+        for (k = 1; k <= places[w]; k++) {
+            find_cheapest(w, place[w, k])
+            find_divisions(w, place[w, k])
+        }
         show_errors(w)
         show_cheapest(w)
         if (dear[w] + broken[w] + none[w] > 0)
             missed(sprintf("%s: not the cheapest pair, or one that breaks the bound, for %d of %d bounds",
                 w, dear[w] + broken[w] + none[w], bounds[w]))
+        if (divided[w] < memories[w])
+            missed(sprintf("%s: not the best division for %d of %d memories", w, memories[w] - divided[w], memories[w]))
     }
     show_errors("all")
     if (!n["all", "cache"])
