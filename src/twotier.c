@@ -392,8 +392,8 @@ divide(WsTwoTier *tiers, uint32_t first, uint32_t n)
 		region->whole = end - begin;
 		if (partly)
 		{
+			/* unused ends of a relation are in none of several regions */
 			uint32_t	last = tiers->pages[order[end - 1]].block;
-			/* unused ends of a relation are in none of its regions */
 			double		span = nregions == 1 ? blocks :
 				(last - region->block) * (1 + 1.0 / (end - begin - 1));
 
