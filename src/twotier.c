@@ -338,8 +338,8 @@ compare_places(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Put the pages in order; how many are there? */
-static uint32_t
+/* Put the pages of relations with an entry in order, by this and by block. */
+static void
 sort_pages(WsTwoTier *tiers)
 {
 	uint64_t	places[WS_TIER_PAGES];
@@ -355,7 +355,6 @@ sort_pages(WsTwoTier *tiers)
 	qsort(places, n, sizeof(places[0]), compare_places);
 	for (uint32_t i = 0; i < n; i++)
 		tiers->order[i] = places[i] & UINT16_MAX;
-	return n;
 }
 
 /* Are there clearly fewer pages than so many blocks have by chance? */
@@ -365,18 +364,21 @@ partly_used(const WsTwoTier *tiers, uint32_t blocks, uint32_t pages)
 	return pages + CHANCE_ERRORS * sqrt(pages * (1 - tiers->rate)) < blocks * tiers->rate;
 }
 
-/*
- * Divide a relation into regions.  It has n pages, which begin at this place in
- * "order".
- */
+static uint32_t
+regions_of(const WsTierRelation *relation)
+{
+	return relation->pages > WS_TIER_REGION ? relation->pages / WS_TIER_REGION : 1;
+}
+
+/* Divide a relation, whose pages begin here in "order", into regions. */
 static void
-divide(WsTwoTier *tiers, uint32_t first, uint32_t n)
+divide(WsTwoTier *tiers, uint8_t relation, uint32_t first)
 {
 	const uint16_t *order = tiers->order + first;
-	uint8_t		relation = tiers->pages[order[0]].relation;
 	uint32_t	blocks = tiers->relations[relation].blocks;
+	uint32_t	n = tiers->relations[relation].pages;
 	bool		partly = partly_used(tiers, blocks, n);
-	uint32_t	nregions = n > WS_TIER_REGION ? n / WS_TIER_REGION : 1;
+	uint32_t	nregions = regions_of(&tiers->relations[relation]);
 
 	for (uint32_t i = 0; i < nregions; i++)
 	{
@@ -463,55 +465,31 @@ find_share(WsTierRegion *regions, uint32_t n, int b, int c)
 }
 
 static void
-find_shares(WsTierRegion *regions, uint32_t n)
+find_shares(WsTwoTier *tiers, uint32_t first)
 {
+	WsTierRegion *regions = &tiers->regions[first];
+
 	for (int b = 0; b < WS_TIER_BUFFERS; b++)
 		for (int c = 0; c < WS_TIER_CACHES; c++)
-			find_share(regions, n, b, c);
-}
-
-/* How many regions, from this one on, are of one relation? */
-static uint32_t
-same_regions(const WsTwoTier *tiers, uint32_t region)
-{
-	uint32_t	n = 1;
-
-	while (region + n < tiers->nregions && tiers->regions[region + n].relation == tiers->regions[region].relation)
-		n++;
-	return n;
-}
-
-/* How many pages in "order", from this one on, are of one relation? */
-static uint32_t
-same_pages(const WsTwoTier *tiers, uint32_t at, uint32_t npages)
-{
-	uint32_t	n = 1;
-
-	while (at + n < npages && tiers->pages[tiers->order[at + n]].relation == tiers->pages[tiers->order[at]].relation)
-		n++;
-	return n;
+			find_share(regions, regions_of(&tiers->relations[regions->relation]), b, c);
 }
 
 void
 ws_twotier_survey(WsTwoTier *tiers, const WsSweep *sweep)
 {
 	double		twice[WS_TIER_BUFFERS][WS_TIER_CACHES] = {{0}};
-	uint32_t	npages = sort_pages(tiers);
+	uint32_t	first = 0;
 
+	sort_pages(tiers);
 	tiers->nregions = 0;
-	for (uint32_t i = 0, n; i < npages; i += n)
-	{
-		n = same_pages(tiers, i, npages);
-		divide(tiers, i, n);
-	}
+	for (int i = 0; i < OTHERS; first += tiers->relations[i++].pages)
+		if (tiers->relations[i].pages > 0)
+			divide(tiers, (uint8_t) i, first);
 	for (uint32_t page = 0; page < WS_TIER_PAGES; page++)
 		if (tiers->pages[page].stratum != NO_STRATUM)
 			survey_page(tiers, sweep, page, twice);
-	for (uint32_t i = 0, n; i < tiers->nregions; i += n)
-	{
-		n = same_regions(tiers, i);
-		find_shares(&tiers->regions[i], n);
-	}
+	for (uint32_t i = 0; i < tiers->nregions; i += regions_of(&tiers->relations[tiers->regions[i].relation]))
+		find_shares(tiers, i);
 	for (int b = 0; b < WS_TIER_BUFFERS; b++)
 		for (int c = 0; c < WS_TIER_CACHES; c++)
 			tiers->only[b][c] = is_cold(tiers->cache[b][c]) ? NAN :
