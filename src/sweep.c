@@ -18,6 +18,8 @@
 #define FURTHER_USES	10
 
 #define MOSTLY_FULL		(15 / 16.0)
+#define GOLDEN			0.6180339887498949	/* steps of it, modulo 1, are
+											 * spread evenly */
 
 const double ws_sweep_grid[WS_SWEEP_GRID] = {
 	0.1, 0.125, 0.25, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1,
@@ -170,6 +172,47 @@ same_scan(const WsSweep *sweep, uint32_t i, const WsAccess *access)
 		last->ring == access->ring && last->relation == access->relation;
 }
 
+/* Buffers of a ring of this kind: it may be less than one. */
+static double
+ring_buffers(const WsSweepCache *cache, WsRing ring)
+{
+	return fmin(cache->ring[ring], cache->buffers / 8.0);
+}
+
+/*
+ * A scan begins.  The last one of this relation, of whatever process, has left
+ * a page in the cache where its ring is smaller than that: too much, if scans
+ * come again and again.  Forget it in as many cases as it is too large.
+ */
+static void
+forget_left(WsSweep *sweep, const WsAccess *access)
+{
+	sweep->luck = fmod(sweep->luck + GOLDEN, 1);
+	for (uint32_t i = 0; i < sweep->nscans; i++)
+	{
+		WsSweepScan *scan = &sweep->scans[i];
+
+		if (sweep->used[i] == 0 || scan->reached == 0 || scan->last.ring != access->ring ||
+			scan->last.relation != access->relation)
+			continue;
+		for (int size = 0; size < WS_SWEEP_SIZES; size++)
+		{
+			uint16_t   *page = &scan->ring[0][size].page;
+
+			if (*page == WS_NOWHERE || ring_buffers(&sweep->caches[size], access->ring) >= 1)
+				continue;
+			if (sweep->pages[*page].usage[size] <= 1 &&
+				sweep->luck >= ring_buffers(&sweep->caches[size], access->ring))
+			{
+				sweep->pages[*page].usage[size] = WS_USAGE_NONE;
+				sweep->caches[size].gaps++;
+				sweep->gaps = true;
+			}
+			*page = WS_NOWHERE;
+		}
+	}
+}
+
 /* The rings of an access's scan: emptied if it starts over, oldest if new. */
 static WsSweepScan *
 find_scan(WsSweep *sweep, const WsAccess *access)
@@ -191,6 +234,7 @@ find_scan(WsSweep *sweep, const WsAccess *access)
 	scan = &sweep->scans[i];
 	if (!same_scan(sweep, i, access) || scan->last.block > access->block)
 	{
+		forget_left(sweep, access);
 		memset(scan->next, 0, sizeof(scan->next));
 		scan->reached = 0;
 	}
@@ -217,7 +261,7 @@ static uint32_t
 allocate_in_ring(WsSweep *sweep, int size, WsSweepScan *scan, uint32_t page)
 {
 	WsSweepCache *cache = &sweep->caches[size];
-	double		most = fmin(cache->ring[scan->last.ring], cache->buffers / 8.0);
+	double		most = ring_buffers(cache, scan->last.ring);
 	uint32_t	n = (uint32_t) rint(fmin(fmax(most, 1), WS_SWEEP_RING_MAX));
 	uint32_t	i = scan->next[size] < n ? scan->next[size] : 0;
 	WsSweepRing *ring = &scan->ring[i][size];

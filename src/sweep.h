@@ -13,7 +13,9 @@
  * go round in a ring of a few buffers and leave the others alone; their pages'
  * counts do not rise above one.  At which sizes an access uses a ring is the
  * caller's decision.  A ring of n buffers has max(1, n/2^s) here, and at most
- * an eighth of the cache, as in freelist.c.
+ * an eighth of the cache, as in freelist.c.  If that is less than one, what is
+ * left of a scan stays with this probability when the next one of the relation
+ * begins.
  *
  * The sizes are a fixed grid, and one that follows what the caller asks about.
  *
@@ -114,6 +116,7 @@ typedef struct WsSweep
 	uint16_t	evicted[WS_SWEEP_SIZES];	/* by the last access, where it
 											 * missed; or WS_NOWHERE */
 	uint64_t	scan_accesses;
+	double		luck;			/* 0 to 1, of the last scan that began */
 	uint32_t	nscans;			/* at a time; the caller may lower it */
 	uint32_t	last_scan;		/* the one last used */
 	WsSweepCache caches[WS_SWEEP_SIZES];
