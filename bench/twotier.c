@@ -3,10 +3,10 @@
  *		What the simulated caches say of look-ups by a law; see bench/twotier.
  *
  * Arguments: uniform, zipf or loop; pages of the table, buffers, pages of the
- * page cache, readahead in kB, share of the pages that a sample has.  Prints, of
- * sixteen samples together, the hit ratio of shared buffers, and of its misses
- * what needs no wait, what is not read from disk, and what a page cache would
- * find that evicts the page used least recently and reads nothing ahead.
+ * page cache, readahead in kB.  Each page is in one of some samples.  Prints, of
+ * these together, the hit ratio of shared buffers, and of its misses what needs
+ * no wait, what is not read from disk, and what a page cache would find that
+ * evicts the page used least recently and reads nothing ahead.
  */
 #include "sweep.h"
 #include "traces.h"
@@ -17,14 +17,14 @@
 #define PRESENT_BUFFERS	2		/* of ws_tier_buffers, */
 #define PRESENT_CACHE	7		/* and of ws_tier_caches */
 #define ROUNDS			40		/* uses of a page, on average; half warm up */
-#define SAMPLES			16
+#define SAMPLES			24		/* of few enough pages to be simulated */
 
 static uint32_t pages;
 static const char *law;
 static double buffers;
 static double cache;
 static uint32_t kilobytes;
-static double rate;
+static const double rate = 1.0 / SAMPLES;
 
 /* Pages from the one used least recently to the one used last, a ring. */
 typedef struct Lru
@@ -67,7 +67,7 @@ simulate(uint32_t sample, WsTierCounts *counts, double *uses, double *lru_hits)
 {
 	Zipf	   *zipf = zipf_new(pages, strcmp(law, "zipf") == 0 ? 1.02 : 0);
 	uint32_t   *number = zeroed(pages, sizeof(uint32_t));
-	uint64_t	seed = sample;
+	uint64_t	seed = sample + 1;
 	uint32_t	n = 0;
 	double		rates[WS_STRATA];
 	WsSweep    *sweep;
@@ -75,7 +75,7 @@ simulate(uint32_t sample, WsTierCounts *counts, double *uses, double *lru_hits)
 	Lru			lru = {.room = (uint32_t) (rate * cache)};
 
 	for (uint32_t i = 0; i < pages; i++)
-		number[i] = page_hash(sample, i) < rate * 0x1p32 ? n++ : NO_PAGE;
+		number[i] = page_hash(1, i) % SAMPLES == sample ? n++ : NO_PAGE;
 	lru.next = zeroed(n + 1, sizeof(uint32_t));
 	lru.prev = zeroed(n + 1, sizeof(uint32_t));
 	memset(lru.next, 0xFF, n * sizeof(uint32_t));
@@ -132,15 +132,14 @@ main(int argc, char **argv)
 	double		lru_hits = 0;
 	double		asked;
 
-	if (argc != 7)
+	if (argc != 6)
 		return 2;
 	law = argv[1];
 	pages = (uint32_t) atoi(argv[2]);
 	buffers = atof(argv[3]);
 	cache = atof(argv[4]);
 	kilobytes = (uint32_t) atoi(argv[5]);
-	rate = atof(argv[6]);
-	for (uint32_t sample = 1; sample <= SAMPLES; sample++)
+	for (uint32_t sample = 0; sample < SAMPLES; sample++)
 		simulate(sample, &counts, &uses, &lru_hits);
 	asked = counts.asked[PRESENT_BUFFERS][0];
 	printf("%.4f %.4f %.4f %.4f\n", 1 - asked / uses,
