@@ -352,7 +352,8 @@ sort_pages(WsTwoTier *tiers)
 		if (p->stratum != NO_STRATUM && p->relation != OTHERS)
 			places[n++] = (uint64_t) p->relation << 48 | (uint64_t) p->block << 16 | page;
 	}
-	qsort(places, n, sizeof(places[0]), compare_places);
+	if (n > 0)
+		qsort(places, n, sizeof(places[0]), compare_places);
 	for (uint32_t i = 0; i < n; i++)
 		tiers->order[i] = places[i] & UINT16_MAX;
 }
