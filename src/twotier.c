@@ -198,7 +198,6 @@ enter(WsTwoTier *tiers, const WsTierAccess *access)
 	tiers->pages[page].known = access->used ? 0 : UINT8_MAX;
 	tiers->relations[tiers->pages[page].relation].pages++;
 	tiers->used++;
-	tiers->most = tiers->used > tiers->most ? tiers->used : tiers->most;
 	return page;
 }
 

@@ -101,7 +101,6 @@ typedef struct WsTwoTier
 {
 	uint32_t	shift;			/* pages of strata from this are simulated */
 	uint32_t	used;			/* of the pages: how many, */
-	uint32_t	most;			/* the most so far: the others never were, */
 	uint32_t	free;			/* and the first that is not */
 	uint32_t	block_bytes;
 	double		rates[WS_STRATA];	/* of all pages, from a stratum on */
