@@ -20,6 +20,11 @@
 #define AHEAD_LEAST		0.01	/* with none there is nothing to compare */
 #define AHEAD_MOST		1.25
 
+const double ws_readahead_shares[WS_READAHEAD_SHARES] = {
+	0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8,
+	0.85, 0.9, 0.95, 0.98, 0.99, 0.995, 1
+};
+
 enum
 {
 	CACHED = 1,
@@ -179,9 +184,13 @@ ws_readahead_learn(WsReadahead *readahead, uint32_t kilobytes, uint32_t block_by
 	readahead->ahead = 1;
 	/* without readahead the kernel's pages are read one by one */
 	readahead->waits = file->most == 0 ? file->per_block : 1;
-	for (int i = 0; i < WS_READAHEAD_STEPS; i++)
-		readahead->blocks[i] = file->most <= file->per_block || i == 0 ? 1 :
-			fmax(simulate(file, BLOCKS * i / WS_READAHEAD_STEPS), 1);
+	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
+	{
+		uint32_t	cached = (uint32_t) (BLOCKS * ws_readahead_shares[i]);
+
+		readahead->blocks[i] = file->most <= file->per_block || cached == 0 || cached == BLOCKS ?
+			1 : fmax(simulate(file, cached), 1);
+	}
 }
 
 int64_t
@@ -229,10 +238,14 @@ ws_readahead_follow(WsReadahead *readahead, double simulated, double real)
 double
 ws_readahead_blocks(const WsReadahead *readahead, double cached)
 {
-	double		at = fmin(fmax(cached, 0), 1) * WS_READAHEAD_STEPS;
-	int			i = (int) fmin(at, WS_READAHEAD_STEPS - 2);
-	double		blocks = readahead->blocks[i] +
-		fmin(at - i, 1) * (readahead->blocks[i + 1] - readahead->blocks[i]);
+	const double *share = ws_readahead_shares;
+	const double *blocks = readahead->blocks;
+	double		between;
+	int			i = 1;
 
-	return 1 + readahead->ahead * (blocks - 1);
+	cached = fmin(fmax(cached, 0), 1);
+	while (share[i] < cached)
+		i++;
+	between = (cached - share[i - 1]) / (share[i] - share[i - 1]);
+	return 1 + readahead->ahead * (blocks[i - 1] + between * (blocks[i] - blocks[i - 1]) - 1);
 }

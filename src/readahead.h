@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WS_READAHEAD_STEPS	20
+#define WS_READAHEAD_SHARES	24
 #define WS_READAHEAD_DEFAULT 128	/* kB, the kernel's */
 
 typedef struct WsReadahead
@@ -32,9 +32,14 @@ typedef struct WsReadahead
 	uint32_t	kilobytes;		/* the device's readahead */
 	double		waits;			/* for a block: two if nothing is read ahead */
 	double		ahead;			/* the part that is, of what is simulated */
-	/* for a wait, where i / WS_READAHEAD_STEPS of a file is cached */
-	double		blocks[WS_READAHEAD_STEPS];
+	double		blocks[WS_READAHEAD_SHARES];	/* for a wait, by the share cached */
 } WsReadahead;
+
+/*
+ * Shares of a file that are cached, at which reads are simulated.  Where few
+ * blocks are missing, few of them are near the one that is waited for.
+ */
+extern const double ws_readahead_shares[WS_READAHEAD_SHARES];
 
 /*
  * Simulate a device's readahead, for blocks of so many bytes, in memory of so

@@ -67,7 +67,7 @@ ws_twotier_init(WsTwoTier *tiers, uint32_t entries, uint32_t block_bytes)
 	tiers->block_bytes = block_bytes;
 	tiers->seed = 88172645463325252;
 	tiers->readahead.waits = tiers->readahead.ahead = 1;
-	for (int i = 0; i < WS_READAHEAD_STEPS; i++)
+	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
 		tiers->readahead.blocks[i] = 1;
 	for (int b = 0; b < WS_TIER_BUFFERS; b++)
 		for (int c = 0; c < WS_TIER_CACHES; c++, next += cache_size())

@@ -368,8 +368,8 @@ test_readahead(void)
 	uint32_t	before;
 
 	readahead->kilobytes = 64;
-	for (int i = 0; i < WS_READAHEAD_STEPS; i++)
-		readahead->blocks[i] = 1 + 2.0 * i / WS_READAHEAD_STEPS;
+	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
+		readahead->blocks[i] = 1 + 2.0 * ws_readahead_shares[i];
 	for (uint32_t page = 0; page < 1000; page += 4)
 		look(tiers, page, 3, ALL, &counts);
 	ok(blocks(&counts, 2, WHOLE) == 250, "before a survey nothing is known to be cached");
@@ -428,8 +428,8 @@ new_regions(double blocks_each)
 {
 	WsTwoTier  *tiers = new_tiers(2100, 1, 8000);
 
-	for (int i = 0; i < WS_READAHEAD_STEPS; i++)
-		tiers->readahead.blocks[i] = 1 + blocks_each * i / WS_READAHEAD_STEPS;
+	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
+		tiers->readahead.blocks[i] = 1 + blocks_each * ws_readahead_shares[i];
 	return tiers;
 }
 
@@ -642,7 +642,7 @@ test_relations(void)
 	WsTwoTier  *tiers = new_tiers(PAGES, 1, 10 * PAGES);
 	WsSweep    *sweep = empty_sweep(PAGES);
 
-	for (int i = 0; i < WS_READAHEAD_STEPS; i++)
+	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
 		tiers->readahead.blocks[i] = 3;
 	for (uint32_t page = 0; page < PAGES; page++)
 		look(tiers, page, page % RELATIONS, 1U << ws_tier_buffers[0], NULL);
