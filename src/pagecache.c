@@ -15,7 +15,8 @@
 /* Blocks that the kernel reclaims at a time: 32 of its pages of 4 kB. */
 #define RECLAIM_BATCH	16
 
-#define REFAULTS_FOLLOW	(1 / 64.0)
+/* Part of the cache by which the refault distance may exceed the active list. */
+#define DISTANCE_SLACK	(1 / 16.0)
 
 enum
 {
@@ -98,18 +99,13 @@ inactive_is_low(const WsPageCache *cache)
 	return cache->held[INACTIVE_LIST] * (double) cache->ratio < cache->held[ACTIVE_LIST];
 }
 
-/*
- * Move pages from the active list to the inactive one as reclaim does.  It
- * looks for refaults once in a batch.
- */
+/* Move pages from the active list to the inactive one as reclaim does. */
 static void
 deactivate(WsPageCache *cache)
 {
-	double		chance = 1 - pow(1 - fmin(cache->refaults, 1), RECLAIM_BATCH);
-
-	if (!inactive_is_low(cache))
-		cache->owed += chance * cache->held[ACTIVE_LIST] / cache->held[INACTIVE_LIST];
-	for (; cache->owed >= 1 || inactive_is_low(cache); cache->owed = fmax(cache->owed - 1, 0))
+	if (inactive_is_low(cache))
+		cache->owed += fmin(cache->held[ACTIVE_LIST] / fmax(cache->held[INACTIVE_LIST], 1), RECLAIM_BATCH);
+	for (; cache->owed >= 1 && cache->held[ACTIVE_LIST] > 0; cache->owed--)
 	{
 		uint32_t	tail = cache->pages[cache->npages + ACTIVE_LIST].prev;
 
@@ -128,7 +124,6 @@ evict(WsPageCache *cache)
 	take(cache, tail);
 	set_age(&cache->pages[tail], cache->age);
 	grow_older(cache);
-	cache->refaults -= REFAULTS_FOLLOW * cache->refaults;
 }
 
 static void
@@ -155,16 +150,13 @@ bring_in(WsPageCache *cache, uint32_t page)
 {
 	uint32_t	evicted = age_of(&cache->pages[page]);
 	bool		refault = evicted != 0 &&
-		((cache->age - evicted) & (AGES - 1)) <= cache->held[ACTIVE_LIST];
+		((cache->age - evicted) & (AGES - 1)) <= cache->held[ACTIVE_LIST] + DISTANCE_SLACK * cache->capacity;
 
 	evict_for(cache, 1);
 	set_age(&cache->pages[page], 0);
 	put(cache, page, refault ? ACTIVE_LIST : INACTIVE_LIST);
 	if (refault)
-	{
 		grow_older(cache);
-		cache->refaults += REFAULTS_FOLLOW;
-	}
 }
 
 bool
