@@ -12,10 +12,13 @@
 #define LINK_MASK		((1 << LINK_BITS) - 1)
 #define AGES			(UINT32_C(1) << 2 * LINK_BITS)
 
-/* Blocks that the kernel reclaims at a time: 32 of its pages of 4 kB. */
+/*
+ * Blocks that the kernel reclaims at a time (32 of its pages of 4 kB); one
+ * eviction makes no more inactive.
+ */
 #define RECLAIM_BATCH	16
 
-/* Part of the cache by which the refault distance may exceed the active list. */
+/* The refault distance may exceed the active list by this part of the cache. */
 #define DISTANCE_SLACK	(1 / 16.0)
 
 enum

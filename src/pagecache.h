@@ -16,13 +16,19 @@
  * one, in proportion to the two lists' sizes.  Writing a page makes it neither
  * active nor used.
  *
- * The kernel also moves such pages when others came back, but it sees that in
- * statistics that are brought up to date every two seconds, and then does so
- * once: of 11,000 pages that it evicted in a second, it moved 15.  So that is
- * left out.  By the same statistics it sees late that the active list is too
- * large, and programs' files are on that list, too: the distance within which
- * a page becomes active is longer by a part of the cache, which follows what
- * was measured of a loop (bench/twotier).
+ * The kernel also moves pages off the active list after others came back and
+ * became active.  It sees this in statistics.  Since Linux 6.12 or so, in a
+ * control group at its limit, these are up to two seconds old, and it moves one
+ * batch each time they change: of 11,000 pages of 4 kB evicted in a second, 15
+ * were moved.  So that is left out.  Older kernels, kernels without control
+ * groups of memory, and kswapd move more.  That is not simulated, nor is swap,
+ * with which more pages become active.
+ *
+ * The active list of the measured kernel is a little longer than this one:
+ * programs' files are on it, and the kernel sees late that it is too long.  So
+ * the distance within which a page becomes active is the length of the list and
+ * a sixteenth of the cache.  The sixteenth fits a measured loop, with caches of
+ * 85 to 255 MB (bench/twotier).
  *
  * The kernel's other replacement, of generations (MGLRU), is not simulated.
  * Nor are large folios: where a file was read or written in order, the kernel

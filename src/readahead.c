@@ -244,7 +244,7 @@ ws_readahead_blocks(const WsReadahead *readahead, double cached)
 	int			i = 1;
 
 	cached = fmin(fmax(cached, 0), 1);
-	while (share[i] < cached)
+	while (i < WS_READAHEAD_SHARES - 1 && share[i] < cached)
 		i++;
 	between = (cached - share[i - 1]) / (share[i] - share[i - 1]);
 	return 1 + readahead->ahead * (blocks[i - 1] + between * (blocks[i] - blocks[i - 1]) - 1);

@@ -36,8 +36,8 @@ typedef struct WsReadahead
 } WsReadahead;
 
 /*
- * Shares of a file that are cached, at which reads are simulated.  Where few
- * blocks are missing, few of them are near the one that is waited for.
+ * Reads are simulated at these shares of a file cached, from 0 to 1.  Near 1
+ * they are closer together: there what is read ahead falls steeply.
  */
 extern const double ws_readahead_shares[WS_READAHEAD_SHARES];
 

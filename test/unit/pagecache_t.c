@@ -257,6 +257,20 @@ test_rules(void)
 	free(cache);
 }
 
+/* room for one page, which is active */
+static void
+test_smallest(void)
+{
+	WsPageCache *cache = new_cache(2, 1);
+
+	(void) ws_pagecache_use(cache, 0);
+	(void) ws_pagecache_use(cache, 0);
+	(void) ws_pagecache_use(cache, 1);
+	ok(ws_pagecache_holds(cache, 1) && !ws_pagecache_holds(cache, 0) && cache->held[0] == 1 &&
+	   cache->held[1] == 0, "the only page is evicted, though it is active");
+	free(cache);
+}
+
 /* Evict page 0, then as many others, and use it again: is it active at once? */
 static bool
 comes_back_active(uint32_t active, uint32_t others)
@@ -312,7 +326,7 @@ stays_active(double bytes)
 static void
 test_ratio(void)
 {
-	/* at the bound an eviction makes as many inactive as there are for an inactive one */
+	/* one eviction at the bound moves active / inactive pages, so the list may be shorter by as many */
 	is_within(stays_active(0), 500, 1, "half of a small cache may be active");
 	is_within(stays_active(0.9 * GB), 500, 1, "and of one below a gigabyte");
 	is_within(stays_active(1 * GB), 750, 3, "three quarters of a gigabyte");
@@ -320,7 +334,7 @@ test_ratio(void)
 	is_within(stays_active(100 * GB), 968, 16, "31 of 32 parts of a hundred");
 }
 
-/* A loop over more pages than fit; for each that is missing another one is read ahead. */
+/* A loop over more pages than fit; each miss also reads a random page ahead. */
 static void
 test_loop(void)
 {
@@ -394,10 +408,11 @@ test_sampled(void)
 int
 main(void)
 {
-	plan(33);
+	plan(34);
 	test_naive(1, 0, 1, "small");
 	test_naive(2, 10 * GB, 10, "as of ten gigabytes");
 	test_rules();
+	test_smallest();
 	test_refault();
 	test_ratio();
 	test_loop();

@@ -64,6 +64,7 @@ test_limits(void)
 	WsReadahead none = learn(0, 8192);
 	WsReadahead usual = learn(128, 8192);
 	WsReadahead last = none;
+	bool		ascending = true;
 	bool		rising = true;
 	bool		bounded = true;
 
@@ -94,8 +95,12 @@ test_limits(void)
 	is_within(ws_readahead_blocks(&last, -1), 1, 0, "or less than that");
 	is_within(ws_readahead_blocks(&last, 1), 1, 0, "or where nothing is missing");
 	is_within(ws_readahead_blocks(&last, 7), 1, 0, "or less than nothing");
-	ok(ws_readahead_blocks(&last, 0.99) > 3 && ws_readahead_blocks(&usual, 0.99) < 1.3,
-	   "where a block in a hundred is missing, another is often in 4 MB beside it, and rarely in 128 kB");
+	ok(ws_readahead_blocks(&last, 0.995) > 3 && ws_readahead_blocks(&last, 0.99) > 3 && ws_readahead_blocks(&usual, 0.99) < 1.3,
+	   "of 4 MB beside a missing block another is often missing, of 128 kB rarely");
+	for (int i = 0; i < WS_READAHEAD_SHARES - 1; i++)
+		ascending = ascending && ws_readahead_shares[i] < ws_readahead_shares[i + 1];
+	ok(ascending && ws_readahead_shares[0] == 0 && ws_readahead_shares[WS_READAHEAD_SHARES - 1] == 1,
+	   "it is simulated at ascending shares, from none to all");
 	is_within(ws_readahead_blocks(&last, 0.475),
 			 (ws_readahead_blocks(&last, 0.45) + ws_readahead_blocks(&last, 0.5)) / 2, 1e-9,
 			 "between two steps it is between them");
@@ -194,7 +199,7 @@ test_follow(void)
 int
 main(void)
 {
-	plan(31);
+	plan(32);
 	test_follow();
 	test_device();
 	test_seen();
