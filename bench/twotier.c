@@ -3,10 +3,11 @@
  *		What the simulated caches say of look-ups by a law; see bench/twotier.
  *
  * Arguments: uniform, zipf or loop; pages of the table, buffers, pages of the
- * page cache, readahead in kB.  Each page is in one of some samples.  Prints, of
- * these together, the hit ratio of shared buffers, and of its misses what needs
- * no wait, what is not read from disk, and what a page cache would find that
- * evicts the page used least recently and reads nothing ahead.
+ * page cache, readahead in kB, and 1 if reclaim sees late that pages come back,
+ * else 0.  Each page is in one of some samples.  Prints, of these together, the
+ * hit ratio of shared buffers, and of its misses what needs no wait, what is not
+ * read from disk, and what a page cache would find that evicts the page used
+ * least recently and reads nothing ahead.
  */
 #include "sweep.h"
 #include "traces.h"
@@ -24,6 +25,7 @@ static const char *law;
 static double buffers;
 static double cache;
 static uint32_t kilobytes;
+static bool late;
 static const double rate = 1.0 / SAMPLES;
 
 /* Pages from the one used least recently to the one used last, a ring. */
@@ -88,6 +90,7 @@ simulate(uint32_t sample, WsTierCounts *counts, double *uses, double *lru_hits)
 	ws_readahead_learn(&tiers->readahead, kilobytes, 8192, zeroed(1, ws_readahead_work_size()));
 	for (int i = 0; i < WS_STRATA; i++)
 		rates[i] = ldexp(rate, -i);
+	tiers->late = late;
 	ws_twotier_resize(tiers, 0, rates, cache * 8192);
 
 	for (uint64_t i = 0; i < (uint64_t) ROUNDS * pages; i++)
@@ -132,13 +135,14 @@ main(int argc, char **argv)
 	double		lru_hits = 0;
 	double		asked;
 
-	if (argc != 6)
+	if (argc != 7)
 		return 2;
 	law = argv[1];
 	pages = (uint32_t) atoi(argv[2]);
 	buffers = atof(argv[3]);
 	cache = atof(argv[4]);
 	kilobytes = (uint32_t) atoi(argv[5]);
+	late = atoi(argv[6]) != 0;
 	for (uint32_t sample = 0; sample < SAMPLES; sample++)
 		simulate(sample, &counts, &uses, &lru_hits);
 	asked = counts.asked[PRESENT_BUFFERS][0];

@@ -184,6 +184,19 @@ take_generations(Look *look, const char *name, char *line)
 	return true;
 }
 
+/* a control group's statistics are late since Linux 6.12 */
+static bool
+take_release(Look *look, const char *name, char *line)
+{
+	int			major = 0;
+	int			minor = 0;
+
+	(void) name;
+	(void) sscanf(line, "%d.%d", &major, &minor);
+	look->memory->late = major > 6 || (major == 6 && minor >= 12);
+	return true;
+}
+
 /* is "memory" in a comma-separated list? */
 static bool
 has_memory(char *list)
@@ -488,6 +501,7 @@ ws_memory_read(const char *root, WsMemory *memory)
 		look.no_page_cache = true;
 	(void) read_file(&look, "/proc/self/status", take_huge);
 	(void) read_file(&look, "/sys/kernel/mm/lru_gen/enabled", take_generations);
+	(void) read_file(&look, "/proc/sys/kernel/osrelease", take_release);
 	groups = read_groups(&look);
 	if (look.no_page_cache || !groups)
 	{
@@ -495,8 +509,12 @@ ws_memory_read(const char *root, WsMemory *memory)
 		memory->page_cache = 0;
 	}
 	if (!groups)
+	{
+		memory->late = false;
 		return;
+	}
 	memory->by_cgroup = look.least != 0 && (memory->host == 0 || look.least < memory->host);
+	memory->late = memory->late && memory->by_cgroup;
 	memory->limit = memory->by_cgroup ? look.least : memory->host;
 	if (memory->limit != 0)
 		memory->reason[0] = '\0';

@@ -499,6 +499,7 @@ ws_memory_advice_make(WsPublished *p)
 	{
 		sim->wanted = reason ? 0 : fmax(cache, limit * LEAST_SHARE);
 		sim->cache = cache;
+		sim->tiers->late = p->memory.late;
 	}
 	if (reason)
 		return;

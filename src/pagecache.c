@@ -18,6 +18,8 @@
  */
 #define RECLAIM_BATCH	16
 
+#define REFAULTS_FOLLOW	(1 / 64.0)
+
 /* The refault distance may exceed the active list by this part of the cache. */
 #define DISTANCE_SLACK	(1 / 16.0)
 
@@ -102,12 +104,19 @@ inactive_is_low(const WsPageCache *cache)
 	return cache->held[INACTIVE_LIST] * (double) cache->ratio < cache->held[ACTIVE_LIST];
 }
 
-/* Move pages from the active list to the inactive one as reclaim does. */
+/*
+ * Move pages from the active list to the inactive one as reclaim does.  It
+ * looks for refaults once in a batch.
+ */
 static void
 deactivate(WsPageCache *cache)
 {
+	double		each = fmin(cache->held[ACTIVE_LIST] / fmax(cache->held[INACTIVE_LIST], 1), RECLAIM_BATCH);
+
 	if (inactive_is_low(cache))
-		cache->owed += fmin(cache->held[ACTIVE_LIST] / fmax(cache->held[INACTIVE_LIST], 1), RECLAIM_BATCH);
+		cache->owed += each;
+	else if (!cache->late)
+		cache->owed += each * (1 - pow(1 - fmin(cache->refaults, 1), RECLAIM_BATCH));
 	for (; cache->owed >= 1 && cache->held[ACTIVE_LIST] > 0; cache->owed--)
 	{
 		uint32_t	tail = cache->pages[cache->npages + ACTIVE_LIST].prev;
@@ -127,6 +136,7 @@ evict(WsPageCache *cache)
 	take(cache, tail);
 	set_age(&cache->pages[tail], cache->age);
 	grow_older(cache);
+	cache->refaults -= REFAULTS_FOLLOW * cache->refaults;
 }
 
 static void
@@ -138,12 +148,13 @@ evict_for(WsPageCache *cache, uint32_t pages)
 }
 
 void
-ws_pagecache_resize(WsPageCache *cache, double pages, double bytes)
+ws_pagecache_resize(WsPageCache *cache, double pages, double bytes, bool late)
 {
 	double		gigabytes = floor(bytes / (1 << 30));
 
 	cache->capacity = (uint32_t) fmin(fmax(rint(pages), 1), cache->npages);
 	cache->ratio = gigabytes < 1 ? 1 : (uint32_t) sqrt(10 * gigabytes);
+	cache->late = late;
 	evict_for(cache, 0);
 }
 
@@ -159,7 +170,10 @@ bring_in(WsPageCache *cache, uint32_t page)
 	set_age(&cache->pages[page], 0);
 	put(cache, page, refault ? ACTIVE_LIST : INACTIVE_LIST);
 	if (refault)
+	{
 		grow_older(cache);
+		cache->refaults += REFAULTS_FOLLOW;
+	}
 }
 
 bool

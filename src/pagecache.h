@@ -16,13 +16,11 @@
  * one, in proportion to the two lists' sizes.  Writing a page makes it neither
  * active nor used.
  *
- * The kernel also moves pages off the active list after others came back and
- * became active.  It sees this in statistics.  Since Linux 6.12 or so, in a
- * control group at its limit, these are up to two seconds old, and it moves one
- * batch each time they change: of 11,000 pages of 4 kB evicted in a second, 15
- * were moved.  So that is left out.  Older kernels, kernels without control
- * groups of memory, and kswapd move more.  That is not simulated, nor is swap,
- * with which more pages become active.
+ * It also does so while pages come back and become active, as statistics show.
+ * Since Linux 6.12, in a control group at its limit, these are up to two seconds
+ * old, and it moves one batch each time they change: of 11,000 pages of 4 kB
+ * evicted in a second, 15 were moved (6.18).  Where reclaim sees it so late,
+ * that is left out.  Swap is not simulated; with it more pages become active.
  *
  * The active list of the measured kernel is a little longer than this one:
  * programs' files are on it, and the kernel sees late that it is too long.  So
@@ -62,7 +60,9 @@ typedef struct WsPageCache
 	uint32_t	capacity;		/* pages that it may hold */
 	uint32_t	held[2];		/* that it does, inactive and active */
 	uint32_t	ratio;			/* active to inactive: at most */
+	bool		late;			/* reclaim sees late that pages come back */
 	uint32_t	age;			/* evictions and activations so far */
+	double		refaults;		/* activated so for each evicted page, lately */
 	double		owed;			/* pages to be moved off the active list */
 	WsPageCachePage pages[];	/* then the heads of the two lists */
 } WsPageCache;
@@ -74,9 +74,9 @@ extern void ws_pagecache_init(WsPageCache *cache, uint32_t pages);
 /*
  * Let it hold so many of the pages, evicting what is over, for a page cache
  * that really has so many bytes: on these depends how large the active list
- * may be.
+ * may be.  late: reclaim sees late that pages come back.
  */
-extern void ws_pagecache_resize(WsPageCache *cache, double pages, double bytes);
+extern void ws_pagecache_resize(WsPageCache *cache, double pages, double bytes, bool late);
 
 /* Read a page; was it there? */
 extern bool ws_pagecache_use(WsPageCache *cache, uint32_t page);

@@ -100,7 +100,7 @@ resize_caches(WsTwoTier *tiers)
 		{
 			double		size = tiers->bytes * ws_tier_caches[c];
 
-			ws_pagecache_resize(tiers->cache[b][c], size / tiers->block_bytes * tiers->rate, size);
+			ws_pagecache_resize(tiers->cache[b][c], size / tiers->block_bytes * tiers->rate, size, tiers->late);
 		}
 }
 

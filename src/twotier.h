@@ -107,7 +107,8 @@ typedef struct WsTwoTier
 	double		rate;			/* simulated pages for each real one */
 	double		bytes;			/* what page caches are multiples of */
 	uint64_t	seed;
-	WsReadahead readahead;		/* the caller's to set */
+	WsReadahead readahead;		/* the caller's to set, */
+	bool		late;			/* and this: see pagecache.h */
 	WsTierRelation relations[WS_TIER_RELATIONS];
 	uint32_t	nregions;		/* of the last survey */
 	WsTierRegion regions[WS_TIER_REGIONS];

@@ -1020,13 +1020,36 @@ test_generations(void)
 	ok(memory.generations && memory.limit == memory.host && memory.reason[0] == '\0', "generations: on");
 }
 
+/* a server in a group that has a limit, or in none, on a kernel of this release */
+static bool
+is_late(bool group, const char *release)
+{
+	machine("0::/a\n", V2);
+	if (group)
+		put("/sys/fs/cgroup/a/memory.max", "1073741824\n");
+	if (release)
+		put("/proc/sys/kernel/osrelease", release);
+	look();
+	return intact && memory.late && memory.by_cgroup == group;
+}
+
+static void
+test_late(void)
+{
+	ok(is_late(true, "6.12.0-rc1\n") && is_late(true, "6.18.44-amd64\n") && is_late(true, "7.0.1\n"),
+	   "reclaim: late in a group since Linux 6.12");
+	ok(!is_late(true, "6.11.11\n") && !is_late(true, "5.15.0-91-generic\n") && !is_late(true, "nonsense\n") &&
+	   !is_late(true, NULL), "not with an older kernel, or one that is not known");
+	ok(!is_late(false, "6.18.44\n"), "nor of the whole machine");
+}
+
 int
 main(void)
 {
 	const char *directory = getenv("TMPDIR");
 	int			before;
 
-	plan(MACHINES + 3 + 8 + 19 + 9 + 2 + 9 + 8 + 24 + 4 + 3 + 7 + 4 + 2 + 3 + 17 + 2 + 4 + 6);
+	plan(MACHINES + 3 + 8 + 19 + 9 + 2 + 9 + 8 + 24 + 4 + 3 + 7 + 4 + 2 + 3 + 17 + 2 + 4 + 6 + 3);
 	alarm(120);					/* should something block */
 	snprintf(base, sizeof(base), "%s/memory_t.XXXXXX",
 			 directory && *directory ? directory : "/tmp");
@@ -1042,6 +1065,7 @@ main(void)
 	test_page_cache();
 	test_huge();
 	test_generations();
+	test_late();
 	test_long_mounts();
 	test_long_lines();
 	test_long_paths();

@@ -19,7 +19,7 @@ new_cache(uint32_t pages, double capacity)
 	WsPageCache *cache = aligned_memory(ws_pagecache_size(pages));
 
 	ws_pagecache_init(cache, pages);
-	ws_pagecache_resize(cache, capacity, 0);
+	ws_pagecache_resize(cache, capacity, 0, false);
 	return cache;
 }
 
@@ -36,7 +36,9 @@ typedef struct Naive
 	int64_t		age;
 	int64_t		evicted[NAIVE_PAGES];	/* 0: never */
 	bool		referenced[NAIVE_PAGES];
-	int			refaults;
+	bool		late;
+	int			refaults;		/* so far, */
+	double		lately;			/* and for each evicted page */
 	double		owed;
 } Naive;
 
@@ -69,9 +71,12 @@ static void
 naive_evict(Naive *c)
 {
 	int			page;
+	double		each = fmin((double) c->n[1] / (c->n[0] > 0 ? c->n[0] : 1), 16);
 
 	if (c->n[0] * c->ratio < c->n[1])
-		c->owed += fmin((double) c->n[1] / (c->n[0] > 0 ? c->n[0] : 1), 16);
+		c->owed += each;
+	else if (!c->late)
+		c->owed += (1 - pow(1 - c->lately, 16)) * each;
 	while (c->owed >= 1 && c->n[1] > 0)
 	{
 		page = c->list[1][c->n[1] - 1];
@@ -82,6 +87,7 @@ naive_evict(Naive *c)
 	page = c->list[0][c->n[0] - 1];
 	naive_take(c, 0, c->n[0] - 1);
 	c->evicted[page] = c->age++;
+	c->lately -= c->lately / 64;
 }
 
 static void
@@ -115,6 +121,7 @@ naive_use(Naive *c, int page, bool asked)
 	naive_put(c, list, page);
 	c->age += list;
 	c->refaults += list;
+	c->lately += list / 64.0;
 	c->referenced[page] = asked;
 	c->evicted[page] = 0;
 	return false;
@@ -149,7 +156,7 @@ agree(const Naive *naive, const WsPageCache *cache)
  * size in bytes makes the active list up to ten times as long.
  */
 static void
-test_naive(uint64_t seed, double bytes, double ratio, const char *name)
+test_naive(uint64_t seed, double bytes, double ratio, bool late, const char *name)
 {
 	static Naive naive;
 	WsPageCache *cache = new_cache(NAIVE_PAGES, 0);
@@ -160,6 +167,7 @@ test_naive(uint64_t seed, double bytes, double ratio, const char *name)
 	memset(&naive, 0, sizeof(naive));
 	naive.age = 1;
 	naive.ratio = ratio;
+	naive.late = late;
 	for (int i = 0; i < 60000 && same; i++)
 	{
 		uint32_t	page = (zipf_draw(zipf, &seed) + i / 5000 * 20) % NAIVE_PAGES;
@@ -171,7 +179,7 @@ test_naive(uint64_t seed, double bytes, double ratio, const char *name)
 			if (naive.capacity > NAIVE_PAGES)
 				naive.capacity = NAIVE_PAGES;
 			naive_shrink(&naive, naive.capacity);
-			ws_pagecache_resize(cache, naive.capacity + (int) (what % 3 - 1) * 0.4, bytes);
+			ws_pagecache_resize(cache, naive.capacity + (int) (what % 3 - 1) * 0.4, bytes, late);
 		}
 		if (what < 20)
 		{
@@ -311,7 +319,7 @@ stays_active(double bytes)
 	WsPageCache *cache = new_cache(4000, 1000);
 	uint32_t	active;
 
-	ws_pagecache_resize(cache, 1000, bytes);
+	ws_pagecache_resize(cache, 1000, bytes, true);
 	for (int n = 0; n < 3; n++)
 		for (uint32_t i = 0; i < 1000; i++)
 			(void) ws_pagecache_use(cache, i);
@@ -335,18 +343,29 @@ test_ratio(void)
 }
 
 /* A loop over more pages than fit; each miss also reads a random page ahead. */
-static void
-test_loop(void)
+static uint32_t
+active_in_loop(bool late)
 {
 	uint32_t	pages = 1200;
-	WsPageCache *cache = new_cache(pages, 800);
+	WsPageCache *cache = new_cache(pages, 0);
 	uint64_t	seed = 6;
+	uint32_t	active;
 
+	ws_pagecache_resize(cache, 800, 0, late);
 	for (uint32_t i = 0; i < 40 * pages; i++)
 		if (!ws_pagecache_use(cache, i % pages))
 			ws_pagecache_ahead(cache, random_below(&seed, pages));
-	is_within(cache->held[1], 400, 4, "pages that come back soon fill the active list, which was empty");
+	active = cache->held[1];
 	free(cache);
+	return active;
+}
+
+static void
+test_loop(void)
+{
+	is_within(active_in_loop(true), 400, 4,
+			  "pages that come back soon fill the active list, which was empty, where reclaim is late");
+	is_within(active_in_loop(false), 250, 100, "and less of it where it is not");
 }
 
 /* ---- sampled */
@@ -408,9 +427,11 @@ test_sampled(void)
 int
 main(void)
 {
-	plan(34);
-	test_naive(1, 0, 1, "small");
-	test_naive(2, 10 * GB, 10, "as of ten gigabytes");
+	plan(39);
+	test_naive(1, 0, 1, false, "small");
+	test_naive(2, 10 * GB, 10, false, "as of ten gigabytes");
+	test_naive(3, 0, 1, true, "small, reclaim is late");
+	test_naive(4, 10 * GB, 10, true, "as of ten gigabytes, reclaim is late");
 	test_rules();
 	test_smallest();
 	test_refault();

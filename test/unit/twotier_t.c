@@ -112,7 +112,7 @@ test_pairs(void)
 		{
 			one[b][c] = aligned_memory(ws_pagecache_size(PAGES));
 			ws_pagecache_init(one[b][c], PAGES);
-			ws_pagecache_resize(one[b][c], 1300 * ws_tier_caches[c], 0);
+			ws_pagecache_resize(one[b][c], 1300 * ws_tier_caches[c], 0, false);
 		}
 	for (int i = 0; i < 20 * PAGES; i++)
 	{
@@ -173,7 +173,7 @@ test_sampled(void)
 			rates[s] += 1.0 / PAGES;
 	ws_twotier_resize(tiers, 0, rates, 8000.0 * BLOCK);
 	ws_pagecache_init(one, PAGES);
-	ws_pagecache_resize(one, 8000, 0);
+	ws_pagecache_resize(one, 8000, 0, false);
 	for (int i = 0; i < 40 * PAGES; i++)
 	{
 		uint32_t	page = zipf_draw(zipf, &seed);
