@@ -37,8 +37,8 @@ typedef struct WsMemory
 	uint64_t	page_cache;		/* bytes that it may have */
 	bool		huge;			/* has this process touched huge pages? */
 	bool		generations;	/* does the kernel replace pages by MGLRU? */
-	bool		late;			/* does reclaim see late that evicted pages come
-								 * back? (pagecache.h) */
+	bool		late;			/* does reclaim see late that evicted pages
+								 * come back? (pagecache.h) */
 	char		reason[192];	/* why the limit is not known, or empty */
 } WsMemory;
 

@@ -17,10 +17,11 @@
  * active nor used.
  *
  * It also does so while pages come back and become active, as statistics show.
- * Since Linux 6.12, in a control group at its limit, these are up to two seconds
- * old, and it moves one batch each time they change: of 11,000 pages of 4 kB
- * evicted in a second, 15 were moved (6.18).  Where reclaim sees it so late,
- * that is left out.  Swap is not simulated; with it more pages become active.
+ * Since Linux 6.12, in a control group at its limit, these are up to two
+ * seconds old, and it moves one batch each time they change: of 11,000 pages of
+ * 4 kB evicted in a second, 15 were moved (6.18).  Where reclaim sees it so
+ * late, that is left out.  Swap is not simulated; with it more pages become
+ * active.
  *
  * The active list of the measured kernel is a little longer than this one:
  * programs' files are on it, and the kernel sees late that it is too long.  So

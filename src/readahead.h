@@ -32,7 +32,8 @@ typedef struct WsReadahead
 	uint32_t	kilobytes;		/* the device's readahead */
 	double		waits;			/* for a block: two if nothing is read ahead */
 	double		ahead;			/* the part that is, of what is simulated */
-	double		blocks[WS_READAHEAD_SHARES];	/* for a wait, by the share cached */
+	/* for a wait, by the share of a file that is cached */
+	double		blocks[WS_READAHEAD_SHARES];
 } WsReadahead;
 
 /*
