@@ -20,7 +20,10 @@
 
 #define REFAULTS_FOLLOW	(1 / 64.0)
 
-/* The refault distance may exceed the active list by this part of the cache. */
+/*
+ * Where reclaim is late, the refault distance may exceed the active list by
+ * this part of the cache.
+ */
 #define DISTANCE_SLACK	(1 / 16.0)
 
 enum
@@ -163,8 +166,8 @@ static void
 bring_in(WsPageCache *cache, uint32_t page)
 {
 	uint32_t	evicted = age_of(&cache->pages[page]);
-	bool		refault = evicted != 0 &&
-		((cache->age - evicted) & (AGES - 1)) <= cache->held[ACTIVE_LIST] + DISTANCE_SLACK * cache->capacity;
+	double		most = cache->held[ACTIVE_LIST] + (cache->late ? DISTANCE_SLACK * cache->capacity : 0);
+	bool		refault = evicted != 0 && ((cache->age - evicted) & (AGES - 1)) <= most;
 
 	evict_for(cache, 1);
 	set_age(&cache->pages[page], 0);

@@ -20,14 +20,13 @@
  * Since Linux 6.12, in a control group at its limit, these are up to two
  * seconds old, and it moves one batch each time they change: of 11,000 pages of
  * 4 kB evicted in a second, 15 were moved (6.18).  Where reclaim sees it so
- * late, that is left out.  Swap is not simulated; with it more pages become
- * active.
+ * late, that is left out.  The active list of that kernel is also a little
+ * longer than this one: programs' files are on it, and it is seen late that it
+ * is too long.  So the distance within which a page becomes active is the
+ * length of the list and a sixteenth of the cache.  The sixteenth fits a
+ * measured loop, with caches of 85 to 255 MB (bench/twotier).
  *
- * The active list of the measured kernel is a little longer than this one:
- * programs' files are on it, and the kernel sees late that it is too long.  So
- * the distance within which a page becomes active is the length of the list and
- * a sixteenth of the cache.  The sixteenth fits a measured loop, with caches of
- * 85 to 255 MB (bench/twotier).
+ * Swap is not simulated; with it more pages become active.
  *
  * The kernel's other replacement, of generations (MGLRU), is not simulated.
  * Nor are large folios: where a file was read or written in order, the kernel
