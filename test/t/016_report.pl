@@ -505,6 +505,8 @@ $node->poll_query_until('postgres', "SELECT status = 'ok' AND computed_at < cloc
 
 my @bytes = qw(working_set_bytes recommended_cache_bytes peak_cache_bytes shared_buffers_bytes memory_limit_bytes);
 my @want = split /\|/, $node->safe_psql('postgres', 'SELECT ' . join(', ', @bytes) . " FROM $ws.working_set_recommendation");
+my $pages_of_a_day = "SELECT pages FROM $ws.working_set_curve('{86400}')";
+my $least = $node->safe_psql('postgres', $pages_of_a_day);
 $tree = page_of('a real page', $node, role => 'ws_monitor');
 my ($tiles) = by_class($tree, 'dl', 'tiles');
 is(join('|', map { $_->{at}{value} } find($tiles, sub { $_[0]{name} eq 'data' })), join('|', @want), 'the figures are those of the recommendation');
@@ -536,9 +538,10 @@ my @windows = rows_of($tree, 'curve');
 cmp_ok(scalar(@windows), '>', 10, 'the curve has a row for each window');
 my ($most) = sort { $b <=> $a } map { $_->[1] } @windows;
 is($windows[-1][1], $most, 'and rises');
-# a standard error of 0.46 %, several times over, and pages that are new since
-my $all = $node->safe_psql('postgres', "SELECT pages FROM $ws.working_set_curve('{86400}')");
-cmp_ok(abs($windows[-1][1] / $all - 1), '<', 0.1, 'to the size that SQL tells');
+# pages are added all the time (autovacuum reads some, too): to a size between that of SQL before and after, give
+# or take a standard error of 0.46 %, several times over
+cmp_ok($windows[-1][1], '>', 0.97 * $least, 'to the size of SQL, not less than before');
+cmp_ok($windows[-1][1], '<', 1.03 * $node->safe_psql('postgres', $pages_of_a_day), 'nor more than after');
 is(scalar(rows_of($tree, 'advice')), 20, 'the advice has twenty rows');
 my %share = map { $_->[0] => $_->[2] } rows_of($tree, 'relation');
 
