@@ -22,6 +22,8 @@
 
 #include <math.h>
 
+#include "access/xlog.h"
+#include "access/xlogrecovery.h"
 #include "miscadmin.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
@@ -91,6 +93,7 @@ typedef struct Simulation
 	bool		learn;			/* from the one before it? */
 	int64		bucket_end;
 	int64		since;			/* value of WsShared.since */
+	XLogRecPtr	wal;			/* up to here WAL was written */
 	int64		surveyed_at;
 	int64		measured_at;	/* 0: not yet */
 	WsDiskReads disk;			/* at that time, */
@@ -225,6 +228,20 @@ see_dirty(void)
 	}
 }
 
+/*
+ * WAL that is written takes some of the page cache.  With wal_level minimal the
+ * server drops each file from there when it is full.
+ */
+static void
+see_wal(void)
+{
+	XLogRecPtr	written = RecoveryInProgress() ? GetXLogReplayRecPtr(NULL) : GetXLogWriteRecPtr();
+
+	if (sim->wal != InvalidXLogRecPtr && written > sim->wal && XLogIsNeeded())
+		ws_twotier_wal(sim->tiers, (double) (written - sim->wal), max_wal_size_mb * 1048576.0);
+	sim->wal = written;
+}
+
 /* Look for some pages in the page cache. */
 static void
 look(void)
@@ -310,6 +327,7 @@ ws_memory_advice_care(const WsSweep *sweep, uint32 shift, int64 now)
 	sim->bytes += SIZE_FOLLOWS * (sim->wanted - sim->bytes);
 	ws_twotier_resize(sim->tiers, shift, sim->rates, sim->bytes);
 	see_dirty();
+	see_wal();
 	/* more rarely for thousands of processes */
 	if (now - sim->measured_at >= Max(MEASURE_MS, MEASURE_MS / 1000 * (int64) sim->disk.processes))
 	{

@@ -36,7 +36,7 @@ offset_of_caches(uint32_t entries)
 static size_t
 cache_size(void)
 {
-	return (ws_pagecache_size(WS_TIER_PAGES) + 63) / 64 * 64;
+	return (ws_pagecache_size(WS_TIER_PAGES + WS_TIER_WAL) + 63) / 64 * 64;
 }
 
 size_t
@@ -74,7 +74,7 @@ ws_twotier_init(WsTwoTier *tiers, uint32_t entries, uint32_t block_bytes)
 		{
 			tiers->only[b][c] = NAN;
 			tiers->cache[b][c] = (WsPageCache *) next;
-			ws_pagecache_init(tiers->cache[b][c], WS_TIER_PAGES);
+			ws_pagecache_init(tiers->cache[b][c], WS_TIER_PAGES + WS_TIER_WAL);
 		}
 }
 
@@ -328,6 +328,24 @@ ws_twotier_seen(WsTwoTier *tiers, uint32_t entry, bool dirty)
 	tiers->pages[page].dirty = dirty;
 }
 
+void
+ws_twotier_wal(WsTwoTier *tiers, double bytes, double files)
+{
+	double		pages = tiers->rate / tiers->block_bytes;
+	uint32_t	most = (uint32_t) fmin(fmax(rint(files * pages), 1), WS_TIER_WAL);
+
+	tiers->wal = fmin(tiers->wal + bytes, files);
+	tiers->wal_owed = fmin(tiers->wal_owed + bytes * pages, most);
+	for (; tiers->wal_owed >= 1; tiers->wal_owed--)
+	{
+		uint32_t	page = WS_TIER_PAGES + tiers->wal_next++ % most;
+
+		for (int b = 0; b < WS_TIER_BUFFERS; b++)
+			for (int c = 0; c < WS_TIER_CACHES; c++)
+				ws_pagecache_write(tiers->cache[b][c], page);
+	}
+}
+
 static int
 compare_places(const void *a, const void *b)
 {
@@ -511,7 +529,7 @@ ws_twotier_whole(const WsTwoTier *tiers)
 				tiers->relations[i].blocks / (1 - pow(1 - tiers->rate, tiers->relations[i].blocks)) :
 				tiers->relations[i].pages / tiers->rate;
 		}
-	return blocks > 0 ? blocks * tiers->block_bytes : NAN;
+	return blocks > 0 ? blocks * tiers->block_bytes + tiers->wal : NAN;
 }
 
 int

@@ -12,7 +12,8 @@
  * from there come in, too.  So relations are divided into regions, of some
  * simulated pages each.  In a sequential scan nothing is read that is not asked
  * for, but a process waits only once for as much as the device reads ahead.
- * Written pages are cached without being read.
+ * Written pages are cached without being read.  So is WAL: the same files are
+ * written over and over, and take what they take from other pages.
  *
  * A page that was used before it is simulated, such as one of a stratum that
  * joins, may or may not be in the caches: its first miss of each size of shared
@@ -39,6 +40,7 @@ extern const int ws_tier_buffers[WS_TIER_BUFFERS];
 extern const double ws_tier_caches[WS_TIER_CACHES];
 
 #define WS_TIER_PAGES		2048	/* simulated */
+#define WS_TIER_WAL			512		/* and of WAL, at most */
 #define WS_TIER_RELATIONS	128 /* one of them for all others */
 #define WS_TIER_REGION		64	/* simulated pages of a region, or more */
 #define WS_TIER_REGIONS		(WS_TIER_PAGES / WS_TIER_REGION + WS_TIER_RELATIONS)
@@ -106,6 +108,9 @@ typedef struct WsTwoTier
 	double		rates[WS_STRATA];	/* of all pages, from a stratum on */
 	double		rate;			/* simulated pages for each real one */
 	double		bytes;			/* what page caches are multiples of */
+	double		wal;			/* bytes of WAL that may be cached, */
+	double		wal_owed;		/* pages of it to be written, */
+	uint32_t	wal_next;		/* and the next one */
 	uint64_t	seed;
 	WsReadahead readahead;		/* the caller's to set, */
 	bool		late;			/* and this: see pagecache.h */
@@ -149,6 +154,13 @@ extern void ws_twotier_access(WsTwoTier *tiers, const WsTierAccess *access, WsTi
 extern void ws_twotier_seen(WsTwoTier *tiers, uint32_t page, bool dirty);
 
 /*
+ * So many bytes of WAL were written since the last time, to files that have so
+ * many.  Of a share of WS_TIER_WAL pages and more in a page cache only these
+ * are simulated.
+ */
+extern void ws_twotier_wal(WsTwoTier *tiers, double bytes, double files);
+
+/*
  * Find out how much of each relation is cached, and where, from the blocks that
  * it has, and how much is cached twice: every half minute or so.
  */
@@ -156,7 +168,7 @@ extern void ws_twotier_survey(WsTwoTier *tiers, const WsSweep *sweep);
 
 /*
  * Bytes of all relations whose pages are simulated, of a new one as many as
- * were used; NaN: there are too many.
+ * were used, and of WAL; NaN: there are too many.
  */
 extern double ws_twotier_whole(const WsTwoTier *tiers);
 

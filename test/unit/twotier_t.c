@@ -630,6 +630,61 @@ test_known_before(void)
 	free(tiers);
 }
 
+/* Pages of WAL in a page cache, and others. */
+static void
+count_held(const WsTwoTier *tiers, int c, uint32_t *wal, uint32_t *others)
+{
+	*wal = *others = 0;
+	for (uint32_t page = 0; page < WS_TIER_PAGES + WS_TIER_WAL; page++)
+		*(page < WS_TIER_PAGES ? others : wal) += ws_pagecache_holds(tiers->cache[2][c], page);
+}
+
+/* WAL is written over and over to the same files. */
+static void
+test_wal(void)
+{
+	WsTwoTier  *tiers = new_tiers(1000, 1, 400);
+	uint32_t	wal;
+	uint32_t	others;
+
+	for (uint32_t page = 0; page < 400; page++)
+		look(tiers, page, 3, ALL, NULL);
+	tiers->relations[0].blocks = 400;
+	for (int i = 0; i < 5; i++)
+		ws_twotier_wal(tiers, 0.25 * BLOCK, 50 * BLOCK);
+	count_held(tiers, WHOLE, &wal, &others);
+	ok(wal == 1 && others == 399, "a page of WAL takes the place of another when it is full");
+	is_within(ws_twotier_whole(tiers), 401.25 * BLOCK, 0.01 * BLOCK, "and belongs to what may be cached");
+	ok(!ws_pagecache_holds(tiers->cache[2][WHOLE], 0) && ws_pagecache_holds(tiers->cache[2][WHOLE], 1) &&
+	   tiers->cache[2][WHOLE]->held[1] == 0, "of the one not used for longest");
+	for (int i = 0; i < 9; i++)
+		ws_twotier_wal(tiers, 10 * BLOCK, 50 * BLOCK);
+	count_held(tiers, WHOLE, &wal, &others);
+	ok(wal == 50 && others == 350, "it takes no more than its files have");
+	is_within(ws_twotier_whole(tiers), 450 * BLOCK, 0, "nor is it counted for more");
+	count_held(tiers, DOUBLE, &wal, &others);
+	ok(wal == 50 && others == 400, "nor anything where there is room");
+	/* one that was evicted is written again */
+	for (uint32_t page = 400; page < 800; page++)
+		look(tiers, page, 3, ALL, NULL);
+	count_held(tiers, WHOLE, &wal, &others);
+	is_int(wal, 0, "it goes when others are read");
+	ws_twotier_wal(tiers, 3 * BLOCK, 50 * BLOCK);
+	count_held(tiers, WHOLE, &wal, &others);
+	is_int(wal, 3, "and comes back when it is written again");
+	ws_twotier_wal(tiers, 1e15, 1e12);
+	ws_twotier_wal(tiers, 1e15, 1e12);
+	count_held(tiers, DOUBLE, &wal, &others);
+	is_int(wal, WS_TIER_WAL, "of very much, as much is simulated as can be");
+	free(tiers);
+
+	tiers = new_tiers(1000, 0.5, 400);
+	ws_twotier_wal(tiers, 60 * BLOCK, 40 * BLOCK);
+	count_held(tiers, WHOLE, &wal, &others);
+	is_int(wal, 20, "with every second page, one for two");
+	free(tiers);
+}
+
 /* There are more relations than have an entry. */
 static void
 test_relations(void)
@@ -674,7 +729,7 @@ test_relations(void)
 int
 main(void)
 {
-	plan(86);
+	plan(96);
 	test_written();
 	test_twice();
 	test_sizes();
@@ -685,6 +740,7 @@ main(void)
 	test_regions();
 	test_partly_used();
 	test_known_before();
+	test_wal();
 	test_relations();
 	return done();
 }
