@@ -23,8 +23,10 @@
 #include <math.h>
 
 #include "access/xlog.h"
+#include "access/xlog_internal.h"
 #include "access/xlogrecovery.h"
 #include "miscadmin.h"
+#include "storage/fd.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
@@ -93,7 +95,8 @@ typedef struct Simulation
 	bool		learn;			/* from the one before it? */
 	int64		bucket_end;
 	int64		since;			/* value of WsShared.since */
-	XLogRecPtr	wal;			/* up to here WAL was written */
+	XLogRecPtr	wal;			/* up to here WAL was written, */
+	double		wal_files;		/* to files of so many bytes */
 	int64		surveyed_at;
 	int64		measured_at;	/* 0: not yet */
 	WsDiskReads disk;			/* at that time, */
@@ -228,6 +231,31 @@ see_dirty(void)
 	}
 }
 
+/* Bytes of the WAL files, which are used over and over. */
+static double
+wal_files(void)
+{
+	DIR		   *dir = AllocateDir(XLOGDIR);
+	struct dirent *entry;
+	double		bytes = 0;
+
+	while (dir && (entry = ReadDirExtended(dir, XLOGDIR, DEBUG1)) != NULL)
+		if (IsXLogFileName(entry->d_name))
+			bytes += wal_segment_size;
+	if (dir)
+		FreeDir(dir);
+	return bytes;
+}
+
+/* Does debug_io_direct have this? */
+static bool
+is_direct(const char *what)
+{
+	const char *direct = GetConfigOption("debug_io_direct", true, false);
+
+	return direct && strstr(direct, what);
+}
+
 /*
  * WAL that is written takes some of the page cache.  With wal_level minimal the
  * server drops each file from there when it is full.
@@ -235,10 +263,12 @@ see_dirty(void)
 static void
 see_wal(void)
 {
-	XLogRecPtr	written = RecoveryInProgress() ? GetXLogReplayRecPtr(NULL) : GetXLogWriteRecPtr();
+	bool		standby = RecoveryInProgress();
+	XLogRecPtr	written = standby ? GetXLogReplayRecPtr(NULL) : GetXLogWriteRecPtr();
 
-	if (sim->wal != InvalidXLogRecPtr && written > sim->wal && XLogIsNeeded())
-		ws_twotier_wal(sim->tiers, (double) (written - sim->wal), max_wal_size_mb * 1048576.0);
+	if (sim->wal != InvalidXLogRecPtr && written > sim->wal && sim->wal_files > 0 &&
+		(standby || XLogIsNeeded()) && !is_direct("wal"))
+		ws_twotier_wal(sim->tiers, (double) (written - sim->wal), sim->wal_files);
 	sim->wal = written;
 }
 
@@ -282,6 +312,7 @@ survey(const WsSweep *sweep, int64 now)
 		if (relation->blocks == 0)
 			ws_twotier_forget_relation(sim->tiers, i);
 	}
+	sim->wal_files = wal_files();
 	ws_twotier_survey(sim->tiers, sweep);
 }
 
@@ -481,11 +512,9 @@ count_strata(void)
 static const char *
 why_not(const WsPublished *p)
 {
-	const char *direct = GetConfigOption("debug_io_direct", true, false);
-
 	if (sim == NULL)
 		return "working_set.sample_pages is 0";
-	if (direct && strstr(direct, "data"))
+	if (is_direct("data"))
 		return "the server reads past the page cache (debug_io_direct)";
 	if (p->memory.limit == 0)
 		return p->memory.reason;
@@ -528,7 +557,8 @@ ws_memory_advice_make(WsPublished *p)
 
 	advice->share = present_share();
 	facts.left = ws_division_hits_left(advice->share);
-	elog(DEBUG1, "working_set: of the pages that the page cache has memory for, %.3f are in it", advice->share);
+	elog(DEBUG1, "working_set: of the pages that the page cache has memory for, %.3f are in it; WAL in %.0f MB", advice->share,
+		 sim->tiers->wal / 1048576);
 	memset(&sum, 0, sizeof(sum));
 	for (int i = 0; i < BUCKETS; i++)
 		ws_tier_counts_add(&sum, &sim->buckets[i].counts);

@@ -78,14 +78,21 @@ ws_twotier_init(WsTwoTier *tiers, uint32_t entries, uint32_t block_bytes)
 		}
 }
 
+/* No page cache holds the page. */
+static void
+drop(WsTwoTier *tiers, uint32_t page)
+{
+	for (int b = 0; b < WS_TIER_BUFFERS; b++)
+		for (int c = 0; c < WS_TIER_CACHES; c++)
+			ws_pagecache_forget(tiers->cache[b][c], page);
+}
+
 static void
 forget(WsTwoTier *tiers, uint32_t page)
 {
 	WsTierPage *p = &tiers->pages[page];
 
-	for (int b = 0; b < WS_TIER_BUFFERS; b++)
-		for (int c = 0; c < WS_TIER_CACHES; c++)
-			ws_pagecache_forget(tiers->cache[b][c], page);
+	drop(tiers, page);
 	tiers->relations[p->relation].pages--;
 	tiers->page[p->entry] = NO_PAGE;
 	give_back(tiers, page, tiers->free);
@@ -108,6 +115,10 @@ resize_caches(WsTwoTier *tiers)
 static void
 set_shift(WsTwoTier *tiers, uint32_t shift)
 {
+	/* of WAL, too, half of the pages go with each stratum */
+	for (uint32_t i = 0; shift > tiers->shift && i < WS_TIER_WAL; i++)
+		if (i % (UINT32_C(1) << (shift - tiers->shift)) != 0)
+			drop(tiers, WS_TIER_PAGES + i);
 	tiers->rate = tiers->rates[shift];
 	tiers->shift = shift;
 	for (uint32_t i = 0; i < WS_TIER_PAGES; i++)
@@ -331,18 +342,21 @@ ws_twotier_seen(WsTwoTier *tiers, uint32_t entry, bool dirty)
 void
 ws_twotier_wal(WsTwoTier *tiers, double bytes, double files)
 {
-	double		pages = tiers->rate / tiers->block_bytes;
-	uint32_t	most = (uint32_t) fmin(fmax(rint(files * pages), 1), WS_TIER_WAL);
+	double		rate = tiers->rate / tiers->block_bytes;
+	uint32_t	pages = (uint32_t) fmin(fmax(rint(files * rate), 1), WS_TIER_WAL);
 
+	for (; tiers->wal_pages > pages; tiers->wal_pages--)
+		drop(tiers, WS_TIER_PAGES + tiers->wal_pages - 1);
+	tiers->wal_pages = pages;
 	tiers->wal = fmin(tiers->wal + bytes, files);
-	tiers->wal_owed = fmin(tiers->wal_owed + bytes * pages, most);
+	tiers->wal_owed = fmin(tiers->wal_owed + bytes * rate, pages);
 	for (; tiers->wal_owed >= 1; tiers->wal_owed--)
 	{
-		uint32_t	page = WS_TIER_PAGES + tiers->wal_next++ % most;
-
+		tiers->wal_next = tiers->wal_next < pages ? tiers->wal_next : 0;
 		for (int b = 0; b < WS_TIER_BUFFERS; b++)
 			for (int c = 0; c < WS_TIER_CACHES; c++)
-				ws_pagecache_write(tiers->cache[b][c], page);
+				ws_pagecache_write(tiers->cache[b][c], WS_TIER_PAGES + tiers->wal_next);
+		tiers->wal_next++;
 	}
 }
 
@@ -510,8 +524,12 @@ ws_twotier_survey(WsTwoTier *tiers, const WsSweep *sweep)
 		find_shares(tiers, i);
 	for (int b = 0; b < WS_TIER_BUFFERS; b++)
 		for (int c = 0; c < WS_TIER_CACHES; c++)
+		{
+			for (uint32_t page = 0; page < tiers->wal_pages; page++)
+				twice[b][c] += ws_pagecache_holds(tiers->cache[b][c], WS_TIER_PAGES + page);
 			tiers->only[b][c] = is_cold(tiers->cache[b][c]) ? NAN :
 				(float) fmax(1 - twice[b][c] / tiers->cache[b][c]->capacity, 0);
+		}
 }
 
 double

@@ -40,7 +40,7 @@ extern const int ws_tier_buffers[WS_TIER_BUFFERS];
 extern const double ws_tier_caches[WS_TIER_CACHES];
 
 #define WS_TIER_PAGES		2048	/* simulated */
-#define WS_TIER_WAL			512 /* and of WAL, at most */
+#define WS_TIER_WAL			256 /* and of WAL, at most */
 #define WS_TIER_RELATIONS	128 /* one of them for all others */
 #define WS_TIER_REGION		64	/* simulated pages of a region, or more */
 #define WS_TIER_REGIONS		(WS_TIER_PAGES / WS_TIER_REGION + WS_TIER_RELATIONS)
@@ -108,9 +108,10 @@ typedef struct WsTwoTier
 	double		rates[WS_STRATA];	/* of all pages, from a stratum on */
 	double		rate;			/* simulated pages for each real one */
 	double		bytes;			/* what page caches are multiples of */
-	double		wal;			/* bytes of WAL that may be cached, */
-	double		wal_owed;		/* pages of it to be written, */
-	uint32_t	wal_next;		/* and the next one */
+	double		wal;			/* bytes of WAL that may be cached; of it: */
+	uint32_t	wal_pages;		/* simulated, */
+	uint32_t	wal_next;		/* the next one, */
+	double		wal_owed;		/* and how many are to be written */
 	uint64_t	seed;
 	WsReadahead readahead;		/* the caller's to set, */
 	bool		late;			/* and this: see pagecache.h */
@@ -120,7 +121,8 @@ typedef struct WsTwoTier
 	uint16_t	order[WS_TIER_PAGES];	/* its pages, by place */
 	/* blocks to read ahead */
 	double		owed[WS_TIER_BUFFERS][WS_TIER_CACHES];
-	/* share that shared buffers do not have, too; NaN: it is not full */
+	/* share of pages that are not in shared buffers, too, and not of WAL; NaN:
+	 * it is not full */
 	float		only[WS_TIER_BUFFERS][WS_TIER_CACHES];
 	WsPageCache *cache[WS_TIER_BUFFERS][WS_TIER_CACHES];
 	WsTierPage	pages[WS_TIER_PAGES];
@@ -155,8 +157,7 @@ extern void ws_twotier_seen(WsTwoTier *tiers, uint32_t page, bool dirty);
 
 /*
  * So many bytes of WAL were written since the last time, to files that have so
- * many.  Of a share of WS_TIER_WAL pages and more in a page cache only these
- * are simulated.
+ * many; at least 1.  Of more than WS_TIER_WAL pages only these are simulated.
  */
 extern void ws_twotier_wal(WsTwoTier *tiers, double bytes, double files);
 

@@ -254,6 +254,28 @@ $node->safe_psql('postgres', 'DROP TABLE pages; CHECKPOINT');
 $clock->let_pass($node, 10) for 1 .. 3;
 unlike(slurp_file($node->logfile, $offset), qr/WARNING|ERROR|LOG:  working_set|No such file/, 'of a table that was dropped nothing is logged');
 
+# ---- WAL
+sub wal_megabytes
+{
+	$node->safe_psql('postgres', q{SELECT pg_logical_emit_message(false, 'test', repeat('x', 1048576)) FROM generate_series(1, 20)});
+	$node->safe_psql('postgres', 'CHECKPOINT');
+	my $before = -s $node->logfile;
+	$clock->let_pass($node, 10) for 1 .. 4;
+	return (slurp_file($node->logfile, $before) =~ /WAL in (\d+) MB/g)[-1];
+}
+$node->append_conf('postgresql.conf', "log_min_messages = debug1");
+$node->reload;
+is(wal_megabytes(), 0, 'WAL of wal_level minimal takes nothing of the page cache');
+$node->append_conf('postgresql.conf', "wal_level = replica\nmin_wal_size = '32MB'\nmax_wal_size = '32MB'");
+$clock->lend(sub { $node->restart });
+$clock->let_pass($node, 10) for 1 .. 4;
+# (the last is still in its buffers; segments of 16 MB)
+cmp_ok(wal_megabytes(), '>=', 19, 'other WAL takes what is written');
+wal_megabytes() for 1 .. 7;
+my $files = () = glob($node->data_dir . '/pg_wal/' . '[0-9A-F]' x 24);
+cmp_ok(wal_megabytes(), '<=', 16 * ($files + 2), 'and no more than its files have, which are used again');
+cmp_ok(16 * ($files + 2), '<', 8 * 20, '(there are not as many as were written)');
+
 # ---- no prediction
 $node->append_conf('postgresql.conf', "working_set.enabled = off");
 $node->reload;

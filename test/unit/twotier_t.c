@@ -632,11 +632,21 @@ test_known_before(void)
 
 /* Pages of WAL in a page cache, and others. */
 static void
-count_held(const WsTwoTier *tiers, int c, uint32_t *wal, uint32_t *others)
+count_held(const WsTwoTier *tiers, int b, int c, uint32_t *wal, uint32_t *others)
 {
 	*wal = *others = 0;
 	for (uint32_t page = 0; page < WS_TIER_PAGES + WS_TIER_WAL; page++)
-		*(page < WS_TIER_PAGES ? others : wal) += ws_pagecache_holds(tiers->cache[2][c], page);
+		*(page < WS_TIER_PAGES ? others : wal) += ws_pagecache_holds(tiers->cache[b][c], page);
+}
+
+static bool
+holds_wal(const WsTwoTier *tiers, int c, uint32_t wal_there, uint32_t others_there)
+{
+	uint32_t	wal;
+	uint32_t	others;
+
+	count_held(tiers, 2, c, &wal, &others);
+	return wal == wal_there && others == others_there;
 }
 
 /* WAL is written over and over to the same files. */
@@ -644,6 +654,8 @@ static void
 test_wal(void)
 {
 	WsTwoTier  *tiers = new_tiers(1000, 1, 400);
+	WsSweep    *sweep = empty_sweep(1000);
+	bool		everywhere = true;
 	uint32_t	wal;
 	uint32_t	others;
 
@@ -652,36 +664,67 @@ test_wal(void)
 	tiers->relations[0].blocks = 400;
 	for (int i = 0; i < 5; i++)
 		ws_twotier_wal(tiers, 0.25 * BLOCK, 50 * BLOCK);
-	count_held(tiers, WHOLE, &wal, &others);
-	ok(wal == 1 && others == 399, "a page of WAL takes the place of another when it is full");
+	ok(holds_wal(tiers, WHOLE, 1, 399), "a page of WAL takes the place of another in a cache that is full");
 	is_within(ws_twotier_whole(tiers), 401.25 * BLOCK, 0.01 * BLOCK, "and belongs to what may be cached");
-	ok(!ws_pagecache_holds(tiers->cache[2][WHOLE], 0) && ws_pagecache_holds(tiers->cache[2][WHOLE], 1) &&
-	   tiers->cache[2][WHOLE]->held[1] == 0, "of the one not used for longest");
+	ok(!ws_pagecache_holds(tiers->cache[2][WHOLE], 0) && ws_pagecache_holds(tiers->cache[2][WHOLE], 1),
+	   "of the one not used for longest");
+	for (int b = 0; b < WS_TIER_BUFFERS; b++)
+		for (int c = 0; c < WS_TIER_CACHES; c++)
+		{
+			count_held(tiers, b, c, &wal, &others);
+			everywhere = everywhere && wal == 1;
+		}
+	ok(everywhere, "in all of them");
 	for (int i = 0; i < 9; i++)
 		ws_twotier_wal(tiers, 10 * BLOCK, 50 * BLOCK);
-	count_held(tiers, WHOLE, &wal, &others);
-	ok(wal == 50 && others == 350, "it takes no more than its files have");
+	ok(holds_wal(tiers, WHOLE, 50, 350), "it takes no more than its files have");
 	is_within(ws_twotier_whole(tiers), 450 * BLOCK, 0, "nor is it counted for more");
-	count_held(tiers, DOUBLE, &wal, &others);
-	ok(wal == 50 && others == 400, "nor anything where there is room");
-	/* one that was evicted is written again */
+	ok(holds_wal(tiers, DOUBLE, 50, 400), "nor takes anything where there is room");
+	ws_twotier_survey(tiers, sweep);
+	is_within(tiers->only[2][WHOLE], 350 / 400.0, 1e-6, "it is not part of what both caches hold");
+	ws_twotier_wal(tiers, 0, 30 * BLOCK);
+	ok(holds_wal(tiers, WHOLE, 30, 350), "files that are gone have no pages");
+
 	for (uint32_t page = 400; page < 800; page++)
 		look(tiers, page, 3, ALL, NULL);
-	count_held(tiers, WHOLE, &wal, &others);
-	is_int(wal, 0, "it goes when others are read");
-	ws_twotier_wal(tiers, 3 * BLOCK, 50 * BLOCK);
-	count_held(tiers, WHOLE, &wal, &others);
-	is_int(wal, 3, "and comes back when it is written again");
+	ok(holds_wal(tiers, WHOLE, 0, 400), "it goes when others are read");
+	ws_twotier_wal(tiers, 3 * BLOCK, 30 * BLOCK);
+	ok(holds_wal(tiers, WHOLE, 3, 397), "and comes back when it is written again");
+	for (uint32_t page = 500; page < 600; page++)
+		look(tiers, page, 3, ALL, NULL);
+	for (uint32_t page = 0; page < 300; page++)
+		look(tiers, page, 3, ALL, NULL);
+	wal = tiers->cache[2][WHOLE]->held[1];
+	ws_twotier_wal(tiers, 30 * BLOCK, 30 * BLOCK);
+	ok(wal > 30 && tiers->cache[2][WHOLE]->held[1] <= wal, "not active, though it went only just before");
+	ws_twotier_wal(tiers, 200 * BLOCK, 30 * BLOCK);
+	ws_twotier_wal(tiers, BLOCK, 30 * BLOCK);
+	ok(holds_wal(tiers, WHOLE, 30, 370), "however much is written at once");
+	tiers->wal_owed = 0;
+	for (uint32_t page = 0; page < 400; page++)
+		look(tiers, page, 3, ALL, NULL);
+	ws_twotier_wal(tiers, BLOCK, 30 * BLOCK);
+	ok(holds_wal(tiers, WHOLE, 1, 399), "and no longer than until then");
 	ws_twotier_wal(tiers, 1e15, 1e12);
-	ws_twotier_wal(tiers, 1e15, 1e12);
-	count_held(tiers, DOUBLE, &wal, &others);
-	is_int(wal, WS_TIER_WAL, "of very much, as much is simulated as can be");
+	ok(holds_wal(tiers, WS_TIER_CACHES - 1, WS_TIER_WAL, 800), "of very much, as much is simulated as can be");
+	resize(tiers, 1, 0.5, 400 * BLOCK);
+	/* each cache is half as large, and no page has a higher stratum */
+	ok(holds_wal(tiers, WS_TIER_CACHES - 1, WS_TIER_WAL / 2, 0), "of half of the pages, half of that");
 	free(tiers);
 
 	tiers = new_tiers(1000, 0.5, 400);
-	ws_twotier_wal(tiers, 60 * BLOCK, 40 * BLOCK);
-	count_held(tiers, WHOLE, &wal, &others);
-	is_int(wal, 20, "with every second page, one for two");
+	ws_twotier_wal(tiers, 10 * BLOCK, 40 * BLOCK);
+	ok(holds_wal(tiers, WHOLE, 5, 0), "with every second page, one for two");
+	look(tiers, 0, 3, ALL, NULL);
+	tiers->relations[0].blocks = 400;
+	is_within(ws_twotier_whole(tiers), 410 * BLOCK, 0.01 * BLOCK, "but all of it may be cached");
+	ws_twotier_wal(tiers, 100 * BLOCK, 5.2 * BLOCK);
+	ok(holds_wal(tiers, WHOLE, 3, 1), "files have the nearest number of pages");
+	ws_twotier_wal(tiers, 100 * BLOCK, 4.8 * BLOCK);
+	ok(holds_wal(tiers, WHOLE, 2, 1), "below, too");
+	ws_twotier_wal(tiers, 100 * BLOCK, 0.4 * BLOCK);
+	ok(holds_wal(tiers, WHOLE, 1, 1), "at least one");
+	free(sweep);
 	free(tiers);
 }
 
@@ -729,7 +772,7 @@ test_relations(void)
 int
 main(void)
 {
-	plan(96);
+	plan(107);
 	test_written();
 	test_twice();
 	test_sizes();
