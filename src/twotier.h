@@ -121,8 +121,7 @@ typedef struct WsTwoTier
 	uint16_t	order[WS_TIER_PAGES];	/* its pages, by place */
 	/* blocks to read ahead */
 	double		owed[WS_TIER_BUFFERS][WS_TIER_CACHES];
-	/* share of pages that are not in shared buffers, too, and not of WAL; NaN:
-	 * it is not full */
+	/* share of relations' pages that shared buffers lack; NaN: not full */
 	float		only[WS_TIER_BUFFERS][WS_TIER_CACHES];
 	WsPageCache *cache[WS_TIER_BUFFERS][WS_TIER_CACHES];
 	WsTierPage	pages[WS_TIER_PAGES];
