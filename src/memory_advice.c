@@ -239,11 +239,10 @@ wal_files(void)
 	struct dirent *entry;
 	double		bytes = 0;
 
-	while (dir && (entry = ReadDirExtended(dir, XLOGDIR, DEBUG1)) != NULL)
+	while ((entry = ReadDirExtended(dir, XLOGDIR, DEBUG1)) != NULL)
 		if (IsXLogFileName(entry->d_name))
 			bytes += wal_segment_size;
-	if (dir)
-		FreeDir(dir);
+	FreeDir(dir);
 	return bytes;
 }
 
