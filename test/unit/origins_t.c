@@ -184,13 +184,15 @@ test_names(void)
 
 /* Processes that enter origins, while another frees entries. */
 #define THREADS		3
-#define ROUNDS		200000
+#define ROUNDS		2000000
 #define KINDS		900
 
 typedef struct Process
 {
 	WsOrigins  *origins;
 	uint64_t	seed;
+	pthread_barrier_t *start;
+	const bool *freed;			/* atomic: nothing is freed any more */
 	uint32_t	tags[KINDS];
 } Process;
 
@@ -199,12 +201,16 @@ run_process(void *arg)
 {
 	Process    *process = arg;
 
-	for (int i = 0; i < ROUNDS; i++)
+	pthread_barrier_wait(process->start);
+	while (!__atomic_load_n(process->freed, __ATOMIC_ACQUIRE))
 	{
 		uint32_t	number = random_below(&process->seed, KINDS);
 
 		process->tags[number] = enter(process->origins, number);
 	}
+	/* of every other origin, the tag is from after that, however slow the freeing was */
+	for (uint32_t number = 0; number < KINDS; number += 2)
+		process->tags[number] = enter(process->origins, number);
 	return NULL;
 }
 
@@ -215,15 +221,21 @@ test_threads(void)
 	pthread_t	threads[THREADS];
 	static Process processes[THREADS];
 	uint64_t	seed = 77;
+	pthread_barrier_t start;
+	bool		freed = false;
 	long		wrong = 0;
 	long		right = 0;
 
+	pthread_barrier_init(&start, NULL, THREADS + 1);
 	for (int i = 0; i < THREADS; i++)
 	{
 		processes[i].origins = origins;
+		processes[i].start = &start;
+		processes[i].freed = &freed;
 		processes[i].seed = 100 + (uint64_t) i;
 		pthread_create(&threads[i], NULL, run_process, &processes[i]);
 	}
+	pthread_barrier_wait(&start);
 	for (int i = 0; i < ROUNDS; i++)
 	{
 		uint32_t	entry = 1 + random_below(&seed, WS_ORIGINS - 1);
@@ -232,8 +244,10 @@ test_threads(void)
 		if (ws_origins_get(origins, entry, &origin))
 			ws_origins_free(origins, entry);
 	}
+	__atomic_store_n(&freed, true, __ATOMIC_RELEASE);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
+	pthread_barrier_destroy(&start);
 	for (int i = 0; i < THREADS; i++)
 		for (uint64_t number = 0; number < KINDS; number++)
 		{
