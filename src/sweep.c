@@ -26,7 +26,7 @@ const double ws_sweep_grid[WS_SWEEP_GRID] = {
 	1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4, 8, 16
 };
 
-_Static_assert(sizeof(WsSweepPage) % sizeof(uint16_t) == 0, "what follows the pages is aligned");
+_Static_assert(WS_USAGE_MAX == 5, "at_most() knows its bits");
 
 size_t
 ws_sweep_size(uint32_t pages)
@@ -48,8 +48,70 @@ ws_sweep_init(WsSweep *sweep, uint32_t pages)
 		sweep->caches[i].page = sweep->scratch + (i + 1) * pages;
 		sweep->factor[i] = i < WS_SWEEP_GRID ? ws_sweep_grid[i] : 1;
 	}
-	memset(sweep->pages, 0xFF, pages * sizeof(WsSweepPage));
+	memset(sweep->pages, 0, pages * sizeof(WsSweepPage));
 	ws_sweep_resize(sweep, 1);
+}
+
+/* The sizes at which the page's count is not 0, */
+static uint32_t
+used(const WsSweepPage *page)
+{
+	return page->usage[0] | page->usage[1] | page->usage[2];
+}
+
+/* and those at which it does not rise: in a ring above one. */
+static uint32_t
+at_most(const WsSweepPage *page, uint32_t ringed)
+{
+	return (page->usage[0] & page->usage[2]) | (used(page) & ringed);
+}
+
+/* Held at this size, and not used again since a ring brought it in? */
+static bool
+used_once(const WsSweepPage *page, int size)
+{
+	return (page->held & ~(page->usage[1] | page->usage[2]) & WS_SWEEP_BIT(size)) != 0;
+}
+
+/* Add one to the counts of a set of sizes, none of which is all ones. */
+static void
+count_up(WsSweepPage *page, uint32_t set)
+{
+	for (int j = 0; j < WS_USAGE_BITS; j++)
+	{
+		uint32_t	carry = page->usage[j] & set;
+
+		page->usage[j] ^= set;
+		set = carry;
+	}
+}
+
+/* Take one from them, none of which is 0. */
+static void
+count_down(WsSweepPage *page, uint32_t set)
+{
+	for (int j = 0; j < WS_USAGE_BITS; j++)
+	{
+		page->usage[j] ^= set;
+		set &= page->usage[j];
+	}
+}
+
+static void
+take_out(WsSweepPage *page, uint32_t set)
+{
+	page->held &= ~set;
+	for (int j = 0; j < WS_USAGE_BITS; j++)
+		page->usage[j] &= ~set;
+}
+
+/* It is at one size what it is at another. */
+static void
+make_same(WsSweepPage *page, int from, int to)
+{
+	page->held |= (page->held >> from & 1) << to;
+	for (int j = 0; j < WS_USAGE_BITS; j++)
+		page->usage[j] |= (page->usage[j] >> from & 1) << to;
 }
 
 /* The buffer whose page has to go, of a full cache. */
@@ -62,17 +124,16 @@ victim(WsSweep *sweep, int size)
 	for (;;)
 	{
 		uint32_t	buffer = cache->hand;
-		uint8_t    *usage = &sweep->pages[cache->page[buffer]].usage[size];
+		WsSweepPage *page = &sweep->pages[cache->page[buffer]];
 
 		cache->hand = buffer + 1 < cache->filled ? buffer + 1 : 0;
 		moved++;
-		if (*usage == 0)
+		if (page->held & ~used(page) & WS_SWEEP_BIT(size))
 		{
 			cache->moved += moved;
 			return buffer;
 		}
-		if (*usage != WS_USAGE_NONE)
-			(*usage)--;
+		count_down(page, page->held & WS_SWEEP_BIT(size));
 	}
 }
 
@@ -120,7 +181,7 @@ ws_sweep_resize(WsSweep *sweep, double buffers)
 		for (; cache->filled - cache->gaps > cache->buffers; cache->gaps++)
 		{
 			/* the hand passes by it until the gap closes */
-			sweep->pages[cache->page[victim(sweep, i)]].usage[i] = WS_USAGE_NONE;
+			take_out(&sweep->pages[cache->page[victim(sweep, i)]], WS_SWEEP_BIT(i));
 			sweep->gaps = true;
 		}
 		cache->moved = moved;
@@ -137,7 +198,7 @@ ws_sweep_set_rings(WsSweep *sweep, WsRing ring, const double *buffers)
 static void
 evict(WsSweep *sweep, int size, uint16_t page)
 {
-	sweep->pages[page].usage[size] = WS_USAGE_NONE;
+	take_out(&sweep->pages[page], WS_SWEEP_BIT(size));
 	sweep->evicted[size] = page;
 }
 
@@ -160,7 +221,8 @@ static void
 bring_in(WsSweep *sweep, int size, uint32_t buffer, uint32_t page)
 {
 	sweep->caches[size].page[buffer] = (uint16_t) page;
-	sweep->pages[page].usage[size] = 1;
+	sweep->pages[page].held |= WS_SWEEP_BIT(size);
+	sweep->pages[page].usage[0] |= WS_SWEEP_BIT(size);
 }
 
 static bool
@@ -201,10 +263,10 @@ forget_left(WsSweep *sweep, const WsAccess *access)
 
 			if (*page == WS_NOWHERE || ring_buffers(&sweep->caches[size], access->ring) >= 1)
 				continue;
-			if (sweep->pages[*page].usage[size] <= 1 &&
+			if (used_once(&sweep->pages[*page], size) &&
 				sweep->luck >= ring_buffers(&sweep->caches[size], access->ring))
 			{
-				sweep->pages[*page].usage[size] = WS_USAGE_NONE;
+				take_out(&sweep->pages[*page], WS_SWEEP_BIT(size));
 				sweep->caches[size].gaps++;
 				sweep->gaps = true;
 			}
@@ -269,8 +331,7 @@ allocate_in_ring(WsSweep *sweep, int size, WsSweepScan *scan, uint32_t page)
 	for (; scan->reached <= i; scan->reached++)
 		memset(scan->ring[scan->reached], 0xFF, sizeof(scan->ring[0]));
 	scan->next[size] = (uint16_t) (i + 1);
-	/* also more than one: WS_USAGE_NONE */
-	if (ring->page == WS_NOWHERE || sweep->pages[ring->page].usage[size] > 1)
+	if (ring->page == WS_NOWHERE || !used_once(&sweep->pages[ring->page], size))
 		ring->buffer = (uint16_t) allocate(sweep, size);
 	else
 	{
@@ -286,20 +347,13 @@ ws_sweep_access(WsSweep *sweep, const WsAccess *access, uint32_t *cold)
 {
 	WsSweepPage *page = &sweep->pages[access->page];
 	WsSweepScan *scan = access->ringed ? find_scan(sweep, access) : NULL;
-	uint32_t	missed = 0;
+	uint32_t	seen = WS_SWEEP_ALL & ~access->absent;
+	uint32_t	missed = seen & ~page->held;
 
 	*cold = 0;
 	if (sweep->gaps)
 		close_gaps(sweep);
-	for (int i = 0; i < WS_SWEEP_SIZES; i++)
-	{
-		uint8_t		most = access->ringed & WS_SWEEP_BIT(i) ? 1 : WS_USAGE_MAX;
-		uint8_t		seen = !(access->absent & WS_SWEEP_BIT(i));
-
-		page->usage[i] += seen & (page->usage[i] < most);
-		missed |= (uint32_t) (page->usage[i] == WS_USAGE_NONE) << i;
-	}
-	missed &= ~access->absent;
+	count_up(page, page->held & seen & ~at_most(page, access->ringed));
 	for (uint32_t rest = missed; rest != 0; rest &= rest - 1)
 	{
 		int			i = __builtin_ctz(rest);
@@ -316,22 +370,18 @@ ws_sweep_access(WsSweep *sweep, const WsAccess *access, uint32_t *cold)
 void
 ws_sweep_forget(WsSweep *sweep, uint32_t page)
 {
-	for (int i = 0; i < WS_SWEEP_SIZES; i++)
-		if (ws_sweep_holds_at(sweep, page, i))
-		{
-			sweep->pages[page].usage[i] = WS_USAGE_NONE;
-			sweep->caches[i].gaps++;
-			sweep->gaps = true;
-		}
+	for (uint32_t rest = sweep->pages[page].held; rest != 0; rest &= rest - 1)
+	{
+		sweep->caches[__builtin_ctz(rest)].gaps++;
+		sweep->gaps = true;
+	}
+	take_out(&sweep->pages[page], WS_SWEEP_ALL);
 }
 
 bool
 ws_sweep_holds(const WsSweep *sweep, uint32_t page)
 {
-	for (int i = 0; i < WS_SWEEP_SIZES; i++)
-		if (ws_sweep_holds_at(sweep, page, i))
-			return true;
-	return false;
+	return sweep->pages[page].held != 0;
 }
 
 void
@@ -340,7 +390,7 @@ ws_sweep_empty(WsSweep *sweep, int size)
 	WsSweepCache *cache = &sweep->caches[size];
 
 	for (uint32_t i = 0; i < sweep->npages; i++)
-		sweep->pages[i].usage[size] = WS_USAGE_NONE;
+		take_out(&sweep->pages[i], WS_SWEEP_BIT(size));
 	cache->filled = cache->hand = cache->gaps = 0;
 }
 
@@ -376,8 +426,8 @@ ws_sweep_copy(WsSweep *sweep, int from, int to, const bool *keep)
 
 		if (!keep[page] || ws_sweep_holds_at(sweep, page, to))
 			continue;
-		bring_in(sweep, to, cache->filled++, page);
-		sweep->pages[page].usage[to] = sweep->pages[page].usage[from];
+		cache->page[cache->filled++] = page;
+		make_same(&sweep->pages[page], from, to);
 	}
 }
 

@@ -68,13 +68,16 @@ typedef struct WsAccess
 #define WS_SWEEP_SCANS		32	/* at a time, at most */
 #define WS_SWEEP_RING_MAX	320 /* buffers of a ring, at most */
 
-/* Of a page in a cache; or that it is not there. */
-#define WS_USAGE_NONE	UINT8_MAX
-
+/*
+ * A page in all caches.  Its usage counts lie across the words, so that a use
+ * raises all of them in a few operations: bit i of word j is worth 2^j at size
+ * i.  Where the page is not held they are 0.
+ */
+#define WS_USAGE_BITS	3
 typedef struct WsSweepPage
 {
-	uint8_t		usage[WS_SWEEP_SIZES];
-	uint8_t		reserved;		/* the arrays that follow are of words */
+	uint32_t	held;			/* set of sizes */
+	uint32_t	usage[WS_USAGE_BITS];
 } WsSweepPage;
 
 typedef struct WsSweepCache
@@ -158,7 +161,7 @@ extern bool ws_sweep_holds(const WsSweep *sweep, uint32_t page);
 static inline bool
 ws_sweep_holds_at(const WsSweep *sweep, uint32_t page, int size)
 {
-	return sweep->pages[page].usage[size] != WS_USAGE_NONE;
+	return (sweep->pages[page].held & WS_SWEEP_BIT(size)) != 0;
 }
 
 /* Take all pages out of the cache of one size. */

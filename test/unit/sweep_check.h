@@ -18,6 +18,16 @@ sweep_filled(const WsSweep *sweep, int size)
 	return sweep->caches[size].filled - sweep->caches[size].gaps;
 }
 
+static inline uint32_t
+sweep_usage(const WsSweep *sweep, uint32_t page, int size)
+{
+	uint32_t	usage = 0;
+
+	for (int j = 0; j < WS_USAGE_BITS; j++)
+		usage |= (sweep->pages[page].usage[j] >> size & 1) << j;
+	return usage;
+}
+
 /*
  * NULL, or what is wrong.
  */
@@ -42,11 +52,11 @@ sweep_check(const WsSweep *sweep)
 		}
 		for (uint32_t page = 0; page < sweep->npages; page++)
 		{
+			if (sweep_usage(sweep, page, i) > (ws_sweep_holds_at(sweep, page, i) ? WS_USAGE_MAX : 0))
+				return "a usage count is out of range";
 			if (!ws_sweep_holds_at(sweep, page, i))
 				continue;
 			held++;
-			if (sweep->pages[page].usage[i] > WS_USAGE_MAX)
-				return "a usage count is out of range";
 			if (found[page] != 1)
 				return "a page is not in one buffer";
 		}
