@@ -21,6 +21,7 @@
 #include "postgres.h"
 
 #include <math.h>
+#include <sys/vfs.h>
 
 #include "access/xlog.h"
 #include "access/xlog_internal.h"
@@ -480,6 +481,9 @@ learn_readahead(WsMemoryAdvice *advice)
 {
 	int64		known = ws_readahead_kilobytes("", DataDir);
 	uint32		kilobytes = known < 0 ? WS_READAHEAD_DEFAULT : (uint32) known;
+	struct statfs data;
+	bool		large = statfs(DataDir, &data) == 0 &&
+		ws_readahead_large_folios("", (unsigned long) data.f_type);
 	void	   *work;
 
 	advice->readahead_known = known >= 0;
@@ -491,7 +495,7 @@ learn_readahead(WsMemoryAdvice *advice)
 		sim->since = 0;
 	sim->learned = true;
 	work = palloc(ws_readahead_work_size());
-	ws_readahead_learn(&sim->tiers->readahead, kilobytes, BLCKSZ, work);
+	ws_readahead_learn(&sim->tiers->readahead, kilobytes, BLCKSZ, large, work);
 	pfree(work);
 }
 

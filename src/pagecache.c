@@ -62,7 +62,7 @@ grow_older(WsPageCache *cache)
 static void
 set_age(WsPageCachePage *page, uint32_t age)
 {
-	memset(page, 0, sizeof(*page));
+	page->held = page->active = page->referenced = false;
 	page->next = age & LINK_MASK;
 	page->prev = age >> LINK_BITS & LINK_MASK;
 }
@@ -163,7 +163,7 @@ ws_pagecache_resize(WsPageCache *cache, double pages, double bytes, bool late)
 
 /* Bring in a page that is not there: an active one if it should have stayed. */
 static void
-bring_in(WsPageCache *cache, uint32_t page)
+bring_in(WsPageCache *cache, uint32_t page, bool written)
 {
 	uint32_t	evicted = age_of(&cache->pages[page]);
 	double		most = cache->held[ACTIVE_LIST] + (cache->late ? DISTANCE_SLACK * cache->capacity : 0);
@@ -171,6 +171,7 @@ bring_in(WsPageCache *cache, uint32_t page)
 
 	evict_for(cache, 1);
 	set_age(&cache->pages[page], 0);
+	cache->pages[page].written = written;
 	put(cache, page, refault ? ACTIVE_LIST : INACTIVE_LIST);
 	if (refault)
 	{
@@ -186,7 +187,7 @@ ws_pagecache_use(WsPageCache *cache, uint32_t page)
 	bool		held = p->held;
 
 	if (!held)
-		bring_in(cache, page);
+		bring_in(cache, page, false);
 	else if (p->referenced && !p->active)
 	{
 		take(cache, page);
@@ -203,7 +204,7 @@ void
 ws_pagecache_ahead(WsPageCache *cache, uint32_t page)
 {
 	if (!cache->pages[page].held)
-		bring_in(cache, page);
+		bring_in(cache, page, false);
 }
 
 void
@@ -212,7 +213,7 @@ ws_pagecache_write(WsPageCache *cache, uint32_t page)
 	if (cache->pages[page].held)
 		return;
 	set_age(&cache->pages[page], 0);
-	bring_in(cache, page);
+	bring_in(cache, page, true);
 }
 
 void
@@ -220,7 +221,7 @@ ws_pagecache_forget(WsPageCache *cache, uint32_t page)
 {
 	if (cache->pages[page].held)
 		take(cache, page);
-	set_age(&cache->pages[page], 0);
+	memset(&cache->pages[page], 0, sizeof(cache->pages[page]));
 }
 
 bool

@@ -68,7 +68,7 @@ ws_twotier_init(WsTwoTier *tiers, uint32_t entries, uint32_t block_bytes)
 	tiers->seed = 88172645463325252;
 	tiers->readahead.waits = tiers->readahead.ahead = 1;
 	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
-		tiers->readahead.blocks[i] = 1;
+		tiers->readahead.blocks[0][i] = tiers->readahead.blocks[1][i] = 1;
 	for (int b = 0; b < WS_TIER_BUFFERS; b++)
 		for (int c = 0; c < WS_TIER_CACHES; c++, next += cache_size())
 		{
@@ -263,7 +263,8 @@ read_from_disk(WsTwoTier *tiers, int b, int c, uint32_t page, const WsTierAccess
 	if (access->run && window > 1)
 		waits = 1 / window;
 	else if (region != NO_REGION)
-		blocks = ws_readahead_blocks(&tiers->readahead, tiers->regions[region].cached[b][c]);
+		blocks = ws_readahead_blocks(&tiers->readahead, tiers->regions[region].cached[b][c],
+									 tiers->relations[tiers->pages[page].relation].written[b][c]);
 	for (tiers->owed[b][c] += blocks - 1; tiers->owed[b][c] >= 1; tiers->owed[b][c]--)
 		read_ahead(tiers, tiers->cache[b][c], region);
 	if (counts)
@@ -496,14 +497,35 @@ find_share(WsTierRegion *regions, uint32_t n, int b, int c)
 			(share + own * (regions[i].cached[b][c] / regions[i].whole - share));
 }
 
+/* Of so many pages that are not cached, how many were written? */
+static double
+written_share(const WsPageCache *cache, const uint16_t *pages, uint32_t n)
+{
+	double		gone = 0;
+	double		written = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (!ws_pagecache_holds(cache, pages[i]))
+		{
+			gone++;
+			written += ws_pagecache_written(cache, pages[i]);
+		}
+	return gone > 0 ? written / gone : 0;
+}
+
 static void
 find_shares(WsTwoTier *tiers, uint32_t first)
 {
 	WsTierRegion *regions = &tiers->regions[first];
+	WsTierRelation *relation = &tiers->relations[regions->relation];
 
 	for (int b = 0; b < WS_TIER_BUFFERS; b++)
 		for (int c = 0; c < WS_TIER_CACHES; c++)
-			find_share(regions, regions_of(&tiers->relations[regions->relation]), b, c);
+		{
+			find_share(regions, regions_of(relation), b, c);
+			relation->written[b][c] = (float)
+				written_share(tiers->cache[b][c], &tiers->order[regions->first], relation->pages);
+		}
 }
 
 void

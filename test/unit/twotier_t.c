@@ -369,7 +369,7 @@ test_readahead(void)
 
 	readahead->kilobytes = 64;
 	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
-		readahead->blocks[i] = 1 + 2.0 * ws_readahead_shares[i];
+		readahead->blocks[0][i] = readahead->blocks[1][i] = 1 + 2.0 * ws_readahead_shares[i];
 	for (uint32_t page = 0; page < 1000; page += 4)
 		look(tiers, page, 3, ALL, &counts);
 	ok(blocks(&counts, 2, WHOLE) == 250, "before a survey nothing is known to be cached");
@@ -429,7 +429,7 @@ new_regions(double blocks_each)
 	WsTwoTier  *tiers = new_tiers(2100, 1, 8000);
 
 	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
-		tiers->readahead.blocks[i] = 1 + blocks_each * ws_readahead_shares[i];
+		tiers->readahead.blocks[0][i] = tiers->readahead.blocks[1][i] = 1 + blocks_each * ws_readahead_shares[i];
 	return tiers;
 }
 
@@ -728,6 +728,38 @@ test_wal(void)
 	free(tiers);
 }
 
+/* More is read beside pages that came in by a write. */
+static void
+test_beside_written(void)
+{
+	static WsTierCounts counts;
+	WsTwoTier  *tiers = new_tiers(1000, 1, 100);
+	WsSweep    *sweep = empty_sweep(1000);
+
+	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
+	{
+		tiers->readahead.blocks[0][i] = 1;
+		tiers->readahead.blocks[1][i] = 3;
+	}
+	for (uint32_t page = 0; page < 200; page++)
+	{
+		WsTierAccess access = {.page = page, .id = {1, 2, 3, 0, page}, .missed = ALL, .new = true};
+
+		ws_twotier_access(tiers, &access, NULL);
+	}
+	for (uint32_t page = 200; page < 400; page++)
+		look(tiers, page, 4, ALL, NULL);
+	ws_twotier_survey(tiers, sweep);
+	is_within(tiers->relations[0].written[2][WHOLE], 1, 0, "all that is gone of one relation was written,");
+	is_within(tiers->relations[1].written[2][WHOLE], 0, 0, "and of another nothing");
+	look(tiers, 0, 3, ALL, &counts);
+	is_within(counts.ahead[2][WHOLE], 2, 1e-6, "so more is read with a page of the first,");
+	look(tiers, 200, 4, ALL, &counts);
+	is_within(counts.ahead[2][WHOLE], 2, 1e-6, "but not of the second");
+	free(sweep);
+	free(tiers);
+}
+
 /* There are more relations than have an entry. */
 static void
 test_relations(void)
@@ -741,7 +773,7 @@ test_relations(void)
 	WsSweep    *sweep = empty_sweep(PAGES);
 
 	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
-		tiers->readahead.blocks[i] = 3;
+		tiers->readahead.blocks[0][i] = tiers->readahead.blocks[1][i] = 3;
 	for (uint32_t page = 0; page < PAGES; page++)
 		look(tiers, page, page % RELATIONS, 1U << ws_tier_buffers[0], NULL);
 	ok(tiers->relations[WS_TIER_RELATIONS - 1].pages == 90 && tiers->relations[0].pages == 10,
@@ -772,8 +804,9 @@ test_relations(void)
 int
 main(void)
 {
-	plan(107);
+	plan(111);
 	test_written();
+	test_beside_written();
 	test_twice();
 	test_sizes();
 	test_pairs();
