@@ -16,12 +16,14 @@
  *
  * Beside a block that was written more is read.  Where a file system has large
  * folios, a block that is written is one folio, and when this is evicted a
- * shadow of the same size stays.  A search for the pages before takes all of
+ * shadow of the same size stays.  The search for the pages before takes all of
  * the shadow but its first page for cached ones (Linux 6.18,
  * page_cache_prev_miss(): xas_prev() returns sibling entries).  So a read of
  * 8 kB looks like part of a sequential one with one block before it cached, not
- * two, and may end within a block.  With TPC-B, 128 kB of readahead and a
- * fifth of the table cached, 1.18 blocks were read for a wait instead of 1.10.
+ * two, and may end within a block.  If the cached block is such a folio, too,
+ * the search counts a page of it less, and nothing of this happens.  With
+ * TPC-B, 128 kB of readahead and a fifth of the table cached, 1.18 blocks were
+ * read for a wait instead of 1.10.
  *
  * References: Linux, mm/readahead.c and
  * Documentation/ABI/testing/sysfs-class-bdi (6.18); Wu, Xi, Li and Zou 2007 (on
@@ -85,7 +87,8 @@ extern void ws_readahead_follow(WsReadahead *readahead, double simulated, double
 
 /*
  * Blocks read for a wait, where so large a share of a file is cached, and so
- * large a share of the others was written when they last came in.
+ * large a share of cached blocks was read and has one before it that was
+ * written, and is not cached.
  */
 extern double ws_readahead_blocks(const WsReadahead *readahead, double cached, double written);
 

@@ -497,20 +497,21 @@ find_share(WsTierRegion *regions, uint32_t n, int b, int c)
 			(share + own * (regions[i].cached[b][c] / regions[i].whole - share));
 }
 
-/* Of so many pages that are not cached, how many were written? */
+/* See ws_readahead_blocks(); by chance, of so many pages. */
 static double
 written_share(const WsPageCache *cache, const uint16_t *pages, uint32_t n)
 {
-	double		gone = 0;
-	double		written = 0;
+	double		written[2] = {0};	/* of those that are gone, and are cached */
+	double		all[2] = {0};
 
 	for (uint32_t i = 0; i < n; i++)
-		if (!ws_pagecache_holds(cache, pages[i]))
-		{
-			gone++;
-			written += ws_pagecache_written(cache, pages[i]);
-		}
-	return gone > 0 ? written / gone : 0;
+	{
+		bool		held = ws_pagecache_holds(cache, pages[i]);
+
+		written[held] += ws_pagecache_written(cache, pages[i]);
+		all[held]++;
+	}
+	return written[0] / fmax(all[0], 1) * (1 - written[1] / fmax(all[1], 1));
 }
 
 static void

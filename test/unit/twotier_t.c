@@ -751,11 +751,22 @@ test_beside_written(void)
 		look(tiers, page, 4, ALL, NULL);
 	ws_twotier_survey(tiers, sweep);
 	is_within(tiers->relations[0].written[2][WHOLE], 1, 0, "all that is gone of one relation was written,");
+	is_within(tiers->relations[0].written[2][3], 1, 0, "in each cache");
 	is_within(tiers->relations[1].written[2][WHOLE], 0, 0, "and of another nothing");
 	look(tiers, 0, 3, ALL, &counts);
 	is_within(counts.ahead[2][WHOLE], 2, 1e-6, "so more is read with a page of the first,");
 	look(tiers, 200, 4, ALL, &counts);
 	is_within(counts.ahead[2][WHOLE], 2, 1e-6, "but not of the second");
+	for (uint32_t page = 400; page < 500; page++)
+		look(tiers, page, 4, ALL, NULL);
+	for (uint32_t page = 100; page < 200; page++)
+	{
+		WsTierAccess access = {.page = page, .id = {1, 2, 3, 0, page}, .missed = ALL, .new = true};
+
+		ws_twotier_access(tiers, &access, NULL);
+	}
+	ws_twotier_survey(tiers, sweep);
+	is_within(tiers->relations[0].written[2][WHOLE], 0, 0, "nor where what is cached was written, too");
 	free(sweep);
 	free(tiers);
 }
@@ -804,7 +815,7 @@ test_relations(void)
 int
 main(void)
 {
-	plan(111);
+	plan(113);
 	test_written();
 	test_beside_written();
 	test_twice();
