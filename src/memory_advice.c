@@ -482,8 +482,7 @@ learn_readahead(WsMemoryAdvice *advice)
 	int64		known = ws_readahead_kilobytes("", DataDir);
 	uint32		kilobytes = known < 0 ? WS_READAHEAD_DEFAULT : (uint32) known;
 	struct statfs data;
-	bool		large = statfs(DataDir, &data) == 0 &&
-		ws_readahead_large_folios("", (unsigned long) data.f_type);
+	bool		large;
 	void	   *work;
 
 	advice->readahead_known = known >= 0;
@@ -494,6 +493,7 @@ learn_readahead(WsMemoryAdvice *advice)
 	if (sim->learned)
 		sim->since = 0;
 	sim->learned = true;
+	large = statfs(DataDir, &data) == 0 && ws_readahead_large_folios("", (unsigned long) data.f_type);
 	work = palloc(ws_readahead_work_size());
 	ws_readahead_learn(&sim->tiers->readahead, kilobytes, BLCKSZ, large, work);
 	pfree(work);

@@ -62,7 +62,7 @@ grow_older(WsPageCache *cache)
 static void
 set_age(WsPageCachePage *page, uint32_t age)
 {
-	page->held = page->active = page->referenced = false;
+	page->referenced = false;
 	page->next = age & LINK_MASK;
 	page->prev = age >> LINK_BITS & LINK_MASK;
 }

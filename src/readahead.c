@@ -45,7 +45,7 @@ typedef struct CachedFile
 	uint32_t	per_block;		/* the kernel's pages in a block */
 	uint32_t	npages;
 	uint32_t	most;			/* pages read at a time */
-	bool		shadows;		/* of whole blocks: are evicted ones such? */
+	bool		shadows;		/* does an evicted block leave one shadow? */
 	double		read;			/* pages so far */
 	uint32_t	ncached;		/* blocks of which a page is cached */
 	uint32_t	order[BLOCKS];	/* these, */
@@ -113,6 +113,7 @@ read_now(CachedFile *file, uint32_t page, uint32_t asked)
 
 	while (before < file->most && before < page && file->page[page - 1 - before] & CACHED)
 		before++;
+	/* the search takes a shadow for cached, but for its first page */
 	if (file->shadows && before < page && (page - before) % file->per_block == 0 &&
 		file->place[(page - before) / file->per_block - 1] == BLOCKS)
 		before += file->per_block - 1;
@@ -172,6 +173,7 @@ simulate(CachedFile *file, uint32_t cached, bool shadows)
 		file->place[block] = BLOCKS;
 	memset(file->page, 0, sizeof(file->page));
 	file->ncached = 0;
+	file->seed = 88172645463325252;
 	file->shadows = shadows;
 	for (uint32_t n = 0; n < 2 * READS * BLOCKS; n++)
 	{
@@ -190,7 +192,6 @@ ws_readahead_learn(WsReadahead *readahead, uint32_t kilobytes, uint32_t block_by
 {
 	CachedFile *file = work;
 
-	file->seed = 88172645463325252;
 	file->per_block = block_bytes / KERNEL_PAGE > 1 ? block_bytes / KERNEL_PAGE : 1;
 	file->npages = BLOCKS * file->per_block;
 	file->most = kilobytes / (KERNEL_PAGE / 1024);

@@ -46,8 +46,8 @@ typedef struct WsReadahead
 	double		ahead;			/* the part that is, of what is simulated */
 
 	/*
-	 * for a wait, by the share of a file that is cached: where the others
-	 * were read, and where they were written
+	 * for a wait, by the share of a file that is cached, where the other
+	 * blocks had come in by reads, and where by writes
 	 */
 	double		blocks[2][WS_READAHEAD_SHARES];
 } WsReadahead;
@@ -73,9 +73,10 @@ extern void ws_readahead_learn(WsReadahead *readahead, uint32_t kilobytes, uint3
 extern int64_t ws_readahead_kilobytes(const char *root, const char *directory);
 
 /*
- * Does the file system of a directory, of this type of statfs(2), write blocks
- * as large folios?  ext4 does since Linux 6.16, XFS since 6.6.  root is put
- * before /proc.
+ * Does this kernel write blocks as large folios on file systems of this type
+ * (f_type of statfs(2))?  On ext4 since Linux 6.16, where no feature of the
+ * file system forbids them (data=journal, encrypt, verity), on XFS since 6.6.
+ * root is put before /proc.
  */
 extern bool ws_readahead_large_folios(const char *root, unsigned long type);
 
@@ -86,9 +87,9 @@ extern bool ws_readahead_large_folios(const char *root, unsigned long type);
 extern void ws_readahead_follow(WsReadahead *readahead, double simulated, double real);
 
 /*
- * Blocks read for a wait, where so large a share of a file is cached, and so
- * large a share of cached blocks was read and has one before it that was
- * written, and is not cached.
+ * Blocks read for a wait, where so large a share of a file is cached, and, of
+ * the cached blocks with one before them that is not, so large a share came in
+ * by a read, and the one before by a write.
  */
 extern double ws_readahead_blocks(const WsReadahead *readahead, double cached, double written);
 

@@ -26,7 +26,7 @@ const double ws_sweep_grid[WS_SWEEP_GRID] = {
 	1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4, 8, 16
 };
 
-_Static_assert(WS_USAGE_MAX == 5, "at_most() knows its bits");
+_Static_assert(WS_USAGE_MAX == 5 && WS_USAGE_BITS == 3, "nonzero() and saturated() know the bits");
 
 size_t
 ws_sweep_size(uint32_t pages)
@@ -54,16 +54,16 @@ ws_sweep_init(WsSweep *sweep, uint32_t pages)
 
 /* The sizes at which the page's count is not 0, */
 static uint32_t
-used(const WsSweepPage *page)
+nonzero(const WsSweepPage *page)
 {
 	return page->usage[0] | page->usage[1] | page->usage[2];
 }
 
 /* and those at which it does not rise: in a ring above one. */
 static uint32_t
-at_most(const WsSweepPage *page, uint32_t ringed)
+saturated(const WsSweepPage *page, uint32_t ringed)
 {
-	return (page->usage[0] & page->usage[2]) | (used(page) & ringed);
+	return (page->usage[0] & page->usage[2]) | (nonzero(page) & ringed);
 }
 
 /* Held at this size, and not used again since a ring brought it in? */
@@ -105,7 +105,7 @@ take_out(WsSweepPage *page, uint32_t set)
 		page->usage[j] &= ~set;
 }
 
-/* It is at one size what it is at another. */
+/* At a size where it is not held it becomes what it is at another. */
 static void
 make_same(WsSweepPage *page, int from, int to)
 {
@@ -128,7 +128,7 @@ victim(WsSweep *sweep, int size)
 
 		cache->hand = buffer + 1 < cache->filled ? buffer + 1 : 0;
 		moved++;
-		if (page->held & ~used(page) & WS_SWEEP_BIT(size))
+		if (page->held & ~nonzero(page) & WS_SWEEP_BIT(size))
 		{
 			cache->moved += moved;
 			return buffer;
@@ -217,6 +217,7 @@ allocate(WsSweep *sweep, int size)
 	return buffer;
 }
 
+/* The page is not held at this size. */
 static void
 bring_in(WsSweep *sweep, int size, uint32_t buffer, uint32_t page)
 {
@@ -348,12 +349,14 @@ ws_sweep_access(WsSweep *sweep, const WsAccess *access, uint32_t *cold)
 	WsSweepPage *page = &sweep->pages[access->page];
 	WsSweepScan *scan = access->ringed ? find_scan(sweep, access) : NULL;
 	uint32_t	seen = WS_SWEEP_ALL & ~access->absent;
-	uint32_t	missed = seen & ~page->held;
+	uint32_t	missed;
 
 	*cold = 0;
 	if (sweep->gaps)
 		close_gaps(sweep);
-	count_up(page, page->held & seen & ~at_most(page, access->ringed));
+	/* after find_scan(), which may forget this page */
+	missed = seen & ~page->held;
+	count_up(page, page->held & seen & ~saturated(page, access->ringed));
 	for (uint32_t rest = missed; rest != 0; rest &= rest - 1)
 	{
 		int			i = __builtin_ctz(rest);

@@ -69,9 +69,9 @@ typedef struct WsAccess
 #define WS_SWEEP_RING_MAX	320 /* buffers of a ring, at most */
 
 /*
- * A page in all caches.  Its usage counts lie across the words, so that a use
- * raises all of them in a few operations: bit i of word j is worth 2^j at size
- * i.  Where the page is not held they are 0.
+ * A page in all caches.  Its usage counts are bit-sliced, so that a use raises
+ * all of them in a few operations: bit i of word j is worth 2^j at size i.
+ * Where the page is not held they are 0.
  */
 #define WS_USAGE_BITS	3
 typedef struct WsSweepPage

@@ -468,20 +468,16 @@ survey_page(WsTwoTier *tiers, const WsSweep *sweep, uint32_t page,
  * their variance as chance explains (empirical Bayes; Efron and Morris 1975).
  */
 static void
-find_share(WsTierRegion *regions, uint32_t n, int b, int c)
+find_share(WsTierRegion *regions, uint32_t n, double whole, int b, int c)
 {
 	double		held = 0;
-	double		whole = 0;
 	double		squares = 0;
 	double		chance = 0;
 	double		share;
 	double		own;
 
 	for (uint32_t i = 0; i < n; i++)
-	{
 		held += regions[i].cached[b][c];
-		whole += regions[i].whole;
-	}
 	share = held / whole;
 	for (uint32_t i = 0; i < n; i++)
 	{
@@ -497,21 +493,24 @@ find_share(WsTierRegion *regions, uint32_t n, int b, int c)
 			(share + own * (regions[i].cached[b][c] / regions[i].whole - share));
 }
 
-/* See ws_readahead_blocks(); by chance, of so many pages. */
+/*
+ * The share for ws_readahead_blocks(), as if neighbours were independent, of so
+ * many pages; with those that nobody used there are "whole".
+ */
 static double
-written_share(const WsPageCache *cache, const uint16_t *pages, uint32_t n)
+written_share(const WsPageCache *cache, const uint16_t *pages, uint32_t n, double whole)
 {
-	double		written[2] = {0};	/* of those that are gone, and are cached */
-	double		all[2] = {0};
+	double		held = 0;
+	double		written[2] = {0};	/* of the others, and of those held */
 
 	for (uint32_t i = 0; i < n; i++)
 	{
-		bool		held = ws_pagecache_holds(cache, pages[i]);
+		bool		holds = ws_pagecache_holds(cache, pages[i]);
 
-		written[held] += ws_pagecache_written(cache, pages[i]);
-		all[held]++;
+		held += holds;
+		written[holds] += ws_pagecache_written(cache, pages[i]);
 	}
-	return written[0] / fmax(all[0], 1) * (1 - written[1] / fmax(all[1], 1));
+	return fmin(written[0] / fmax(whole - held, 1), 1) * (1 - written[1] / fmax(held, 1));
 }
 
 static void
@@ -519,13 +518,17 @@ find_shares(WsTwoTier *tiers, uint32_t first)
 {
 	WsTierRegion *regions = &tiers->regions[first];
 	WsTierRelation *relation = &tiers->relations[regions->relation];
+	uint32_t	n = regions_of(relation);
+	double		whole = 0;
 
+	for (uint32_t i = 0; i < n; i++)
+		whole += regions[i].whole;
 	for (int b = 0; b < WS_TIER_BUFFERS; b++)
 		for (int c = 0; c < WS_TIER_CACHES; c++)
 		{
-			find_share(regions, regions_of(relation), b, c);
+			find_share(regions, n, whole, b, c);
 			relation->written[b][c] = (float)
-				written_share(tiers->cache[b][c], &tiers->order[regions->first], relation->pages);
+				written_share(tiers->cache[b][c], &tiers->order[regions->first], relation->pages, whole);
 		}
 }
 

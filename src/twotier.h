@@ -88,7 +88,7 @@ typedef struct WsTierRelation
 	WsPageId	id;				/* of one of its pages */
 	uint32_t	blocks;			/* the caller's to set; 0: not known */
 	uint32_t	pages;			/* simulated; 0: none, a free entry */
-	/* of the last survey: see ws_readahead_blocks() */
+	/* of uncached pages written, times that of cached ones read */
 	float		written[WS_TIER_BUFFERS][WS_TIER_CACHES];
 } WsTierRelation;
 

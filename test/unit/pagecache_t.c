@@ -270,6 +270,13 @@ test_rules(void)
 	ok(ws_pagecache_written(cache, 800), "that is still known when it is evicted");
 	(void) ws_pagecache_use(cache, 800);
 	ok(!ws_pagecache_written(cache, 800), "until it comes in by a read");
+	ws_pagecache_write(cache, 800);
+	ok(!ws_pagecache_written(cache, 800), "a write where it is held does not count");
+	ws_pagecache_write(cache, 801);
+	for (uint32_t i = 200; i < 700 && ws_pagecache_holds(cache, 801); i++)
+		ws_pagecache_ahead(cache, i);
+	ws_pagecache_ahead(cache, 801);
+	ok(ws_pagecache_holds(cache, 801) && !ws_pagecache_written(cache, 801), "and reading ahead is a read");
 	ws_pagecache_write(cache, 900);
 	ws_pagecache_forget(cache, 900);
 	ok(!ws_pagecache_written(cache, 900), "and is forgotten with the page");
@@ -441,7 +448,7 @@ test_sampled(void)
 int
 main(void)
 {
-	plan(43);
+	plan(45);
 	test_naive(1, 0, 1, false, "small");
 	test_naive(2, 10 * GB, 10, false, "as of ten gigabytes");
 	test_naive(3, 0, 1, true, "small, reclaim is late");

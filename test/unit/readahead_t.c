@@ -142,13 +142,16 @@ test_written(void)
 	for (int i = 1; i < 19; i++)
 		more = more && ws_readahead_blocks(&readahead, i / 20.0, 1) > ws_readahead_blocks(&readahead, i / 20.0, 0);
 	ok(more, "beside written blocks more is read");
+	half = ws_readahead_blocks(&readahead, 0.4, 0.7) - 1;
+	readahead.ahead = 0.75;
+	is_within(ws_readahead_blocks(&readahead, 0.4, 0.7) - 1, 0.75 * half, 1e-9, "what is learned is for both");
 	is_within(ws_readahead_blocks(&readahead, 0, 1), 1, 0, "but not where nothing is cached");
 	is_within(ws_readahead_blocks(&readahead, 1, 1), 1, 0, "or where nothing is missing");
 	none = learn(128, 8192);
 	is_within(ws_readahead_blocks(&none, 0.4, 1), ws_readahead_blocks(&none, 0.4, 0), 0,
 			  "without large folios it makes no difference");
 	ws_readahead_learn(&readahead, 128, 4096, true, work);
-	is_within(ws_readahead_blocks(&readahead, 0.4, 1), ws_readahead_blocks(&readahead, 0.4, 0), 0.05,
+	is_within(ws_readahead_blocks(&readahead, 0.4, 1), ws_readahead_blocks(&readahead, 0.4, 0), 0,
 			  "and none for blocks of one page of the kernel");
 	free(work);
 }
@@ -264,7 +267,7 @@ test_follow(void)
 int
 main(void)
 {
-	plan(41);
+	plan(42);
 	test_written();
 	test_large_folios();
 	test_follow();

@@ -414,7 +414,7 @@ test_model(void)
 				wrong += ws_sweep_holds(sweep, page) != holds;
 			}
 		}
-		ok(wrong == 0 && hits > 0 && evicted > 0,
+		ok(wrong == 0 && hits > 0 && evicted > 0 && sweep_check(sweep) == NULL,
 		   "model: %s: hits and misses at all sizes are those of naive caches", table[t].name);
 		for (int i = 0; i < ALL; i++)
 			clock_free(m->caches[i]);
@@ -582,6 +582,26 @@ test_left(void)
 	is_int(left_by_scans(0.001, 2), 40, "a page that others use stays");
 }
 
+/* A table of one page, which each scan finds gone when it begins. */
+static void
+test_forgotten(void)
+{
+	WsSweep    *sweep = new_sweep(100, 50);
+	int			missed = 0;
+
+	set_ring(sweep, WS_RING_READ, 0);
+	for (uint32_t process = 0; process < 4; process++)
+	{
+		WsAccess	a = {.page = 7, .ringed = WS_SWEEP_ALL, .ring = WS_RING_READ, .process = process, .relation = 1};
+		uint32_t	cold;
+
+		missed += ws_sweep_access(sweep, &a, &cold) == WS_SWEEP_ALL;
+	}
+	is_int(missed, 4, "a page that the scan before left, with a ring of none, is missed");
+	ok(sweep_check(sweep) == NULL, "and nothing is left of it");
+	free(sweep);
+}
+
 static void
 test_turns(void)
 {
@@ -737,12 +757,13 @@ test_sampled(uint32_t shift, bool with_scan, const char *name)
 int
 main(void)
 {
-	plan(51);
+	plan(53);
 	test_sizes();
 	test_model();
 	test_usage();
 	test_rings();
 	test_left();
+	test_forgotten();
 	test_turns();
 	test_damping();
 	test_sampled(3, false, "Zipf");

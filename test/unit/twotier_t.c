@@ -728,6 +728,18 @@ test_wal(void)
 	free(tiers);
 }
 
+/* So many pages of a relation from this on are written, or read. */
+static void
+bring(WsTwoTier *tiers, uint32_t relation, uint32_t first, uint32_t n, uint32_t missed, bool written)
+{
+	for (uint32_t page = first; page < first + n; page++)
+	{
+		WsTierAccess access = {.page = page, .id = {1, 2, relation, 0, page}, .missed = missed, .new = written};
+
+		ws_twotier_access(tiers, &access, NULL);
+	}
+}
+
 /* More is read beside pages that came in by a write. */
 static void
 test_beside_written(void)
@@ -735,38 +747,40 @@ test_beside_written(void)
 	static WsTierCounts counts;
 	WsTwoTier  *tiers = new_tiers(1000, 1, 100);
 	WsSweep    *sweep = empty_sweep(1000);
+	uint32_t	others = ALL & ~(1U << ws_tier_buffers[0]);
 
+	is_within(ws_readahead_blocks(&tiers->readahead, 0.5, 1), 1, 0, "at first nothing is read ahead, beside written ones, too");
 	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
 	{
 		tiers->readahead.blocks[0][i] = 1;
 		tiers->readahead.blocks[1][i] = 3;
 	}
-	for (uint32_t page = 0; page < 200; page++)
-	{
-		WsTierAccess access = {.page = page, .id = {1, 2, 3, 0, page}, .missed = ALL, .new = true};
 
-		ws_twotier_access(tiers, &access, NULL);
-	}
-	for (uint32_t page = 200; page < 400; page++)
-		look(tiers, page, 4, ALL, NULL);
+	/*
+	 * The cache holds the last hundred: 40 that were written, 60 that were
+	 * read.  Of the 200 that are gone half were written.
+	 */
+	bring(tiers, 3, 0, 100, others, true);
+	bring(tiers, 3, 100, 100, ALL, false);
+	bring(tiers, 3, 200, 40, ALL, true);
+	bring(tiers, 3, 240, 60, ALL, false);
 	ws_twotier_survey(tiers, sweep);
-	is_within(tiers->relations[0].written[2][WHOLE], 1, 0, "all that is gone of one relation was written,");
-	is_within(tiers->relations[0].written[2][3], 1, 0, "in each cache");
-	is_within(tiers->relations[1].written[2][WHOLE], 0, 0, "and of another nothing");
-	look(tiers, 0, 3, ALL, &counts);
-	is_within(counts.ahead[2][WHOLE], 2, 1e-6, "so more is read with a page of the first,");
-	look(tiers, 200, 4, ALL, &counts);
-	is_within(counts.ahead[2][WHOLE], 2, 1e-6, "but not of the second");
-	for (uint32_t page = 400; page < 500; page++)
-		look(tiers, page, 4, ALL, NULL);
-	for (uint32_t page = 100; page < 200; page++)
-	{
-		WsTierAccess access = {.page = page, .id = {1, 2, 3, 0, page}, .missed = ALL, .new = true};
+	is_within(tiers->relations[0].written[2][WHOLE], 0.5 * 0.6, 1e-6,
+			  "of those gone half were written, and of those cached six tenths read");
+	is_within(tiers->relations[0].written[2][DOUBLE], 1 * (1 - 40 / 200.0), 1e-6, "another cache has others");
+	is_within(tiers->relations[0].written[0][WHOLE], 0, 1e-6, "and shared buffers that did not write them have none");
+	for (int i = 0; i < 10; i++)
+		look(tiers, (uint32_t) i, 3, 1U << ws_tier_buffers[2], &counts);
+	is_within(counts.ahead[2][WHOLE], 10 * 2 * 0.3, 1e-6, "so much more is read with a page of it");
+	is_within(tiers->relations[0].written[2][WS_TIER_CACHES - 1], 0, 0, "where all is cached, nothing is gone");
+	free(tiers);
 
-		ws_twotier_access(tiers, &access, NULL);
-	}
+	tiers = new_tiers(1000, 1, 10);
+	bring(tiers, 3, 0, 10, ALL, true);
+	bring(tiers, 3, 10, 10, ALL, false);
+	tiers->relations[0].blocks = 60;
 	ws_twotier_survey(tiers, sweep);
-	is_within(tiers->relations[0].written[2][WHOLE], 0, 0, "nor where what is cached was written, too");
+	is_within(tiers->relations[0].written[2][WHOLE], 10 / 50.0, 1e-6, "pages that nobody used were not written");
 	free(sweep);
 	free(tiers);
 }
@@ -815,7 +829,7 @@ test_relations(void)
 int
 main(void)
 {
-	plan(113);
+	plan(114);
 	test_written();
 	test_beside_written();
 	test_twice();
