@@ -87,7 +87,7 @@ simulate(uint32_t sample, WsTierCounts *counts, double *uses, double *lru_hits)
 	ws_sweep_resize(sweep, rate * buffers);
 	tiers = aligned_memory(ws_twotier_size(n));
 	ws_twotier_init(tiers, n, 8192);
-	ws_readahead_learn(&tiers->readahead, kilobytes, 8192, false, zeroed(1, ws_readahead_work_size()));
+	ws_readahead_learn(&tiers->readahead, kilobytes, 8192, zeroed(1, ws_readahead_work_size()));
 	for (int i = 0; i < WS_STRATA; i++)
 		rates[i] = ldexp(rate, -i);
 	tiers->late = late;

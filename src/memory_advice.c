@@ -21,7 +21,6 @@
 #include "postgres.h"
 
 #include <math.h>
-#include <sys/vfs.h>
 
 #include "access/xlog.h"
 #include "access/xlog_internal.h"
@@ -481,8 +480,6 @@ learn_readahead(WsMemoryAdvice *advice)
 {
 	int64		known = ws_readahead_kilobytes("", DataDir);
 	uint32		kilobytes = known < 0 ? WS_READAHEAD_DEFAULT : (uint32) known;
-	struct statfs data;
-	bool		large;
 	void	   *work;
 
 	advice->readahead_known = known >= 0;
@@ -493,9 +490,8 @@ learn_readahead(WsMemoryAdvice *advice)
 	if (sim->learned)
 		sim->since = 0;
 	sim->learned = true;
-	large = statfs(DataDir, &data) == 0 && ws_readahead_large_folios("", (unsigned long) data.f_type);
 	work = palloc(ws_readahead_work_size());
-	ws_readahead_learn(&sim->tiers->readahead, kilobytes, BLCKSZ, large, work);
+	ws_readahead_learn(&sim->tiers->readahead, kilobytes, BLCKSZ, work);
 	pfree(work);
 }
 

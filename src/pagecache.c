@@ -62,7 +62,7 @@ grow_older(WsPageCache *cache)
 static void
 set_age(WsPageCachePage *page, uint32_t age)
 {
-	page->referenced = false;
+	memset(page, 0, sizeof(*page));
 	page->next = age & LINK_MASK;
 	page->prev = age >> LINK_BITS & LINK_MASK;
 }
@@ -163,7 +163,7 @@ ws_pagecache_resize(WsPageCache *cache, double pages, double bytes, bool late)
 
 /* Bring in a page that is not there: an active one if it should have stayed. */
 static void
-bring_in(WsPageCache *cache, uint32_t page, bool written)
+bring_in(WsPageCache *cache, uint32_t page)
 {
 	uint32_t	evicted = age_of(&cache->pages[page]);
 	double		most = cache->held[ACTIVE_LIST] + (cache->late ? DISTANCE_SLACK * cache->capacity : 0);
@@ -171,7 +171,6 @@ bring_in(WsPageCache *cache, uint32_t page, bool written)
 
 	evict_for(cache, 1);
 	set_age(&cache->pages[page], 0);
-	cache->pages[page].written = written;
 	put(cache, page, refault ? ACTIVE_LIST : INACTIVE_LIST);
 	if (refault)
 	{
@@ -187,7 +186,7 @@ ws_pagecache_use(WsPageCache *cache, uint32_t page)
 	bool		held = p->held;
 
 	if (!held)
-		bring_in(cache, page, false);
+		bring_in(cache, page);
 	else if (p->referenced && !p->active)
 	{
 		take(cache, page);
@@ -204,7 +203,7 @@ void
 ws_pagecache_ahead(WsPageCache *cache, uint32_t page)
 {
 	if (!cache->pages[page].held)
-		bring_in(cache, page, false);
+		bring_in(cache, page);
 }
 
 void
@@ -213,7 +212,7 @@ ws_pagecache_write(WsPageCache *cache, uint32_t page)
 	if (cache->pages[page].held)
 		return;
 	set_age(&cache->pages[page], 0);
-	bring_in(cache, page, true);
+	bring_in(cache, page);
 }
 
 void
@@ -221,7 +220,7 @@ ws_pagecache_forget(WsPageCache *cache, uint32_t page)
 {
 	if (cache->pages[page].held)
 		take(cache, page);
-	memset(&cache->pages[page], 0, sizeof(cache->pages[page]));
+	set_age(&cache->pages[page], 0);
 }
 
 bool

@@ -25,14 +25,6 @@ const double ws_readahead_shares[WS_READAHEAD_SHARES] = {
 	0.85, 0.9, 0.95, 0.98, 0.99, 0.995, 1
 };
 
-/* File systems that write large folios, since which kernel: ext4, XFS. */
-static const struct
-{
-	unsigned long type;
-	int			major;
-	int			minor;
-}			with_large_folios[] = {{0xEF53, 6, 16}, {0x58465342, 6, 6}};
-
 enum
 {
 	CACHED = 1,
@@ -45,7 +37,6 @@ typedef struct CachedFile
 	uint32_t	per_block;		/* the kernel's pages in a block */
 	uint32_t	npages;
 	uint32_t	most;			/* pages read at a time */
-	bool		shadows;		/* does an evicted block leave one shadow? */
 	double		read;			/* pages so far */
 	uint32_t	ncached;		/* blocks of which a page is cached */
 	uint32_t	order[BLOCKS];	/* these, */
@@ -113,10 +104,6 @@ read_now(CachedFile *file, uint32_t page, uint32_t asked)
 
 	while (before < file->most && before < page && file->page[page - 1 - before] & CACHED)
 		before++;
-	/* the search takes a shadow for cached, but for its first page */
-	if (file->shadows && before < page && (page - before) % file->per_block == 0 &&
-		file->place[(page - before) / file->per_block - 1] == BLOCKS)
-		before += file->per_block - 1;
 	if (before > asked)
 		n = before + asked < file->most ? before + asked : file->most;
 	read_pages(file, page, n, before > asked ? page + n - 1 : file->npages);
@@ -165,7 +152,7 @@ read_block(CachedFile *file, uint32_t block)
 
 /* Blocks read for each wait, if so many blocks are cached. */
 static double
-simulate(CachedFile *file, uint32_t cached, bool shadows)
+simulate(CachedFile *file, uint32_t cached)
 {
 	double		waits = 0;
 
@@ -173,8 +160,6 @@ simulate(CachedFile *file, uint32_t cached, bool shadows)
 		file->place[block] = BLOCKS;
 	memset(file->page, 0, sizeof(file->page));
 	file->ncached = 0;
-	file->seed = 88172645463325252;
-	file->shadows = shadows;
 	for (uint32_t n = 0; n < 2 * READS * BLOCKS; n++)
 	{
 		if (n == READS * BLOCKS)
@@ -187,11 +172,11 @@ simulate(CachedFile *file, uint32_t cached, bool shadows)
 }
 
 void
-ws_readahead_learn(WsReadahead *readahead, uint32_t kilobytes, uint32_t block_bytes, bool large_folios,
-				   void *work)
+ws_readahead_learn(WsReadahead *readahead, uint32_t kilobytes, uint32_t block_bytes, void *work)
 {
 	CachedFile *file = work;
 
+	file->seed = 88172645463325252;
 	file->per_block = block_bytes / KERNEL_PAGE > 1 ? block_bytes / KERNEL_PAGE : 1;
 	file->npages = BLOCKS * file->per_block;
 	file->most = kilobytes / (KERNEL_PAGE / 1024);
@@ -202,11 +187,9 @@ ws_readahead_learn(WsReadahead *readahead, uint32_t kilobytes, uint32_t block_by
 	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
 	{
 		uint32_t	cached = (uint32_t) (BLOCKS * ws_readahead_shares[i]);
-		bool		single = file->most <= file->per_block || cached == 0 || cached == BLOCKS;
 
-		readahead->blocks[0][i] = single ? 1 : fmax(simulate(file, cached, false), 1);
-		readahead->blocks[1][i] = single || !large_folios ? readahead->blocks[0][i] :
-			fmax(simulate(file, cached, true), 1);
+		readahead->blocks[i] = file->most <= file->per_block || cached == 0 || cached == BLOCKS ?
+			1 : fmax(simulate(file, cached), 1);
 	}
 }
 
@@ -242,31 +225,6 @@ ws_readahead_kilobytes(const char *root, const char *directory)
 	return -1;
 }
 
-bool
-ws_readahead_large_folios(const char *root, unsigned long type)
-{
-	char		path[1024];
-	FILE	   *file;
-	int			major = 0;
-	int			minor = 0;
-
-	snprintf(path, sizeof(path), "%s/proc/sys/kernel/osrelease", root);
-	file = fopen(path, "re");
-	if (file == NULL)
-		return false;
-	if (fscanf(file, "%d.%d", &major, &minor) != 2)
-		major = 0;
-	fclose(file);
-	for (size_t i = 0; i < sizeof(with_large_folios) / sizeof(with_large_folios[0]); i++)
-	{
-		int			since = with_large_folios[i].major;
-
-		if (type == with_large_folios[i].type)
-			return major > since || (major == since && minor >= with_large_folios[i].minor);
-	}
-	return false;
-}
-
 void
 ws_readahead_follow(WsReadahead *readahead, double simulated, double real)
 {
@@ -278,22 +236,16 @@ ws_readahead_follow(WsReadahead *readahead, double simulated, double real)
 }
 
 double
-ws_readahead_blocks(const WsReadahead *readahead, double cached, double written)
+ws_readahead_blocks(const WsReadahead *readahead, double cached)
 {
 	const double *share = ws_readahead_shares;
+	const double *blocks = readahead->blocks;
 	double		between;
-	double		ahead[2];
 	int			i = 1;
 
 	cached = fmin(fmax(cached, 0), 1);
 	while (i < WS_READAHEAD_SHARES - 1 && share[i] < cached)
 		i++;
 	between = (cached - share[i - 1]) / (share[i] - share[i - 1]);
-	for (int w = 0; w < 2; w++)
-	{
-		const double *blocks = readahead->blocks[w];
-
-		ahead[w] = blocks[i - 1] + between * (blocks[i] - blocks[i - 1]) - 1;
-	}
-	return 1 + readahead->ahead * (ahead[0] + written * (ahead[1] - ahead[0]));
+	return 1 + readahead->ahead * (blocks[i - 1] + between * (blocks[i] - blocks[i - 1]) - 1);
 }

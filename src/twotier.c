@@ -68,7 +68,7 @@ ws_twotier_init(WsTwoTier *tiers, uint32_t entries, uint32_t block_bytes)
 	tiers->seed = 88172645463325252;
 	tiers->readahead.waits = tiers->readahead.ahead = 1;
 	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
-		tiers->readahead.blocks[0][i] = tiers->readahead.blocks[1][i] = 1;
+		tiers->readahead.blocks[i] = 1;
 	for (int b = 0; b < WS_TIER_BUFFERS; b++)
 		for (int c = 0; c < WS_TIER_CACHES; c++, next += cache_size())
 		{
@@ -263,8 +263,7 @@ read_from_disk(WsTwoTier *tiers, int b, int c, uint32_t page, const WsTierAccess
 	if (access->run && window > 1)
 		waits = 1 / window;
 	else if (region != NO_REGION)
-		blocks = ws_readahead_blocks(&tiers->readahead, tiers->regions[region].cached[b][c],
-									 tiers->relations[tiers->pages[page].relation].written[b][c]);
+		blocks = ws_readahead_blocks(&tiers->readahead, tiers->regions[region].cached[b][c]);
 	for (tiers->owed[b][c] += blocks - 1; tiers->owed[b][c] >= 1; tiers->owed[b][c]--)
 		read_ahead(tiers, tiers->cache[b][c], region);
 	if (counts)
@@ -468,16 +467,20 @@ survey_page(WsTwoTier *tiers, const WsSweep *sweep, uint32_t page,
  * their variance as chance explains (empirical Bayes; Efron and Morris 1975).
  */
 static void
-find_share(WsTierRegion *regions, uint32_t n, double whole, int b, int c)
+find_share(WsTierRegion *regions, uint32_t n, int b, int c)
 {
 	double		held = 0;
+	double		whole = 0;
 	double		squares = 0;
 	double		chance = 0;
 	double		share;
 	double		own;
 
 	for (uint32_t i = 0; i < n; i++)
+	{
 		held += regions[i].cached[b][c];
+		whole += regions[i].whole;
+	}
 	share = held / whole;
 	for (uint32_t i = 0; i < n; i++)
 	{
@@ -493,43 +496,14 @@ find_share(WsTierRegion *regions, uint32_t n, double whole, int b, int c)
 			(share + own * (regions[i].cached[b][c] / regions[i].whole - share));
 }
 
-/*
- * The share for ws_readahead_blocks(), as if neighbours were independent, of so
- * many pages; with those that nobody used there are "whole".
- */
-static double
-written_share(const WsPageCache *cache, const uint16_t *pages, uint32_t n, double whole)
-{
-	double		held = 0;
-	double		written[2] = {0};	/* of the others, and of those held */
-
-	for (uint32_t i = 0; i < n; i++)
-	{
-		bool		holds = ws_pagecache_holds(cache, pages[i]);
-
-		held += holds;
-		written[holds] += ws_pagecache_written(cache, pages[i]);
-	}
-	return fmin(written[0] / fmax(whole - held, 1), 1) * (1 - written[1] / fmax(held, 1));
-}
-
 static void
 find_shares(WsTwoTier *tiers, uint32_t first)
 {
 	WsTierRegion *regions = &tiers->regions[first];
-	WsTierRelation *relation = &tiers->relations[regions->relation];
-	uint32_t	n = regions_of(relation);
-	double		whole = 0;
 
-	for (uint32_t i = 0; i < n; i++)
-		whole += regions[i].whole;
 	for (int b = 0; b < WS_TIER_BUFFERS; b++)
 		for (int c = 0; c < WS_TIER_CACHES; c++)
-		{
-			find_share(regions, n, whole, b, c);
-			relation->written[b][c] = (float)
-				written_share(tiers->cache[b][c], &tiers->order[regions->first], relation->pages, whole);
-		}
+			find_share(regions, regions_of(&tiers->relations[regions->relation]), b, c);
 }
 
 void

@@ -8,13 +8,12 @@
  * pages than the sweeps do, those of the highest strata, as many as fit.
  *
  * A miss costs a wait and a block, and what the kernel reads with it
- * (readahead.h): that depends on how much is cached near it and how much was
- * written, and other pages from there come in, too.  So relations are divided
- * into regions, of some simulated pages each.  In a sequential scan nothing is
- * read that is not asked for, but a process waits only once for as much as the
- * device reads ahead.  Written pages are cached without being read.  So is WAL:
- * the same files are written over and over, and take what they take from other
- * pages.
+ * (readahead.h): that depends on how much is cached near it, and other pages
+ * from there come in, too.  So relations are divided into regions, of some
+ * simulated pages each.  In a sequential scan nothing is read that is not asked
+ * for, but a process waits only once for as much as the device reads ahead.
+ * Written pages are cached without being read.  So is WAL: the same files are
+ * written over and over, and take what they take from other pages.
  *
  * A page that was used before it is simulated, such as one of a stratum that
  * joins, may or may not be in the caches: its first miss of each size of shared
@@ -88,8 +87,6 @@ typedef struct WsTierRelation
 	WsPageId	id;				/* of one of its pages */
 	uint32_t	blocks;			/* the caller's to set; 0: not known */
 	uint32_t	pages;			/* simulated; 0: none, a free entry */
-	/* of uncached pages written, times that of cached ones read */
-	float		written[WS_TIER_BUFFERS][WS_TIER_CACHES];
 } WsTierRelation;
 
 typedef struct WsTierRegion

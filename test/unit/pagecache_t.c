@@ -262,24 +262,6 @@ test_rules(void)
 	is_int(cache->held[1], 50, "nor when it is read for the first time");
 	(void) ws_pagecache_use(cache, 999);
 	is_int(cache->held[1], 51, "but by the second read");
-	ok(ws_pagecache_written(cache, 999) && !ws_pagecache_written(cache, 70), "it came in by a write, and others did not");
-
-	ws_pagecache_write(cache, 800);
-	for (uint32_t i = 200; i < 700 && ws_pagecache_holds(cache, 800); i++)
-		ws_pagecache_ahead(cache, i);
-	ok(ws_pagecache_written(cache, 800), "that is still known when it is evicted");
-	(void) ws_pagecache_use(cache, 800);
-	ok(!ws_pagecache_written(cache, 800), "until it comes in by a read");
-	ws_pagecache_write(cache, 800);
-	ok(!ws_pagecache_written(cache, 800), "a write where it is held does not count");
-	ws_pagecache_write(cache, 801);
-	for (uint32_t i = 200; i < 700 && ws_pagecache_holds(cache, 801); i++)
-		ws_pagecache_ahead(cache, i);
-	ws_pagecache_ahead(cache, 801);
-	ok(ws_pagecache_holds(cache, 801) && !ws_pagecache_written(cache, 801), "and reading ahead is a read");
-	ws_pagecache_write(cache, 900);
-	ws_pagecache_forget(cache, 900);
-	ok(!ws_pagecache_written(cache, 900), "and is forgotten with the page");
 	free(cache);
 }
 
@@ -448,7 +430,7 @@ test_sampled(void)
 int
 main(void)
 {
-	plan(45);
+	plan(39);
 	test_naive(1, 0, 1, false, "small");
 	test_naive(2, 10 * GB, 10, false, "as of ten gigabytes");
 	test_naive(3, 0, 1, true, "small, reclaim is late");

@@ -21,7 +21,7 @@ learn(uint32_t kilobytes, uint32_t block_bytes)
 
 	/* what was in the memory does not matter */
 	memset(work, 0x5A, ws_readahead_work_size());
-	ws_readahead_learn(&readahead, kilobytes, block_bytes, false, work);
+	ws_readahead_learn(&readahead, kilobytes, block_bytes, work);
 	free(work);
 	return readahead;
 }
@@ -39,7 +39,7 @@ worst(const WsReadahead *readahead, const double *seen, int n)
 	double		off = 0;
 
 	for (int i = 0; i < n; i++)
-		off = fmax(off, fabs(ws_readahead_blocks(readahead, 0.1 * (i + 1), 0) / seen[i] - 1));
+		off = fmax(off, fabs(ws_readahead_blocks(readahead, 0.1 * (i + 1)) / seen[i] - 1));
 	return off;
 }
 
@@ -68,7 +68,7 @@ test_limits(void)
 	bool		rising = true;
 	bool		bounded = true;
 
-	ok(none.waits == 2 && ws_readahead_blocks(&none, 0.9, 0) == 1,
+	ok(none.waits == 2 && ws_readahead_blocks(&none, 0.9) == 1,
 	   "without readahead a process waits for each page of the kernel, and reads no more");
 	is_int((int) learn(0, 32768).waits, 8, "of which a large block has many");
 	is_int((int) learn(0, 2048).waits, 1, "and a small one one");
@@ -80,9 +80,9 @@ test_limits(void)
 
 		for (int i = 0; i <= 20; i++)
 		{
-			double		blocks = ws_readahead_blocks(&this, i / 20.0, 0);
+			double		blocks = ws_readahead_blocks(&this, i / 20.0);
 
-			rising = rising && blocks > 0.9 * ws_readahead_blocks(&last, i / 20.0, 0);
+			rising = rising && blocks > 0.9 * ws_readahead_blocks(&last, i / 20.0);
 			bounded = bounded && blocks >= 1 && blocks <= fmax(1, windows[w] / 8.0);
 		}
 		bounded = bounded && this.waits == 1 && this.kilobytes == windows[w];
@@ -90,19 +90,19 @@ test_limits(void)
 	}
 	ok(rising, "a larger readahead reads more");
 	ok(bounded, "at least what is waited for, and not more than it is");
-	ok(ws_readahead_blocks(&last, 0.5, 0) > 1.5 && ws_readahead_blocks(&last, 0.9, 0) > 3, "which is much");
-	is_within(ws_readahead_blocks(&last, 0, 0), 1, 0, "nothing more where nothing is cached");
-	is_within(ws_readahead_blocks(&last, -1, 0), 1, 0, "or less than that");
-	is_within(ws_readahead_blocks(&last, 1, 0), 1, 0, "or where nothing is missing");
-	is_within(ws_readahead_blocks(&last, 7, 0), 1, 0, "or less than nothing");
-	ok(ws_readahead_blocks(&last, 0.995, 0) > 3 && ws_readahead_blocks(&last, 0.99, 0) > 3 && ws_readahead_blocks(&usual, 0.99, 0) < 1.3,
+	ok(ws_readahead_blocks(&last, 0.5) > 1.5 && ws_readahead_blocks(&last, 0.9) > 3, "which is much");
+	is_within(ws_readahead_blocks(&last, 0), 1, 0, "nothing more where nothing is cached");
+	is_within(ws_readahead_blocks(&last, -1), 1, 0, "or less than that");
+	is_within(ws_readahead_blocks(&last, 1), 1, 0, "or where nothing is missing");
+	is_within(ws_readahead_blocks(&last, 7), 1, 0, "or less than nothing");
+	ok(ws_readahead_blocks(&last, 0.995) > 3 && ws_readahead_blocks(&last, 0.99) > 3 && ws_readahead_blocks(&usual, 0.99) < 1.3,
 	   "of 4 MB beside a missing block another is often missing, of 128 kB rarely");
 	for (int i = 0; i < WS_READAHEAD_SHARES - 1; i++)
 		ascending = ascending && ws_readahead_shares[i] < ws_readahead_shares[i + 1];
 	ok(ascending && ws_readahead_shares[0] == 0 && ws_readahead_shares[WS_READAHEAD_SHARES - 1] == 1,
 	   "it is simulated at ascending shares, from none to all");
-	is_within(ws_readahead_blocks(&last, 0.475, 0),
-			 (ws_readahead_blocks(&last, 0.45, 0) + ws_readahead_blocks(&last, 0.5, 0)) / 2, 1e-9,
+	is_within(ws_readahead_blocks(&last, 0.475),
+			 (ws_readahead_blocks(&last, 0.45) + ws_readahead_blocks(&last, 0.5)) / 2, 1e-9,
 			 "between two steps it is between them");
 }
 
@@ -113,47 +113,9 @@ test_blocks(void)
 	WsReadahead small = learn(128, 4096);
 	WsReadahead large = learn(128, 32768);
 
-	ok(ws_readahead_blocks(&small, 0.5, 0) > 1.5, "small blocks have many before them");
-	ok(ws_readahead_blocks(&large, 0.8, 0) > 1.2 && ws_readahead_blocks(&large, 0.8, 0) < 4,
+	ok(ws_readahead_blocks(&small, 0.5) > 1.5, "small blocks have many before them");
+	ok(ws_readahead_blocks(&large, 0.8) > 1.2 && ws_readahead_blocks(&large, 0.8) < 4,
 	   "large ones at most three");
-}
-
-/*
- * Linux 6.18, ext4, TPC-B: of a table whose blocks are written, a fifth was
- * cached, of these three fifths by a read, and of the others three quarters had
- * last come in by a write.  Reads that had exactly one block before them cached
- * were of two pages of 4 kB in 5,990 cases, and of more in 5,271.  1.18 blocks
- * were read for a wait.
- */
-static void
-test_written(void)
-{
-	WsReadahead readahead;
-	WsReadahead none;
-	void	   *work = malloc(ws_readahead_work_size());
-	double		half;
-	bool		more = true;
-
-	ws_readahead_learn(&readahead, 128, 8192, true, work);
-	half = ws_readahead_blocks(&readahead, 0.19, 0.47);
-	is_within(half, 1.18, 0.06, "blocks for a wait, half of them beside written ones: as was seen");
-	is_within(half, 0.53 * ws_readahead_blocks(&readahead, 0.19, 0) + 0.47 * ws_readahead_blocks(&readahead, 0.19, 1),
-			  1e-9, "between none and all of them");
-	for (int i = 1; i < 19; i++)
-		more = more && ws_readahead_blocks(&readahead, i / 20.0, 1) > ws_readahead_blocks(&readahead, i / 20.0, 0);
-	ok(more, "beside written blocks more is read");
-	half = ws_readahead_blocks(&readahead, 0.4, 0.7) - 1;
-	readahead.ahead = 0.75;
-	is_within(ws_readahead_blocks(&readahead, 0.4, 0.7) - 1, 0.75 * half, 1e-9, "what is learned is for both");
-	is_within(ws_readahead_blocks(&readahead, 0, 1), 1, 0, "but not where nothing is cached");
-	is_within(ws_readahead_blocks(&readahead, 1, 1), 1, 0, "or where nothing is missing");
-	none = learn(128, 8192);
-	is_within(ws_readahead_blocks(&none, 0.4, 1), ws_readahead_blocks(&none, 0.4, 0), 0,
-			  "without large folios it makes no difference");
-	ws_readahead_learn(&readahead, 128, 4096, true, work);
-	is_within(ws_readahead_blocks(&readahead, 0.4, 1), ws_readahead_blocks(&readahead, 0.4, 0), 0,
-			  "and none for blocks of one page of the kernel");
-	free(work);
 }
 
 /* Make a file of a device below the root, with the directories above it. */
@@ -210,55 +172,25 @@ test_device(void)
 	(void) nftw(root, remove_entry, 10, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Which file systems have large folios, by the kernel's release? */
-static void
-test_large_folios(void)
-{
-	static const struct
-	{
-		const char *release;
-		unsigned long type;
-		bool		large;
-	}			table[] = {
-		{"6.18.44-cloud\n", 0xEF53, true}, {"6.16.0\n", 0xEF53, true}, {"6.15.9\n", 0xEF53, false},
-		{"7.0.1\n", 0xEF53, true}, {"5.19.0\n", 0xEF53, false}, {"6.6.0\n", 0x58465342, true},
-		{"6.5.13\n", 0x58465342, false}, {"6.18.0\n", 0x01021994, false}, {"unknown\n", 0xEF53, false}
-	};
-	char		root[200];
-	int			wrong = 0;
-
-	snprintf(root, sizeof(root), "%s/readahead_t.XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
-	if (mkdtemp(root) == NULL)
-		exit(1);
-	ok(!ws_readahead_large_folios(root, 0xEF53), "an unknown kernel has no large folios");
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-	{
-		put(root, "/proc/sys/kernel/osrelease", table[i].release);
-		wrong += ws_readahead_large_folios(root, table[i].type) != table[i].large;
-	}
-	is_int(wrong, 0, "ext4 has them since 6.16, XFS since 6.6, and no other");
-	(void) nftw(root, remove_entry, 10, FTW_DEPTH | FTW_PHYS);
-}
-
 /* The simulation reads as much ahead as its factor says, and learns it. */
 static void
 test_follow(void)
 {
 	WsReadahead readahead = learn(128, 8192);
-	double		all = ws_readahead_blocks(&readahead, 0.5, 0) - 1;
+	double		all = ws_readahead_blocks(&readahead, 0.5) - 1;
 
 	is_within(readahead.ahead, 1, 0, "at first all that is simulated is read ahead");
 	ws_readahead_follow(&readahead, 100, 0);
 	is_within(readahead.ahead, 0.75, 1e-12, "where nothing is, it becomes less, but not at once");
-	is_within(ws_readahead_blocks(&readahead, 0.5, 0) - 1, 0.75 * all, 1e-12, "by so much");
+	is_within(ws_readahead_blocks(&readahead, 0.5) - 1, 0.75 * all, 1e-12, "by so much");
 	for (int i = 0; i < 300; i++)
-		ws_readahead_follow(&readahead, ws_readahead_blocks(&readahead, 0.5, 0) - 1, 0.4 * all);
+		ws_readahead_follow(&readahead, ws_readahead_blocks(&readahead, 0.5) - 1, 0.4 * all);
 	is_within(readahead.ahead, 0.4, 0.001, "where some is, it becomes that");
 	for (int i = 0; i < 300; i++)
 		ws_readahead_follow(&readahead, 100, -50);
 	is_within(readahead.ahead, 0.01, 1e-12, "fewer blocks than waits are next to none");
 	for (int i = 0; i < 600; i++)
-		ws_readahead_follow(&readahead, ws_readahead_blocks(&readahead, 0.5, 0) - 1, 10 * all);
+		ws_readahead_follow(&readahead, ws_readahead_blocks(&readahead, 0.5) - 1, 10 * all);
 	is_within(readahead.ahead, 1.25, 0.01, "many are at most a quarter more");
 	ws_readahead_follow(&readahead, 0, 10);
 	is_within(readahead.ahead, 1.25, 0.01, "and where nothing is simulated, there is nothing to learn");
@@ -267,9 +199,7 @@ test_follow(void)
 int
 main(void)
 {
-	plan(42);
-	test_written();
-	test_large_folios();
+	plan(32);
 	test_follow();
 	test_device();
 	test_seen();

@@ -369,7 +369,7 @@ test_readahead(void)
 
 	readahead->kilobytes = 64;
 	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
-		readahead->blocks[0][i] = readahead->blocks[1][i] = 1 + 2.0 * ws_readahead_shares[i];
+		readahead->blocks[i] = 1 + 2.0 * ws_readahead_shares[i];
 	for (uint32_t page = 0; page < 1000; page += 4)
 		look(tiers, page, 3, ALL, &counts);
 	ok(blocks(&counts, 2, WHOLE) == 250, "before a survey nothing is known to be cached");
@@ -429,7 +429,7 @@ new_regions(double blocks_each)
 	WsTwoTier  *tiers = new_tiers(2100, 1, 8000);
 
 	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
-		tiers->readahead.blocks[0][i] = tiers->readahead.blocks[1][i] = 1 + blocks_each * ws_readahead_shares[i];
+		tiers->readahead.blocks[i] = 1 + blocks_each * ws_readahead_shares[i];
 	return tiers;
 }
 
@@ -728,63 +728,6 @@ test_wal(void)
 	free(tiers);
 }
 
-/* So many pages of a relation from this on are written, or read. */
-static void
-bring(WsTwoTier *tiers, uint32_t relation, uint32_t first, uint32_t n, uint32_t missed, bool written)
-{
-	for (uint32_t page = first; page < first + n; page++)
-	{
-		WsTierAccess access = {.page = page, .id = {1, 2, relation, 0, page}, .missed = missed, .new = written};
-
-		ws_twotier_access(tiers, &access, NULL);
-	}
-}
-
-/* More is read beside pages that came in by a write. */
-static void
-test_beside_written(void)
-{
-	static WsTierCounts counts;
-	WsTwoTier  *tiers = new_tiers(1000, 1, 100);
-	WsSweep    *sweep = empty_sweep(1000);
-	uint32_t	others = ALL & ~(1U << ws_tier_buffers[0]);
-
-	is_within(ws_readahead_blocks(&tiers->readahead, 0.5, 1), 1, 0, "at first nothing is read ahead, beside written ones, too");
-	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
-	{
-		tiers->readahead.blocks[0][i] = 1;
-		tiers->readahead.blocks[1][i] = 3;
-	}
-
-	/*
-	 * The cache holds the last hundred: 40 that were written, 60 that were
-	 * read.  Of the 200 that are gone half were written.
-	 */
-	bring(tiers, 3, 0, 100, others, true);
-	bring(tiers, 3, 100, 100, ALL, false);
-	bring(tiers, 3, 200, 40, ALL, true);
-	bring(tiers, 3, 240, 60, ALL, false);
-	ws_twotier_survey(tiers, sweep);
-	is_within(tiers->relations[0].written[2][WHOLE], 0.5 * 0.6, 1e-6,
-			  "of those gone half were written, and of those cached six tenths read");
-	is_within(tiers->relations[0].written[2][DOUBLE], 1 * (1 - 40 / 200.0), 1e-6, "another cache has others");
-	is_within(tiers->relations[0].written[0][WHOLE], 0, 1e-6, "and shared buffers that did not write them have none");
-	for (int i = 0; i < 10; i++)
-		look(tiers, (uint32_t) i, 3, 1U << ws_tier_buffers[2], &counts);
-	is_within(counts.ahead[2][WHOLE], 10 * 2 * 0.3, 1e-6, "so much more is read with a page of it");
-	is_within(tiers->relations[0].written[2][WS_TIER_CACHES - 1], 0, 0, "where all is cached, nothing is gone");
-	free(tiers);
-
-	tiers = new_tiers(1000, 1, 10);
-	bring(tiers, 3, 0, 10, ALL, true);
-	bring(tiers, 3, 10, 10, ALL, false);
-	tiers->relations[0].blocks = 60;
-	ws_twotier_survey(tiers, sweep);
-	is_within(tiers->relations[0].written[2][WHOLE], 10 / 50.0, 1e-6, "pages that nobody used were not written");
-	free(sweep);
-	free(tiers);
-}
-
 /* There are more relations than have an entry. */
 static void
 test_relations(void)
@@ -798,7 +741,7 @@ test_relations(void)
 	WsSweep    *sweep = empty_sweep(PAGES);
 
 	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
-		tiers->readahead.blocks[0][i] = tiers->readahead.blocks[1][i] = 3;
+		tiers->readahead.blocks[i] = 3;
 	for (uint32_t page = 0; page < PAGES; page++)
 		look(tiers, page, page % RELATIONS, 1U << ws_tier_buffers[0], NULL);
 	ok(tiers->relations[WS_TIER_RELATIONS - 1].pages == 90 && tiers->relations[0].pages == 10,
@@ -829,9 +772,8 @@ test_relations(void)
 int
 main(void)
 {
-	plan(114);
+	plan(107);
 	test_written();
-	test_beside_written();
 	test_twice();
 	test_sizes();
 	test_pairs();
