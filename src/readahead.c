@@ -28,7 +28,8 @@ const double ws_readahead_shares[WS_READAHEAD_SHARES] = {
 enum
 {
 	CACHED = 1,
-	MARKED = 2
+	MARKED = 2,
+	AHEAD = 4					/* nobody has used it since it was read */
 };
 
 typedef struct CachedFile
@@ -37,7 +38,10 @@ typedef struct CachedFile
 	uint32_t	per_block;		/* the kernel's pages in a block */
 	uint32_t	npages;
 	uint32_t	most;			/* pages read at a time */
-	double		read;			/* pages so far */
+	double		waits;			/* so far, */
+	double		read;			/* pages read with these, the block's, too, */
+	double		used;			/* pages used of those that were read ahead, */
+	double		marked;			/* and read where one was marked */
 	uint32_t	ncached;		/* blocks of which a page is cached */
 	uint32_t	order[BLOCKS];	/* these, */
 	uint32_t	place[BLOCKS];	/* and where in there, or BLOCKS */
@@ -82,17 +86,20 @@ evict_block(CachedFile *file)
 	memset(file->page + block * file->per_block, 0, file->per_block);
 }
 
-/* Read what is not cached of so many pages, and mark one of them. */
-static void
+/* Read what is not cached of so many pages, and mark one; how many are read? */
+static uint32_t
 read_pages(CachedFile *file, uint32_t from, uint32_t n, uint32_t mark)
 {
+	uint32_t	read = 0;
+
 	for (uint32_t page = from; page < from + n && page < file->npages; page++)
 		if (!(file->page[page] & CACHED))
 		{
-			file->page[page] = page == mark ? CACHED | MARKED : CACHED;
+			file->page[page] = CACHED | AHEAD | (page == mark ? MARKED : 0);
 			cache_block(file, page / file->per_block);
-			file->read++;
+			read++;
 		}
+	return read;
 }
 
 /* A process waits for a page: it and the rest of the block are read. */
@@ -106,7 +113,7 @@ read_now(CachedFile *file, uint32_t page, uint32_t asked)
 		before++;
 	if (before > asked)
 		n = before + asked < file->most ? before + asked : file->most;
-	read_pages(file, page, n, before > asked ? page + n - 1 : file->npages);
+	file->read += read_pages(file, page, n, before > asked ? page + n - 1 : file->npages);
 }
 
 /* A process comes by the mark: what follows is read, and nobody waits. */
@@ -116,7 +123,7 @@ read_ahead(CachedFile *file, uint32_t page, uint32_t asked)
 	uint32_t	gap = page + 1;
 	uint32_t	n;
 
-	file->page[page] = CACHED;
+	file->page[page] &= ~MARKED;
 	while (gap < file->npages && gap - page <= file->most && file->page[gap] & CACHED)
 		gap++;
 	if (gap == file->npages || gap - page > file->most)
@@ -126,15 +133,17 @@ read_ahead(CachedFile *file, uint32_t page, uint32_t asked)
 		n *= 4;
 	else
 		n = n <= file->most / 2 ? 2 * n : file->most;
-	read_pages(file, gap, n, gap);
+	file->marked += read_pages(file, gap, n, gap);
 }
 
-/* Read a block; did the process wait? */
-static bool
+/* A process reads a block. */
+static void
 read_block(CachedFile *file, uint32_t block)
 {
 	bool		waited = false;
 
+	for (uint32_t i = 0; i < file->per_block; i++)
+		file->used += (file->page[block * file->per_block + i] & AHEAD) != 0;
 	for (uint32_t i = 0; i < file->per_block; i++)
 	{
 		uint32_t	page = block * file->per_block + i;
@@ -147,15 +156,15 @@ read_block(CachedFile *file, uint32_t block)
 			waited = true;
 		}
 	}
-	return waited;
+	for (uint32_t i = 0; i < file->per_block; i++)
+		file->page[block * file->per_block + i] &= ~AHEAD;
+	file->waits += waited;
 }
 
-/* Blocks read for each wait, if so many blocks are cached. */
-static double
+/* Read the file at random, with so many blocks of it cached. */
+static void
 simulate(CachedFile *file, uint32_t cached)
 {
-	double		waits = 0;
-
 	for (uint32_t block = 0; block < BLOCKS; block++)
 		file->place[block] = BLOCKS;
 	memset(file->page, 0, sizeof(file->page));
@@ -163,12 +172,11 @@ simulate(CachedFile *file, uint32_t cached)
 	for (uint32_t n = 0; n < 2 * READS * BLOCKS; n++)
 	{
 		if (n == READS * BLOCKS)
-			file->read = waits = 0;
-		waits += read_block(file, below(file, BLOCKS));
+			file->waits = file->read = file->used = file->marked = 0;
+		read_block(file, below(file, BLOCKS));
 		while (file->ncached > cached)
 			evict_block(file);
 	}
-	return waits > 0 ? file->read / file->per_block / waits : 1;
 }
 
 void
@@ -188,8 +196,15 @@ ws_readahead_learn(WsReadahead *readahead, uint32_t kilobytes, uint32_t block_by
 	{
 		uint32_t	cached = (uint32_t) (BLOCKS * ws_readahead_shares[i]);
 
-		readahead->blocks[i] = file->most <= file->per_block || cached == 0 || cached == BLOCKS ?
-			1 : fmax(simulate(file, cached), 1);
+		readahead->blocks[i] = 1;
+		readahead->after[i] = 0;
+		if (file->most <= file->per_block || cached == 0 || cached == BLOCKS)
+			continue;
+		simulate(file, cached);
+		if (file->waits > 0)
+			readahead->blocks[i] = fmax(file->read / file->per_block / file->waits, 1);
+		if (file->used > 0)
+			readahead->after[i] = file->marked / file->used;
 	}
 }
 
@@ -235,11 +250,11 @@ ws_readahead_follow(WsReadahead *readahead, double simulated, double real)
 								AHEAD_LEAST);
 }
 
-double
-ws_readahead_blocks(const WsReadahead *readahead, double cached)
+/* The value at this share, between those at the steps beside it. */
+static double
+at_share(const double *values, double cached)
 {
 	const double *share = ws_readahead_shares;
-	const double *blocks = readahead->blocks;
 	double		between;
 	int			i = 1;
 
@@ -247,5 +262,17 @@ ws_readahead_blocks(const WsReadahead *readahead, double cached)
 	while (i < WS_READAHEAD_SHARES - 1 && share[i] < cached)
 		i++;
 	between = (cached - share[i - 1]) / (share[i] - share[i - 1]);
-	return 1 + readahead->ahead * (blocks[i - 1] + between * (blocks[i] - blocks[i - 1]) - 1);
+	return values[i - 1] + between * (values[i] - values[i - 1]);
+}
+
+double
+ws_readahead_blocks(const WsReadahead *readahead, double cached)
+{
+	return 1 + readahead->ahead * (at_share(readahead->blocks, cached) - 1);
+}
+
+double
+ws_readahead_after(const WsReadahead *readahead, double cached)
+{
+	return readahead->ahead * at_share(readahead->after, cached);
 }
