@@ -185,7 +185,6 @@ ws_pagecache_use(WsPageCache *cache, uint32_t page)
 	WsPageCachePage *p = &cache->pages[page];
 	bool		held = p->held;
 
-	p->ahead = false;
 	if (!held)
 		bring_in(cache, page);
 	else if (p->referenced && !p->active)
@@ -203,10 +202,8 @@ ws_pagecache_use(WsPageCache *cache, uint32_t page)
 void
 ws_pagecache_ahead(WsPageCache *cache, uint32_t page)
 {
-	if (cache->pages[page].held)
-		return;
-	bring_in(cache, page);
-	cache->pages[page].ahead = true;
+	if (!cache->pages[page].held)
+		bring_in(cache, page);
 }
 
 void
@@ -230,10 +227,4 @@ bool
 ws_pagecache_holds(const WsPageCache *cache, uint32_t page)
 {
 	return cache->pages[page].held;
-}
-
-bool
-ws_pagecache_is_ahead(const WsPageCache *cache, uint32_t page)
-{
-	return cache->pages[page].ahead;
 }

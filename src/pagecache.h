@@ -49,7 +49,6 @@ typedef struct WsPageCachePage
 	uint32_t	held:1;
 	uint32_t	active:1;
 	uint32_t	referenced:1;
-	uint32_t	ahead:1;		/* read ahead, and not used since */
 	/* on its list, towards the tail; if not held, the age at its eviction, */
 	uint32_t	next:14;
 	uint32_t	prev:14;		/* its upper half; 0: it never was evicted */
@@ -92,8 +91,5 @@ extern void ws_pagecache_write(WsPageCache *cache, uint32_t page);
 extern void ws_pagecache_forget(WsPageCache *cache, uint32_t page);
 
 extern bool ws_pagecache_holds(const WsPageCache *cache, uint32_t page);
-
-/* Is the page held because it was read ahead?  Not once it was used. */
-extern bool ws_pagecache_is_ahead(const WsPageCache *cache, uint32_t page);
 
 #endif							/* WS_PAGECACHE_H */

@@ -28,8 +28,7 @@ const double ws_readahead_shares[WS_READAHEAD_SHARES] = {
 enum
 {
 	CACHED = 1,
-	MARKED = 2,
-	AHEAD = 4					/* nobody has used it since it was read */
+	MARKED = 2
 };
 
 typedef struct CachedFile
@@ -38,10 +37,7 @@ typedef struct CachedFile
 	uint32_t	per_block;		/* the kernel's pages in a block */
 	uint32_t	npages;
 	uint32_t	most;			/* pages read at a time */
-	double		waits;			/* so far, */
-	double		read;			/* pages read with these, the block's, too, */
-	double		used;			/* pages used of those that were read ahead, */
-	double		marked;			/* and read where one was marked */
+	double		read;			/* pages so far */
 	uint32_t	ncached;		/* blocks of which a page is cached */
 	uint32_t	order[BLOCKS];	/* these, */
 	uint32_t	place[BLOCKS];	/* and where in there, or BLOCKS */
@@ -86,20 +82,17 @@ evict_block(CachedFile *file)
 	memset(file->page + block * file->per_block, 0, file->per_block);
 }
 
-/* Read what is not cached of so many pages, and mark one; how many are read? */
-static uint32_t
+/* Read what is not cached of so many pages, and mark one of them. */
+static void
 read_pages(CachedFile *file, uint32_t from, uint32_t n, uint32_t mark)
 {
-	uint32_t	read = 0;
-
 	for (uint32_t page = from; page < from + n && page < file->npages; page++)
 		if (!(file->page[page] & CACHED))
 		{
-			file->page[page] = CACHED | AHEAD | (page == mark ? MARKED : 0);
+			file->page[page] = page == mark ? CACHED | MARKED : CACHED;
 			cache_block(file, page / file->per_block);
-			read++;
+			file->read++;
 		}
-	return read;
 }
 
 /* A process waits for a page: it and the rest of the block are read. */
@@ -113,7 +106,7 @@ read_now(CachedFile *file, uint32_t page, uint32_t asked)
 		before++;
 	if (before > asked)
 		n = before + asked < file->most ? before + asked : file->most;
-	file->read += read_pages(file, page, n, before > asked ? page + n - 1 : file->npages);
+	read_pages(file, page, n, before > asked ? page + n - 1 : file->npages);
 }
 
 /* A process comes by the mark: what follows is read, and nobody waits. */
@@ -123,7 +116,7 @@ read_ahead(CachedFile *file, uint32_t page, uint32_t asked)
 	uint32_t	gap = page + 1;
 	uint32_t	n;
 
-	file->page[page] &= ~MARKED;
+	file->page[page] = CACHED;
 	while (gap < file->npages && gap - page <= file->most && file->page[gap] & CACHED)
 		gap++;
 	if (gap == file->npages || gap - page > file->most)
@@ -133,17 +126,15 @@ read_ahead(CachedFile *file, uint32_t page, uint32_t asked)
 		n *= 4;
 	else
 		n = n <= file->most / 2 ? 2 * n : file->most;
-	file->marked += read_pages(file, gap, n, gap);
+	read_pages(file, gap, n, gap);
 }
 
-/* A process reads a block. */
-static void
+/* Read a block; did the process wait? */
+static bool
 read_block(CachedFile *file, uint32_t block)
 {
 	bool		waited = false;
 
-	for (uint32_t i = 0; i < file->per_block; i++)
-		file->used += (file->page[block * file->per_block + i] & AHEAD) != 0;
 	for (uint32_t i = 0; i < file->per_block; i++)
 	{
 		uint32_t	page = block * file->per_block + i;
@@ -156,15 +147,15 @@ read_block(CachedFile *file, uint32_t block)
 			waited = true;
 		}
 	}
-	for (uint32_t i = 0; i < file->per_block; i++)
-		file->page[block * file->per_block + i] &= ~AHEAD;
-	file->waits += waited;
+	return waited;
 }
 
-/* Read the file at random, with so many blocks of it cached. */
-static void
+/* Blocks read for each wait, if so many blocks are cached. */
+static double
 simulate(CachedFile *file, uint32_t cached)
 {
+	double		waits = 0;
+
 	for (uint32_t block = 0; block < BLOCKS; block++)
 		file->place[block] = BLOCKS;
 	memset(file->page, 0, sizeof(file->page));
@@ -172,11 +163,12 @@ simulate(CachedFile *file, uint32_t cached)
 	for (uint32_t n = 0; n < 2 * READS * BLOCKS; n++)
 	{
 		if (n == READS * BLOCKS)
-			file->waits = file->read = file->used = file->marked = 0;
-		read_block(file, below(file, BLOCKS));
+			file->read = waits = 0;
+		waits += read_block(file, below(file, BLOCKS));
 		while (file->ncached > cached)
 			evict_block(file);
 	}
+	return waits > 0 ? file->read / file->per_block / waits : 1;
 }
 
 void
@@ -196,15 +188,8 @@ ws_readahead_learn(WsReadahead *readahead, uint32_t kilobytes, uint32_t block_by
 	{
 		uint32_t	cached = (uint32_t) (BLOCKS * ws_readahead_shares[i]);
 
-		readahead->blocks[i] = 1;
-		readahead->after[i] = 0;
-		if (file->most <= file->per_block || cached == 0 || cached == BLOCKS)
-			continue;
-		simulate(file, cached);
-		if (file->waits > 0)
-			readahead->blocks[i] = fmax(file->read / file->per_block / file->waits, 1);
-		if (file->used > 0)
-			readahead->after[i] = file->marked / file->used;
+		readahead->blocks[i] = file->most <= file->per_block || cached == 0 || cached == BLOCKS ?
+			1 : fmax(simulate(file, cached), 1);
 	}
 }
 
@@ -250,11 +235,11 @@ ws_readahead_follow(WsReadahead *readahead, double simulated, double real)
 								AHEAD_LEAST);
 }
 
-/* The value at this share, between those at the steps beside it. */
-static double
-at_share(const double *values, double cached)
+double
+ws_readahead_blocks(const WsReadahead *readahead, double cached)
 {
 	const double *share = ws_readahead_shares;
+	const double *blocks = readahead->blocks;
 	double		between;
 	int			i = 1;
 
@@ -262,17 +247,5 @@ at_share(const double *values, double cached)
 	while (i < WS_READAHEAD_SHARES - 1 && share[i] < cached)
 		i++;
 	between = (cached - share[i - 1]) / (share[i] - share[i - 1]);
-	return values[i - 1] + between * (values[i] - values[i - 1]);
-}
-
-double
-ws_readahead_blocks(const WsReadahead *readahead, double cached)
-{
-	return 1 + readahead->ahead * (at_share(readahead->blocks, cached) - 1);
-}
-
-double
-ws_readahead_after(const WsReadahead *readahead, double cached)
-{
-	return readahead->ahead * at_share(readahead->after, cached);
+	return 1 + readahead->ahead * (blocks[i - 1] + between * (blocks[i] - blocks[i - 1]) - 1);
 }

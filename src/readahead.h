@@ -1,18 +1,15 @@
 /*
  * readahead.h
- *		How many blocks does the kernel read when a process waits for one, or
- *		uses one that was read ahead?
+ *		How many blocks does the kernel read when a process waits for one?
  *
  * A random read beside cached pages looks to Linux like part of a sequential
  * one: if more pages before it are cached than it asks for, as many are read
  * with it, up to the device's readahead (context readahead).  The last of these
  * is marked, and who comes by there starts the next, larger read, for which
- * nobody waits.  How much that is depends on how much of the file is cached,
- * and whether anybody comes by, on how long the marked page stays.
+ * nobody waits.  How much that is depends on how much of the file is cached.
  *
  * The numbers come from a simulation of these rules, of a file of which a given
- * share is cached at random, and which is read at random.  They are of a wait,
- * and of the first use of a block that was read ahead.  A real page cache
+ * share is cached at random, and which is read at random.  A real page cache
  * has its pages in larger pieces, folios, where a file was read or written in
  * order.  Then less of what is read ahead is missing.  How much less is learned
  * from what is really read.
@@ -35,10 +32,8 @@ typedef struct WsReadahead
 	uint32_t	kilobytes;		/* the device's readahead */
 	double		waits;			/* for a block: two if nothing is read ahead */
 	double		ahead;			/* the part that is, of what is simulated */
-	/* by the share of a file that is cached: read for a wait, and for the first
-	 * use of a block that was read ahead */
+	/* for a wait, by the share of a file that is cached */
 	double		blocks[WS_READAHEAD_SHARES];
-	double		after[WS_READAHEAD_SHARES];
 } WsReadahead;
 
 /*
@@ -67,11 +62,7 @@ extern int64_t ws_readahead_kilobytes(const char *root, const char *directory);
  */
 extern void ws_readahead_follow(WsReadahead *readahead, double simulated, double real);
 
-/*
- * Blocks read for a wait, where so large a share of a file is cached; and for
- * the first use of one that was read ahead, as the mark may be there.
- */
+/* Blocks read for a wait, where so large a share of a file is cached. */
 extern double ws_readahead_blocks(const WsReadahead *readahead, double cached);
-extern double ws_readahead_after(const WsReadahead *readahead, double cached);
 
 #endif							/* WS_READAHEAD_H */

@@ -68,7 +68,7 @@ ws_twotier_init(WsTwoTier *tiers, uint32_t entries, uint32_t block_bytes)
 	tiers->seed = 88172645463325252;
 	tiers->readahead.waits = tiers->readahead.ahead = 1;
 	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
-		tiers->readahead.blocks[i] = 1; /* and none after */
+		tiers->readahead.blocks[i] = 1;
 	for (int b = 0; b < WS_TIER_BUFFERS; b++)
 		for (int c = 0; c < WS_TIER_CACHES; c++, next += cache_size())
 		{
@@ -242,16 +242,6 @@ read_ahead(WsTwoTier *tiers, WsPageCache *cache, uint8_t number)
 	}
 }
 
-/* With a page the kernel reads so many blocks of its region ahead. */
-static void
-read_more(WsTwoTier *tiers, int b, int c, uint8_t region, double blocks, WsTierCounts *counts)
-{
-	for (tiers->owed[b][c] += blocks; tiers->owed[b][c] >= 1; tiers->owed[b][c]--)
-		read_ahead(tiers, tiers->cache[b][c], region);
-	if (counts)
-		counts->ahead[b][c] += blocks;
-}
-
 /* Does the cache hold less than it may? */
 static bool
 is_cold(const WsPageCache *cache)
@@ -267,38 +257,22 @@ read_from_disk(WsTwoTier *tiers, int b, int c, uint32_t page, const WsTierAccess
 	uint8_t		region = tiers->pages[page].region;
 	double		window = tiers->readahead.kilobytes * 1024.0 / tiers->block_bytes;
 	double		waits = tiers->readahead.waits;
+	double		blocks = 1;
 	bool		cold = is_cold(tiers->cache[b][c]); /* with this page */
 
 	if (access->run && window > 1)
 		waits = 1 / window;
 	else if (region != NO_REGION)
-		read_more(tiers, b, c, region,
-				  ws_readahead_blocks(&tiers->readahead, tiers->regions[region].cached[b][c]) - 1, counts);
+		blocks = ws_readahead_blocks(&tiers->readahead, tiers->regions[region].cached[b][c]);
+	for (tiers->owed[b][c] += blocks - 1; tiers->owed[b][c] >= 1; tiers->owed[b][c]--)
+		read_ahead(tiers, tiers->cache[b][c], region);
 	if (counts)
 	{
 		counts->waits[b][c][access->group] += waits;
 		counts->needed[b][c]++;
+		counts->ahead[b][c] += blocks - 1;
 		counts->cold[b][c] += cold;
 	}
-}
-
-/* A page cache is asked for a page, of which misses count or not. */
-static void
-ask(WsTwoTier *tiers, int b, int c, uint32_t page, const WsTierAccess *access, bool known,
-	WsTierCounts *counts)
-{
-	WsPageCache *cache = tiers->cache[b][c];
-	uint8_t		region = tiers->pages[page].region;
-	bool		ahead = ws_pagecache_is_ahead(cache, page);
-
-	if (!ws_pagecache_use(cache, page))
-	{
-		if (known)
-			read_from_disk(tiers, b, c, page, access, counts);
-	}
-	else if (ahead && !access->run && region != NO_REGION)
-		read_more(tiers, b, c, region,
-				  ws_readahead_after(&tiers->readahead, tiers->regions[region].cached[b][c]), counts);
 }
 
 void
@@ -346,8 +320,8 @@ ws_twotier_access(WsTwoTier *tiers, const WsTierAccess *access, WsTierCounts *co
 		{
 			if (access->new)
 				ws_pagecache_write(tiers->cache[b][c], page);
-			else
-				ask(tiers, b, c, page, access, known, counts);
+			if (!access->new && !ws_pagecache_use(tiers->cache[b][c], page) && known)
+				read_from_disk(tiers, b, c, page, access, counts);
 		}
 	}
 }

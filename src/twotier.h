@@ -9,8 +9,7 @@
  *
  * A miss costs a wait and a block, and what the kernel reads with it
  * (readahead.h): that depends on how much is cached near it, and other pages
- * from there come in, too.  The first use of one of these costs no wait, but
- * the kernel may read more.  So relations are divided into regions, of some
+ * from there come in, too.  So relations are divided into regions, of some
  * simulated pages each.  In a sequential scan nothing is read that is not asked
  * for, but a process waits only once for as much as the device reads ahead.
  * Written pages are cached without being read.  So is WAL: the same files are

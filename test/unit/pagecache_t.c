@@ -242,19 +242,12 @@ test_rules(void)
 	for (uint32_t i = 51; i < 100; i++)
 		ws_pagecache_ahead(cache, i);
 	is_int(cache->held[1], 50, "and so is one that is read ahead");
-	ok(ws_pagecache_is_ahead(cache, 60) && !ws_pagecache_is_ahead(cache, 50), "which is remembered of it");
-	ok(ws_pagecache_use(cache, 60), "it is there when it is asked for");
-	ok(!ws_pagecache_is_ahead(cache, 60) && ws_pagecache_is_ahead(cache, 61), "and then it is as any other");
-	ws_pagecache_ahead(cache, 60);
-	ok(!ws_pagecache_is_ahead(cache, 60), "as it is cached, it is not read ahead again");
+	ok(ws_pagecache_use(cache, 60), "which is there when it is asked for");
 	is_int(cache->held[1], 50, "but that is its first use");
 	(void) ws_pagecache_use(cache, 60);
 	is_int(cache->held[1], 51, "and the next one makes it active");
 	ws_pagecache_forget(cache, 60);
 	ok(!ws_pagecache_holds(cache, 60), "a page that is forgotten is gone");
-	ws_pagecache_forget(cache, 61);
-	ok(!ws_pagecache_is_ahead(cache, 61), "and not read ahead any more");
-	ws_pagecache_ahead(cache, 61);
 	is_int(cache->held[1], 50, "from its list");
 
 	/* page 999 was evicted last */
@@ -437,7 +430,7 @@ test_sampled(void)
 int
 main(void)
 {
-	plan(43);
+	plan(39);
 	test_naive(1, 0, 1, false, "small");
 	test_naive(2, 10 * GB, 10, false, "as of ten gigabytes");
 	test_naive(3, 0, 1, true, "small, reclaim is late");

@@ -33,30 +33,13 @@ learn(uint32_t kilobytes, uint32_t block_bytes)
 static const double seen_128[9] = {1.02, 1.10, 1.23, 1.39, 1.59, 1.81, 2.07, 2.27, 2.08};
 static const double seen_8192[9] = {1.02, 1.14, 1.33, 1.60, 1.94, 2.43, 2.99, 3.90, 5.62};
 
-/*
- * All blocks for a wait, where this share of a file is cached and it is read at
- * random.  A block is used before it is evicted with the chance of two events:
- * at a read, its use has one in as many as the file has blocks; its eviction,
- * by what the share of reads that wait reads, one in as many as are cached.
- */
-static double
-whole(const WsReadahead *readahead, double cached)
-{
-	double		blocks = 1;
-
-	for (int i = 0; i < 1000; i++)
-		blocks = ws_readahead_blocks(readahead, cached) +
-			(blocks - 1) * ws_readahead_after(readahead, cached) * cached / (cached + (1 - cached) * blocks);
-	return blocks;
-}
-
 static double
 worst(const WsReadahead *readahead, const double *seen, int n)
 {
 	double		off = 0;
 
 	for (int i = 0; i < n; i++)
-		off = fmax(off, fabs(whole(readahead, 0.1 * (i + 1)) / seen[i] - 1));
+		off = fmax(off, fabs(ws_readahead_blocks(readahead, 0.1 * (i + 1)) / seen[i] - 1));
 	return off;
 }
 
@@ -85,7 +68,7 @@ test_limits(void)
 	bool		rising = true;
 	bool		bounded = true;
 
-	ok(none.waits == 2 && ws_readahead_blocks(&none, 0.9) == 1 && ws_readahead_after(&none, 0.9) == 0,
+	ok(none.waits == 2 && ws_readahead_blocks(&none, 0.9) == 1,
 	   "without readahead a process waits for each page of the kernel, and reads no more");
 	is_int((int) learn(0, 32768).waits, 8, "of which a large block has many");
 	is_int((int) learn(0, 2048).waits, 1, "and a small one one");
@@ -97,9 +80,9 @@ test_limits(void)
 
 		for (int i = 0; i <= 20; i++)
 		{
-			double		blocks = whole(&this, i / 20.0);
+			double		blocks = ws_readahead_blocks(&this, i / 20.0);
 
-			rising = rising && blocks > 0.9 * whole(&last, i / 20.0);
+			rising = rising && blocks > 0.9 * ws_readahead_blocks(&last, i / 20.0);
 			bounded = bounded && blocks >= 1 && blocks <= fmax(1, windows[w] / 8.0);
 		}
 		bounded = bounded && this.waits == 1 && this.kilobytes == windows[w];
@@ -107,14 +90,12 @@ test_limits(void)
 	}
 	ok(rising, "a larger readahead reads more");
 	ok(bounded, "at least what is waited for, and not more than it is");
-	ok(whole(&last, 0.5) > 1.5 && whole(&last, 0.9) > 3, "which is much");
+	ok(ws_readahead_blocks(&last, 0.5) > 1.5 && ws_readahead_blocks(&last, 0.9) > 3, "which is much");
 	is_within(ws_readahead_blocks(&last, 0), 1, 0, "nothing more where nothing is cached");
 	is_within(ws_readahead_blocks(&last, -1), 1, 0, "or less than that");
 	is_within(ws_readahead_blocks(&last, 1), 1, 0, "or where nothing is missing");
 	is_within(ws_readahead_blocks(&last, 7), 1, 0, "or less than nothing");
-	ok(ws_readahead_after(&last, 0) == 0 && ws_readahead_after(&last, 1) == 0 && ws_readahead_after(&last, 0.5) > 0.5,
-	   "nor after these, while between them most reads ahead lead to another");
-	ok(whole(&last, 0.995) > 3 && whole(&last, 0.99) > 3 && whole(&usual, 0.99) < 1.3,
+	ok(ws_readahead_blocks(&last, 0.995) > 3 && ws_readahead_blocks(&last, 0.99) > 3 && ws_readahead_blocks(&usual, 0.99) < 1.3,
 	   "of 4 MB beside a missing block another is often missing, of 128 kB rarely");
 	for (int i = 0; i < WS_READAHEAD_SHARES - 1; i++)
 		ascending = ascending && ws_readahead_shares[i] < ws_readahead_shares[i + 1];
@@ -132,8 +113,8 @@ test_blocks(void)
 	WsReadahead small = learn(128, 4096);
 	WsReadahead large = learn(128, 32768);
 
-	ok(whole(&small, 0.5) > 1.5, "small blocks have many before them");
-	ok(whole(&large, 0.8) > 1.2 && whole(&large, 0.8) < 4,
+	ok(ws_readahead_blocks(&small, 0.5) > 1.5, "small blocks have many before them");
+	ok(ws_readahead_blocks(&large, 0.8) > 1.2 && ws_readahead_blocks(&large, 0.8) < 4,
 	   "large ones at most three");
 }
 
@@ -197,13 +178,11 @@ test_follow(void)
 {
 	WsReadahead readahead = learn(128, 8192);
 	double		all = ws_readahead_blocks(&readahead, 0.5) - 1;
-	double		after = ws_readahead_after(&readahead, 0.5);
 
 	is_within(readahead.ahead, 1, 0, "at first all that is simulated is read ahead");
 	ws_readahead_follow(&readahead, 100, 0);
 	is_within(readahead.ahead, 0.75, 1e-12, "where nothing is, it becomes less, but not at once");
 	is_within(ws_readahead_blocks(&readahead, 0.5) - 1, 0.75 * all, 1e-12, "by so much");
-	is_within(ws_readahead_after(&readahead, 0.5), 0.75 * after, 1e-12, "and as much less after that");
 	for (int i = 0; i < 300; i++)
 		ws_readahead_follow(&readahead, ws_readahead_blocks(&readahead, 0.5) - 1, 0.4 * all);
 	is_within(readahead.ahead, 0.4, 0.001, "where some is, it becomes that");
@@ -220,7 +199,7 @@ test_follow(void)
 int
 main(void)
 {
-	plan(34);
+	plan(32);
 	test_follow();
 	test_device();
 	test_seen();

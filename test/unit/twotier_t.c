@@ -365,8 +365,6 @@ test_readahead(void)
 	WsReadahead *readahead = &tiers->readahead;
 	WsSweep    *sweep = empty_sweep(4000);
 	WsTierAccess run = {.page = 999, .id = {1, 2, 3, 0, 999}, .missed = ALL, .run = true};
-	WsTierAccess scan = {.page = 65, .id = {1, 2, 3, 0, 65}, .missed = 1U << ws_tier_buffers[2], .used = true, .run = true};
-	WsPageCache *cache = tiers->cache[2][WHOLE];
 	uint32_t	before;
 
 	readahead->kilobytes = 64;
@@ -400,28 +398,6 @@ test_readahead(void)
 	ok(fabs(tiers->cache[2][WHOLE]->held[0] - before - blocks(&counts, 2, WHOLE)) < 4,
 	   "and brings that in, pages of the table (%u, %.1f)",
 	   tiers->cache[2][WHOLE]->held[0] - before, blocks(&counts, 2, WHOLE));
-
-	/* two of those are evicted and read ahead, and the others evicted */
-	for (uint32_t page = 1; page < 140; page += 4)
-		ws_pagecache_forget(cache, tiers->page[page]);
-	ws_pagecache_ahead(cache, tiers->page[61]);
-	ws_pagecache_ahead(cache, tiers->page[65]);
-	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
-		readahead->after[i] = 40 * ws_readahead_shares[i];
-	before = cache->held[0];
-	memset(&counts, 0, sizeof(counts));
-	look(tiers, 61, 3, 1U << ws_tier_buffers[2], &counts);
-	is_within(counts.ahead[2][WHOLE], 40 * tiers->regions[0].cached[2][WHOLE], 1e-6,
-			  "the first use of a page that was read ahead reads more");
-	/* of others few are not found */
-	ok(cache->held[0] - before >= 8 && cache->held[0] - before <= 11, "which comes in (%u)", cache->held[0] - before);
-	is_within(all(counts.waits[2][WHOLE]) + counts.needed[2][WHOLE], 0, 0, "without a wait, or anything needed");
-	look(tiers, 61, 3, 1U << ws_tier_buffers[2], &counts);
-	is_within(counts.ahead[2][WHOLE], 40 * tiers->regions[0].cached[2][WHOLE], 1e-6, "and the next use does not");
-	memset(&counts, 0, sizeof(counts));
-	ws_twotier_access(tiers, &scan, &counts);
-	ok(counts.ahead[2][WHOLE] == 0 && !ws_pagecache_is_ahead(cache, tiers->page[65]),
-	   "nor does a scan, which reads nothing but its own");
 
 	memset(&counts, 0, sizeof(counts));
 	ws_twotier_access(tiers, &run, &counts);
@@ -796,7 +772,7 @@ test_relations(void)
 int
 main(void)
 {
-	plan(112);
+	plan(107);
 	test_written();
 	test_twice();
 	test_sizes();
