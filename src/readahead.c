@@ -13,12 +13,18 @@
 #include <sys/sysmacros.h>
 
 #define BLOCKS			8192	/* of the file, */
-#define READS			4		/* how often it is read to warm up, and then */
 #define KERNEL_PAGE		4096	/* bytes */
 #define PAGES_MAX		16		/* of the kernel's in a block */
 #define FOLLOWS			0.25	/* part of a change followed at a time */
 #define AHEAD_LEAST		0.01	/* with none there is nothing to compare */
 #define AHEAD_MOST		1.25
+
+/*
+ * Reads of each block, to warm up, and then: this many, or more where little is
+ * missing, since what was there at first stays longer.
+ */
+#define READS			4
+#define READS_OF_MISSING 0.8	/* over the share that is not cached */
 
 const double ws_readahead_shares[WS_READAHEAD_SHARES] = {
 	0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8,
@@ -155,14 +161,15 @@ static double
 simulate(CachedFile *file, uint32_t cached)
 {
 	double		waits = 0;
+	uint32_t	reads = (uint32_t) (BLOCKS * fmax(READS, READS_OF_MISSING * BLOCKS / (BLOCKS - cached)));
 
 	for (uint32_t block = 0; block < BLOCKS; block++)
 		file->place[block] = BLOCKS;
 	memset(file->page, 0, sizeof(file->page));
 	file->ncached = 0;
-	for (uint32_t n = 0; n < 2 * READS * BLOCKS; n++)
+	for (uint32_t n = 0; n < 2 * reads; n++)
 	{
-		if (n == READS * BLOCKS)
+		if (n == reads)
 			file->read = waits = 0;
 		waits += read_block(file, below(file, BLOCKS));
 		while (file->ncached > cached)

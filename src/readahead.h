@@ -44,7 +44,7 @@ extern const double ws_readahead_shares[WS_READAHEAD_SHARES];
 
 /*
  * Simulate a device's readahead, for blocks of so many bytes, in memory of so
- * many bytes for work.  Takes a few hundredths of a second.
+ * many bytes for work.  Takes about a tenth of a second.
  */
 extern size_t ws_readahead_work_size(void);
 extern void ws_readahead_learn(WsReadahead *readahead, uint32_t kilobytes, uint32_t block_bytes,

@@ -49,7 +49,9 @@ test_seen(void)
 	WsReadahead usual = learn(128, 8192);
 	WsReadahead large = learn(8192, 8192);
 
-	ok(worst(&usual, seen_128, 9) < 0.03, "128 kB: within 3 %% of what was seen (%.3f)",
+	ok(worst(&usual, seen_128, 8) < 0.03, "128 kB: within 3 %% of what was seen up to four fifths (%.3f)",
+	   worst(&usual, seen_128, 8));
+	ok(worst(&usual, seen_128, 9) < 0.06, "and within 6 %% where nine tenths are cached (%.3f)",
 	   worst(&usual, seen_128, 9));
 	ok(worst(&large, seen_8192, 5) < 0.10, "8 MB: within 10 %% while half the file is cached (%.3f)",
 	   worst(&large, seen_8192, 5));
@@ -95,7 +97,7 @@ test_limits(void)
 	is_within(ws_readahead_blocks(&last, -1), 1, 0, "or less than that");
 	is_within(ws_readahead_blocks(&last, 1), 1, 0, "or where nothing is missing");
 	is_within(ws_readahead_blocks(&last, 7), 1, 0, "or less than nothing");
-	ok(ws_readahead_blocks(&last, 0.995) > 3 && ws_readahead_blocks(&last, 0.99) > 3 && ws_readahead_blocks(&usual, 0.99) < 1.3,
+	ok(ws_readahead_blocks(&last, 0.995) > 1.8 && ws_readahead_blocks(&last, 0.99) > 2.2 && ws_readahead_blocks(&usual, 0.99) < 1.3,
 	   "of 4 MB beside a missing block another is often missing, of 128 kB rarely");
 	for (int i = 0; i < WS_READAHEAD_SHARES - 1; i++)
 		ascending = ascending && ws_readahead_shares[i] < ws_readahead_shares[i + 1];
@@ -104,6 +106,29 @@ test_limits(void)
 	is_within(ws_readahead_blocks(&last, 0.475),
 			 (ws_readahead_blocks(&last, 0.45) + ws_readahead_blocks(&last, 0.5)) / 2, 1e-9,
 			 "between two steps it is between them");
+}
+
+/* Where little is missing, the simulation goes on until it tells nothing of how it began. */
+static void
+test_steady(void)
+{
+	/* 200 reads of each block and more, the mean of three seeds */
+	static const double steady_128[] = {1.62, 1.28, 1.145, 1.07};
+	static const double steady_8192[] = {3.88, 3.60, 2.87, 2.22};
+	WsReadahead usual = learn(128, 8192);
+	WsReadahead large = learn(8192, 8192);
+	double		off[2] = {0};
+
+	for (int i = 0; i < 4; i++)
+	{
+		double		cached = ws_readahead_shares[WS_READAHEAD_SHARES - 5 + i];
+
+		off[0] = fmax(off[0], fabs(ws_readahead_blocks(&usual, cached) / steady_128[i] - 1));
+		off[1] = fmax(off[1], fabs(ws_readahead_blocks(&large, cached) / steady_8192[i] - 1));
+	}
+	/* of six seeds and lengths the farthest were 1 % off, and 7 % for 8 MB */
+	ok(off[0] < 0.05, "128 kB: near the end all is as after a long time (%.3f)", off[0]);
+	ok(off[1] < 0.12, "and of 8 MB (%.3f)", off[1]);
 }
 
 /* of a block of one page of the kernel, the same rules give other numbers */
@@ -199,11 +224,12 @@ test_follow(void)
 int
 main(void)
 {
-	plan(32);
+	plan(35);
 	test_follow();
 	test_device();
 	test_seen();
 	test_limits();
+	test_steady();
 	test_blocks();
 	return done();
 }
