@@ -14,8 +14,8 @@
 #define NO_REGION		UINT8_MAX	/* of these, and of new ones */
 
 #define MOSTLY_FULL		(15 / 16.0)
-#define CHANCE_ERRORS	2		/* more or fewer pages by more standard
-								 * errors: not by chance */
+#define CHANCE_ERRORS	2		/* fewer pages by so many standard errors: not
+								 * by chance */
 #define TRIES			32		/* to find a page to read ahead */
 
 #if WS_TIER_REGIONS > 255
@@ -67,7 +67,6 @@ ws_twotier_init(WsTwoTier *tiers, uint32_t entries, uint32_t block_bytes)
 	tiers->block_bytes = block_bytes;
 	tiers->seed = 88172645463325252;
 	tiers->readahead.waits = tiers->readahead.ahead = 1;
-	tiers->relations[OTHERS].weight = 1;
 	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
 		tiers->readahead.blocks[i] = 1;
 	for (int b = 0; b < WS_TIER_BUFFERS; b++)
@@ -165,7 +164,6 @@ find_relation(WsTwoTier *tiers, const WsTierAccess *access)
 		i = unused;
 		memset(&tiers->relations[i], 0, sizeof(tiers->relations[i]));
 		tiers->relations[i].id = access->id;
-		tiers->relations[i].weight = 1;
 		/* its regions were another's */
 		for (uint32_t r = 0; r < tiers->nregions; r++)
 			if (tiers->regions[r].relation == i)
@@ -260,7 +258,6 @@ read_from_disk(WsTwoTier *tiers, int b, int c, uint32_t page, const WsTierAccess
 	double		window = tiers->readahead.kilobytes * 1024.0 / tiers->block_bytes;
 	double		waits = tiers->readahead.waits;
 	double		blocks = 1;
-	double		weight = tiers->relations[tiers->pages[page].relation].weight;
 	bool		cold = is_cold(tiers->cache[b][c]); /* with this page */
 
 	if (access->run && window > 1)
@@ -271,10 +268,10 @@ read_from_disk(WsTwoTier *tiers, int b, int c, uint32_t page, const WsTierAccess
 		read_ahead(tiers, tiers->cache[b][c], region);
 	if (counts)
 	{
-		counts->waits[b][c][access->group] += weight * waits;
-		counts->needed[b][c] += weight;
-		counts->ahead[b][c] += weight * (blocks - 1);
-		counts->cold[b][c] += weight * cold;
+		counts->waits[b][c][access->group] += waits;
+		counts->needed[b][c]++;
+		counts->ahead[b][c] += blocks - 1;
+		counts->cold[b][c] += cold;
 	}
 }
 
@@ -318,7 +315,7 @@ ws_twotier_access(WsTwoTier *tiers, const WsTierAccess *access, WsTierCounts *co
 		known = tiers->pages[page].known >> b & 1;
 		tiers->pages[page].known |= 1 << b;
 		if (counts && known && !access->new)
-			counts->asked[b][access->group] += tiers->relations[tiers->pages[page].relation].weight;
+			counts->asked[b][access->group]++;
 		for (int c = 0; c < WS_TIER_CACHES; c++)
 		{
 			if (access->new)
@@ -392,11 +389,11 @@ sort_pages(WsTwoTier *tiers)
 		tiers->order[i] = places[i] & UINT16_MAX;
 }
 
-/* May there be so many pages of so many blocks by chance? */
+/* Are there clearly fewer pages than so many blocks have by chance? */
 static bool
-by_chance(const WsTwoTier *tiers, uint32_t blocks, uint32_t pages)
+partly_used(const WsTwoTier *tiers, uint32_t blocks, uint32_t pages)
 {
-	return fabs(blocks * tiers->rate - pages) <= CHANCE_ERRORS * sqrt(pages * (1 - tiers->rate));
+	return pages + CHANCE_ERRORS * sqrt(pages * (1 - tiers->rate)) < blocks * tiers->rate;
 }
 
 static uint32_t
@@ -412,12 +409,9 @@ divide(WsTwoTier *tiers, uint8_t relation, uint32_t first)
 	const uint16_t *order = tiers->order + first;
 	uint32_t	blocks = tiers->relations[relation].blocks;
 	uint32_t	n = tiers->relations[relation].pages;
-	bool		whole = by_chance(tiers, blocks, n);
-	bool		partly = !whole && blocks * tiers->rate > n;
+	bool		partly = partly_used(tiers, blocks, n);
 	uint32_t	nregions = regions_of(&tiers->relations[relation]);
 
-	/* of fewer pages the chance is no guide to whether all are used */
-	tiers->relations[relation].weight = whole && n >= WS_TIER_REGION ? blocks * tiers->rate / n : 1;
 	for (uint32_t i = 0; i < nregions; i++)
 	{
 		WsTierRegion *region = &tiers->regions[tiers->nregions + i];

@@ -15,12 +15,6 @@
  * Written pages are cached without being read.  So is WAL: the same files are
  * written over and over, and take what they take from other pages.
  *
- * By chance a few percent more or fewer pages of a relation are simulated than
- * its share, and so of the accesses to it, which find more or less in the page
- * cache than those to others.  So each is counted with a weight that makes up
- * for it, where the relation seems to be used as a whole (post-stratification;
- * Holt and Smith 1979).
- *
  * A page that was used before it is simulated, such as one of a stratum that
  * joins, may or may not be in the caches: its first miss of each size of shared
  * buffers is not counted.
@@ -51,10 +45,7 @@ extern const double ws_tier_caches[WS_TIER_CACHES];
 #define WS_TIER_REGION		64	/* simulated pages of a region, or more */
 #define WS_TIER_REGIONS		(WS_TIER_PAGES / WS_TIER_REGION + WS_TIER_RELATIONS)
 
-/*
- * Counts of simulated accesses, by groups of pages, weighted (see
- * WsTierRelation); all doubles.
- */
+/* Counts of simulated accesses; all doubles, by groups of pages. */
 typedef struct WsTierCounts
 {
 	double		asked[WS_TIER_BUFFERS][WS_ERROR_GROUPS];	/* misses of shared
@@ -96,7 +87,6 @@ typedef struct WsTierRelation
 	WsPageId	id;				/* of one of its pages */
 	uint32_t	blocks;			/* the caller's to set; 0: not known */
 	uint32_t	pages;			/* simulated; 0: none, a free entry */
-	double		weight;			/* what an access to one of them counts */
 } WsTierRelation;
 
 typedef struct WsTierRegion

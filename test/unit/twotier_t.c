@@ -769,152 +769,10 @@ test_relations(void)
 	free(tiers);
 }
 
-/* Of what relations an access counts as more than one or less. */
-static void
-test_weights(void)
-{
-	static const struct
-	{
-		uint32_t	pages;
-		uint32_t	blocks;
-		double		weight;
-		const char *what;
-	}			relations[] = {
-		{110, 200, 100 / 110.0, "where more pages are simulated than the relation's share, each counts less"},
-		{92, 200, 100 / 92.0, "and where fewer, more"},
-		{150, 200, 1, "as many more are not by chance, but of blocks that are gone"},
-		{80, 200, 1, "and as few, as not all blocks are used"},
-		{60, 124, 1, "of a few pages it is not known why they are more or fewer"},
-		{80, 0, 1, "nor where the number of blocks is not known"}
-	};
-	static WsTierCounts counts;
-	WsTwoTier  *tiers = new_tiers(600, 0.5, 4000);
-	WsSweep    *sweep = empty_sweep(600);
-	uint32_t	first = 0;
-	bool		many = true;
-
-	for (uint32_t r = 0; r < 6; first += relations[r++].pages)
-		for (uint32_t page = first; page < first + relations[r].pages; page++)
-			look(tiers, page, r + 1, ALL, &counts);
-	is_within(all(counts.asked[2]), first, 0, "before a survey each access counts once");
-	for (uint32_t r = 0; r < 6; r++)
-		tiers->relations[r].blocks = relations[r].blocks;
-	ws_twotier_survey(tiers, sweep);
-	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
-		tiers->readahead.blocks[i] = 1.5;
-	tiers->readahead.waits = 2;
-	first = 0;
-	for (uint32_t r = 0; r < 6; first += relations[r++].pages)
-	{
-		uint32_t	page = tiers->page[first];
-
-		memset(&counts, 0, sizeof(counts));
-		ws_pagecache_forget(tiers->cache[2][WHOLE], page);
-		look(tiers, first, r + 1, 1U << ws_tier_buffers[2], &counts);
-		ok(fabs(all(counts.asked[2]) - relations[r].weight) < 1e-9 &&
-		   fabs(all(counts.waits[2][WHOLE]) - 2 * relations[r].weight) < 1e-9 &&
-		   fabs(counts.needed[2][WHOLE] - relations[r].weight) < 1e-9 &&
-		   fabs(counts.ahead[2][WHOLE] - 0.5 * relations[r].weight) < 1e-9 &&
-		   fabs(counts.cold[2][WHOLE] - relations[r].weight) < 1e-9, "%s", relations[r].what);
-	}
-	for (uint32_t i = 0; i < tiers->nregions; i++)
-		many = many && (tiers->regions[i].relation != 2 || tiers->regions[i].whole == tiers->regions[i].pages);
-	ok(many, "where too many are simulated, their number is all that is known");
-	ws_twotier_forget_relation(tiers, 0);
-	memset(&counts, 0, sizeof(counts));
-	look(tiers, 0, 9, 1U << ws_tier_buffers[2], &counts);
-	is_within(all(counts.asked[2]), 1, 0, "another relation in its place is new");
-	free(sweep);
-	free(tiers);
-}
-
-/*
- * A table and its index, of which a page each is used in turn.  The index has
- * more or fewer pages in a sample, and they are in the page cache more often.
- */
-static void
-test_composition(void)
-{
-	enum
-	{
-		TABLE = 12000, INDEX = 1800, ALL_PAGES = TABLE + INDEX, SAMPLES = 12, ROUNDS = 24
-	};
-	double		hits[2][SAMPLES];	/* as weighted, and not */
-	double		mean[2] = {0};
-	double		squares[2] = {0};
-
-	for (uint32_t sample = 0; sample < SAMPLES; sample++)
-	{
-		WsTierCounts counts[2];
-		double		asked[2] = {0};
-		double		waits[2] = {0};
-		uint32_t   *number = zeroed(ALL_PAGES, sizeof(uint32_t));
-		uint64_t	seed = sample + 1;
-		uint32_t	n = 0;
-		double		rate;
-		WsSweep    *sweep;
-		WsTwoTier  *tiers;
-
-		memset(counts, 0, sizeof(counts));
-		for (uint32_t page = 0; page < ALL_PAGES; page++)
-			number[page] = page_hash(3, page) % SAMPLES == sample ? n++ : UINT32_MAX;
-		rate = (double) n / ALL_PAGES;
-		sweep = aligned_memory(ws_sweep_size(n));
-		ws_sweep_init(sweep, n);
-		ws_sweep_resize(sweep, rate * TABLE / 5);
-		tiers = new_tiers(n, rate, 0.29 * TABLE);
-		for (uint32_t i = 0; i < ROUNDS * ALL_PAGES; i++)
-		{
-			uint32_t	relation = i % 2;
-			uint32_t	block = random_below(&seed, relation == 0 ? TABLE : INDEX);
-			WsAccess	access = {.page = number[relation * TABLE + block]};
-			WsTierAccess miss = {.page = access.page, .id = {1, 1, relation, 0, block}};
-			uint32_t	cold;
-
-			if (i % ALL_PAGES == 0)
-			{
-				for (int r = 0; r < 2; r++)
-					tiers->relations[r].blocks = tiers->relations[r].id.relation == 0 ? TABLE : INDEX;
-				ws_twotier_survey(tiers, sweep);
-			}
-			if (access.page == UINT32_MAX)
-				continue;
-			miss.missed = ws_sweep_access(sweep, &access, &cold);
-			ws_twotier_access(tiers, &miss, i >= ROUNDS / 2 * ALL_PAGES ? &counts[relation] : NULL);
-		}
-		for (int r = 0; r < 2; r++)
-		{
-			const WsTierCounts *c = &counts[tiers->relations[r].id.relation];
-			double		weight = tiers->relations[r].weight;
-
-			asked[0] += all(c->asked[2]);
-			waits[0] += all(c->waits[2][WHOLE]);
-			asked[1] += all(c->asked[2]) / weight;
-			waits[1] += all(c->waits[2][WHOLE]) / weight;
-		}
-		for (int w = 0; w < 2; w++)
-		{
-			hits[w][sample] = 1 - waits[w] / asked[w];
-			mean[w] += hits[w][sample] / SAMPLES;
-		}
-		free(sweep);
-		free(tiers);
-		free(number);
-	}
-	for (int w = 0; w < 2; w++)
-		for (int i = 0; i < SAMPLES; i++)
-			squares[w] += (hits[w][i] - mean[w]) * (hits[w][i] - mean[w]) / (SAMPLES - 1);
-	/* what is left is mostly chance of the accesses: sqrt(0.25 * 0.75 / 10,000) */
-	ok(squares[0] < squares[1] / 2, "with weights samples differ less (by %.4f, without by %.4f)",
-	   sqrt(squares[0]), sqrt(squares[1]));
-	/* four standard errors of the difference, which is that of the mean without weights */
-	is_within(mean[0], mean[1], 4 * sqrt(squares[1] / SAMPLES), "and say the same on average");
-}
-
 int
 main(void)
 {
-	plan(118);
+	plan(107);
 	test_written();
 	test_twice();
 	test_sizes();
@@ -922,8 +780,6 @@ main(void)
 	test_sampled();
 	test_counts();
 	test_readahead();
-	test_weights();
-	test_composition();
 	test_regions();
 	test_partly_used();
 	test_known_before();
