@@ -205,7 +205,8 @@ SKIP: {
 	$node->reload;
 	$node->safe_psql('postgres', 'SELECT pg_stat_reset()');
 	five_minutes(\&evict);
-	for (1 .. 5) { five_minutes(\&evict, 17) if measured() eq '' }
+	# (that the worker found few pages, between their eviction and their use, would be said first)
+	for (1 .. 5) { five_minutes(\&evict, 17) if measured() eq '' || doubt() =~ /^only/ }
 	is($node->safe_psql('postgres', q{
 		SELECT predicted_read_seconds_per_second > 0, predicted_read_seconds_per_second < 1
 		  FROM working_set_memory_advice WHERE present}), 't|t', 'the time of a wait is that of the reads');
