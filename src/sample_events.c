@@ -85,7 +85,7 @@ struct Process
 	uint32		ring_write;		/* and for that of a bulk write */
 	Run			runs[RUNS];
 	Read		reads[READS];
-	uint32		last_hash;		/* of the last hit of a sampled page, */
+	uint32		last_hash;		/* of the last lookup that came here, */
 	int64		last_lookups;	/* and the lookups of the process up to then */
 	/* not yet added to the shared counters */
 	uint64		scan_hits;
@@ -280,28 +280,33 @@ report_hit(const WsPageId *page, uint32 shift, uint32 tick, WsKind kind, uint32 
 	report(page, tick, kind, WS_EVENT_HIT, origin, run, run && in_ring(run));
 }
 
+/*
+ * A process that looks up the same page twice in a row still has it pinned, as
+ * in an update of a row that it just found, so the usage count stays.  Is this
+ * the second lookup, or a further one?
+ */
+static bool
+still_pinned(uint32 hash)
+{
+	int64		lookups = pgBufferUsage.shared_blks_hit + pgBufferUsage.shared_blks_read;
+	bool		again = hash == self.last_hash && lookups == self.last_lookups + 1;
+
+	self.last_hash = hash;
+	self.last_lookups = lookups;
+	return again;
+}
+
 void
 ws_events_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 {
 	uint32		shift = ws_load(&ws_shared->sample_shift);	/* it may change */
 	uint32		stratum = ws_hash_stratum(hash, ws_shared->log2m);
-	int64		lookups = pgBufferUsage.shared_blks_hit + pgBufferUsage.shared_blks_read;
-	bool		again = hash == self.last_hash && lookups == self.last_lookups + 1;
 	bool		reported;
 	uint32		origin;
 
-	if (stratum < shift)
+	if (stratum < shift || still_pinned(hash))
 		return;
-	self.last_hash = hash;
-	self.last_lookups = lookups;
-
-	/*
-	 * A process that looks up the same page twice in a row still has it
-	 * pinned, as in an update of a row that it just found, so the usage count
-	 * stays.  A damped page is used all the time: no part of a scan.
-	 */
-	if (again)
-		return;
+	/* a damped page is used all the time: no part of a scan */
 	origin = ws_process_origin();
 	reported = pair_reported(hash, stratum, origin, tick);
 	if (!damped(hash, tick, kind))
@@ -320,6 +325,7 @@ ws_events_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 
 	if (shift == WS_SAMPLE_OFF)
 		return;
+	(void) still_pinned(hash);
 	run = follow(page, shift);
 	count_made(run);
 	scanning = run && run->length >= WS_RUN_SCAN;
