@@ -325,6 +325,7 @@ ws_events_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 
 	if (shift == WS_SAMPLE_OFF)
 		return;
+	/* the next lookup may be of this page, too */
 	(void) still_pinned(hash);
 	run = follow(page, shift);
 	count_made(run);
