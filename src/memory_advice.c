@@ -95,6 +95,7 @@ typedef struct Simulation
 	bool		learn;			/* from the one before it? */
 	int64		bucket_end;
 	int64		since;			/* value of WsShared.since */
+	XLogRecPtr	redo;			/* where the last checkpoint begins */
 	XLogRecPtr	wal;			/* up to here WAL was written, */
 	double		wal_files;		/* to files of so many bytes */
 	int64		surveyed_at;
@@ -212,6 +213,9 @@ see_dirty(void)
 	bool		dirty[LOOKS];
 	int			n = 0;
 
+	if (GetRedoRecPtr() != sim->redo)
+		ws_twotier_checkpoint(sim->tiers);
+	sim->redo = GetRedoRecPtr();
 	for (uint32 page = 0; page < WS_TIER_PAGES; page++)
 	{
 		int			entry = ws_twotier_entry(sim->tiers, page);
@@ -277,10 +281,7 @@ look(void)
 {
 	const WsSample *samples = ws_shared->sampler->samples;
 	int			c = present_cache();
-	int			b = 0;
 
-	while (ws_tier_buffers[b] != WS_SWEEP_PRESENT)
-		b++;
 	for (int i = 0; c >= 0 && i < LOOKS; i++)
 	{
 		uint32		page = sim->looked++ % WS_TIER_PAGES;
@@ -291,7 +292,7 @@ look(void)
 			continue;
 		found->hash = samples[entry].hash;
 		found->cached = (float) ws_page_cached(&samples[entry].page);
-		found->held = ws_pagecache_holds(sim->tiers->cache[b][c], page);
+		found->held = ws_pagecache_holds(sim->tiers->cache[WS_TIER_PRESENT][c], page);
 	}
 }
 

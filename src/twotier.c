@@ -205,7 +205,8 @@ enter(WsTwoTier *tiers, const WsTierAccess *access)
 	tiers->pages[page].relation = find_relation(tiers, access);
 	tiers->pages[page].region = find_region(tiers, tiers->pages[page].relation, access->id.block);
 	tiers->pages[page].block = access->id.block;
-	tiers->pages[page].dirty = false;
+	tiers->pages[page].dirty = 0;
+	tiers->pages[page].clean = false;
 	tiers->pages[page].known = access->used ? 0 : UINT8_MAX;
 	tiers->relations[tiers->pages[page].relation].pages++;
 	tiers->used++;
@@ -283,16 +284,23 @@ ws_tier_counts_add(WsTierCounts *sum, const WsTierCounts *counts)
 		((double *) sum)[i] += ((const double *) counts)[i];
 }
 
-/* A page of a sweep is written to the page caches behind, if it is dirty. */
+/* A page is written from shared buffers, if it is dirty there. */
 static void
-write_if_dirty(WsTwoTier *tiers, int b, uint16_t entry)
+write_if_dirty(WsTwoTier *tiers, int b, uint32_t page)
 {
-	uint32_t	page = entry == WS_NOWHERE ? NO_PAGE : tiers->page[entry];
-
-	if (page == NO_PAGE || !tiers->pages[page].dirty)
+	if (!(tiers->pages[page].dirty >> b & 1))
 		return;
+	tiers->pages[page].dirty &= ~(1 << b);
 	for (int c = 0; c < WS_TIER_CACHES; c++)
 		ws_pagecache_write(tiers->cache[b][c], page);
+}
+
+/* A sweep evicts a page. */
+static void
+evict(WsTwoTier *tiers, int b, uint16_t entry)
+{
+	if (entry != WS_NOWHERE && tiers->page[entry] != NO_PAGE)
+		write_if_dirty(tiers, b, tiers->page[entry]);
 }
 
 void
@@ -301,7 +309,7 @@ ws_twotier_access(WsTwoTier *tiers, const WsTierAccess *access, WsTierCounts *co
 	uint32_t	page = access->missed == 0 ? NO_PAGE : enter(tiers, access);
 
 	if (access->new && page != NO_PAGE)
-		tiers->pages[page].dirty = true;
+		tiers->pages[page].dirty = UINT8_MAX;
 	for (int b = 0; b < WS_TIER_BUFFERS; b++)
 	{
 		bool		known;
@@ -309,7 +317,7 @@ ws_twotier_access(WsTwoTier *tiers, const WsTierAccess *access, WsTierCounts *co
 		if (!(access->missed >> ws_tier_buffers[b] & 1))
 			continue;
 		if (access->evicted)
-			write_if_dirty(tiers, b, access->evicted[ws_tier_buffers[b]]);
+			evict(tiers, b, access->evicted[ws_tier_buffers[b]]);
 		if (page == NO_PAGE)
 			continue;
 		known = tiers->pages[page].known >> b & 1;
@@ -326,6 +334,12 @@ ws_twotier_access(WsTwoTier *tiers, const WsTierAccess *access, WsTierCounts *co
 	}
 }
 
+static bool
+dirty_at_present(const WsTierPage *page)
+{
+	return page->dirty >> WS_TIER_PRESENT & 1;
+}
+
 void
 ws_twotier_seen(WsTwoTier *tiers, uint32_t entry, bool dirty)
 {
@@ -333,10 +347,21 @@ ws_twotier_seen(WsTwoTier *tiers, uint32_t entry, bool dirty)
 
 	if (page == NO_PAGE)
 		return;
-	/* a checkpoint has written it */
-	for (int b = 0; b < WS_TIER_BUFFERS && !dirty; b++)
-		write_if_dirty(tiers, b, (uint16_t) entry);
-	tiers->pages[page].dirty = dirty;
+	if (dirty)
+		tiers->pages[page].dirty = UINT8_MAX;
+	else if (tiers->pages[page].clean && dirty_at_present(&tiers->pages[page]))
+		for (int b = 0; b < WS_TIER_BUFFERS; b++)
+			write_if_dirty(tiers, b, page);
+	tiers->pages[page].clean = !dirty;
+}
+
+void
+ws_twotier_checkpoint(WsTwoTier *tiers)
+{
+	for (uint32_t page = 0; page < WS_TIER_PAGES; page++)
+		for (int b = 0; b < WS_TIER_BUFFERS; b++)
+			if (tiers->pages[page].stratum != NO_STRATUM && !dirty_at_present(&tiers->pages[page]))
+				write_if_dirty(tiers, b, page);
 }
 
 void

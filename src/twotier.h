@@ -36,6 +36,7 @@
  */
 #define WS_TIER_BUFFERS		8
 #define WS_TIER_CACHES		12
+#define WS_TIER_PRESENT		2	/* the present size of shared buffers */
 extern const int ws_tier_buffers[WS_TIER_BUFFERS];
 extern const double ws_tier_caches[WS_TIER_CACHES];
 
@@ -77,8 +78,9 @@ typedef struct WsTierPage
 	uint8_t		stratum;
 	uint8_t		relation;
 	uint8_t		region;
-	bool		dirty;			/* in shared buffers, when last seen there */
 	uint8_t		known;			/* behind which sizes of shared buffers, bits */
+	uint8_t		dirty;			/* in which of them, bits */
+	bool		clean;			/* in the server's, when last seen there */
 	uint32_t	block;
 } WsTierPage;
 
@@ -149,10 +151,14 @@ extern void ws_twotier_access(WsTwoTier *tiers, const WsTierAccess *access, WsTi
 
 /*
  * The page is in shared buffers and dirty, or not: to be said of all now and
- * then.  A page that was dirty when last seen is written when a sweep evicts
- * it.
+ * then.  A dirty page is written when a sweep evicts it.  The server may have
+ * written it for that reason, too, or a moment before (the background writer):
+ * then it is as dirty as before in larger shared buffers.  So it is clean
+ * there if it is seen to be clean twice, and the sweep of the present size has
+ * not evicted it since it was dirty.  Or when the next checkpoint begins.
  */
 extern void ws_twotier_seen(WsTwoTier *tiers, uint32_t page, bool dirty);
+extern void ws_twotier_checkpoint(WsTwoTier *tiers);
 
 /*
  * So many bytes of WAL were written since the last time, to files that have so

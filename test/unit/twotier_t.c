@@ -77,7 +77,7 @@ test_sizes(void)
 	for (int c = 1; c < WS_TIER_CACHES; c++)
 		rising = rising && ws_tier_caches[c] > ws_tier_caches[c - 1];
 	ok(rising, "sizes are those of sweeps, and ascend");
-	ok(ws_sweep_grid[ws_tier_buffers[2]] == 1 && ws_tier_caches[WHOLE] == 1 &&
+	ok(ws_sweep_grid[ws_tier_buffers[WS_TIER_PRESENT]] == 1 && ws_tier_caches[WHOLE] == 1 &&
 	   ws_tier_caches[HALF] == 0.5 && ws_tier_caches[DOUBLE] == 2 &&
 	   ws_tier_buffers[WS_TIER_BUFFERS - 1] == WS_SWEEP_FOLLOWER,
 	   "the present ones and the size that is followed are among them");
@@ -211,6 +211,12 @@ test_sampled(void)
 	free(tiers);
 }
 
+static bool
+holds(const WsTwoTier *tiers, int b, int c, uint32_t entry)
+{
+	return ws_pagecache_holds(tiers->cache[b][c], tiers->page[entry]);
+}
+
 static void
 test_counts(void)
 {
@@ -263,17 +269,13 @@ test_counts(void)
 	   "a page that is simulated has an entry, and another one has none");
 	ok(!ws_pagecache_holds(tiers->cache[0][WHOLE], tiers->page[1]), "a page that becomes dirty is not written");
 	ws_twotier_seen(tiers, 1, false);
+	ok(!holds(tiers, 0, WHOLE, 1), "nor is one that is clean, as far as was seen once");
+	ws_twotier_seen(tiers, 1, false);
 	memset(&counts, 0, sizeof(counts));
 	look(tiers, 1, 3, ALL, &counts);
 	ok(all(counts.waits[0][0]) == 0 && all(counts.waits[WS_TIER_BUFFERS - 1][WHOLE]) == 0,
 	   "a page that is dirty no more is in all caches");
 	free(tiers);
-}
-
-static bool
-holds(const WsTwoTier *tiers, int b, int c, uint32_t entry)
-{
-	return ws_pagecache_holds(tiers->cache[b][c], tiers->page[entry]);
 }
 
 /* What a sweep evicts is written, if it is dirty, to the caches behind this sweep. */
@@ -317,6 +319,58 @@ test_written(void)
 	ws_twotier_access(tiers, &access, NULL);
 	ok(holds(tiers, 4, WHOLE, 3), "a new page is dirty");
 	is_int(tiers->page[901], UINT16_MAX, "and what evicts it need not be simulated");
+	free(tiers);
+}
+
+/* What the server writes for want of room is dirty for longer in larger shared buffers. */
+static void
+test_written_later(void)
+{
+	enum
+	{
+		LARGER = WS_TIER_PRESENT + 1
+	};
+	WsTwoTier  *tiers = new_tiers(1000, 1, 400);
+	uint16_t	evicted[WS_SWEEP_SIZES];
+	WsTierAccess access = {
+		.page = 900, .id = {1, 2, 3, 0, 900}, .evicted = evicted, .missed = 1U << ws_tier_buffers[WS_TIER_PRESENT]
+	};
+
+	for (int i = 0; i < WS_SWEEP_SIZES; i++)
+		evicted[i] = WS_NOWHERE;
+	for (uint32_t page = 1; page <= 4; page++)
+	{
+		look(tiers, page, 3, 1U << ws_tier_buffers[1], NULL);
+		ws_twotier_seen(tiers, page, true);
+	}
+	/* the background writer writes 1 just before it goes; then it is read again, and stays clean */
+	ws_twotier_seen(tiers, 1, false);
+	evicted[ws_tier_buffers[WS_TIER_PRESENT]] = 1;
+	ws_twotier_access(tiers, &access, NULL);
+	ok(holds(tiers, WS_TIER_PRESENT, WHOLE, 1), "a page that is written and evicted is in the page cache");
+	ws_twotier_seen(tiers, 1, false);
+	ws_twotier_seen(tiers, 1, false);
+	ok(!holds(tiers, LARGER, WHOLE, 1), "in larger shared buffers it is dirty as before");
+	access.missed = 1U << ws_tier_buffers[LARGER];
+	evicted[ws_tier_buffers[LARGER]] = 1;
+	ws_twotier_access(tiers, &access, NULL);
+	ok(holds(tiers, LARGER, WHOLE, 1), "and written when it goes there");
+	ws_twotier_forget(tiers, 1);
+	look(tiers, 1, 3, 1U << ws_tier_buffers[1], NULL);
+	ws_twotier_access(tiers, &access, NULL);
+	ok(!holds(tiers, LARGER, WHOLE, 1), "another page with its number is not dirty");
+
+	/* 2 goes, too; 3 is dirty, and 4 clean once */
+	access.missed = 1U << ws_tier_buffers[WS_TIER_PRESENT];
+	evicted[ws_tier_buffers[WS_TIER_PRESENT]] = 2;
+	ws_twotier_access(tiers, &access, NULL);
+	ws_twotier_seen(tiers, 4, false);
+	ws_twotier_checkpoint(tiers);
+	ok(holds(tiers, LARGER, WHOLE, 2), "a checkpoint writes what larger ones have left");
+	ok(!holds(tiers, LARGER, WHOLE, 3) && !holds(tiers, LARGER, WHOLE, 4), "but it is seen when it has written others");
+	ws_twotier_seen(tiers, 4, true);
+	ws_twotier_seen(tiers, 4, false);
+	ok(!holds(tiers, LARGER, WHOLE, 4), "a page that was dirty in between was not clean twice");
 	free(tiers);
 }
 
@@ -774,6 +828,7 @@ main(void)
 {
 	plan(107);
 	test_written();
+	test_written_later();
 	test_twice();
 	test_sizes();
 	test_pairs();
