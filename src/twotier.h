@@ -41,7 +41,7 @@ extern const int ws_tier_buffers[WS_TIER_BUFFERS];
 extern const double ws_tier_caches[WS_TIER_CACHES];
 
 #define WS_TIER_PAGES		4096	/* simulated */
-#define WS_TIER_WAL			512	/* and of WAL, at most */
+#define WS_TIER_WAL			512 /* and of WAL, at most */
 #define WS_TIER_RELATIONS	128 /* one of them for all others */
 #define WS_TIER_REGION		64	/* simulated pages of a region, or more */
 #define WS_TIER_REGIONS		(WS_TIER_PAGES / WS_TIER_REGION + WS_TIER_RELATIONS)
