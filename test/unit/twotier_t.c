@@ -826,7 +826,7 @@ test_relations(void)
 int
 main(void)
 {
-	plan(107);
+	plan(115);
 	test_written();
 	test_written_later();
 	test_twice();
