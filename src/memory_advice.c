@@ -211,11 +211,12 @@ see_dirty(void)
 	uint32		entries[LOOKS];
 	bool		resident[LOOKS];
 	bool		dirty[LOOKS];
+	XLogRecPtr	redo = GetRedoRecPtr();
 	int			n = 0;
 
-	if (GetRedoRecPtr() != sim->redo)
+	if (redo != sim->redo)
 		ws_twotier_checkpoint(sim->tiers);
-	sim->redo = GetRedoRecPtr();
+	sim->redo = redo;
 	for (uint32 page = 0; page < WS_TIER_PAGES; page++)
 	{
 		int			entry = ws_twotier_entry(sim->tiers, page);

@@ -359,8 +359,8 @@ void
 ws_twotier_checkpoint(WsTwoTier *tiers)
 {
 	for (uint32_t page = 0; page < WS_TIER_PAGES; page++)
-		for (int b = 0; b < WS_TIER_BUFFERS; b++)
-			if (tiers->pages[page].stratum != NO_STRATUM && !dirty_at_present(&tiers->pages[page]))
+		if (tiers->pages[page].stratum != NO_STRATUM && !dirty_at_present(&tiers->pages[page]))
+			for (int b = 0; b < WS_TIER_BUFFERS; b++)
 				write_if_dirty(tiers, b, page);
 }
 
