@@ -1,29 +1,29 @@
 -- which_instance.sql - which of these machines is enough for this load, and what does it cost?
 --
---   psql -d DATABASE -v file=machines.csv -f monitoring/which_instance.sql
+--   psql -X -d DATABASE -v file=machines.csv -f monitoring/which_instance.sql
 --
 -- The file has one machine in each line, without a header; what follows the price may be empty:
 --
 --   name,memory,price a month,price of a million reads,limit of reads a second
---   db.m.large,7.6GB,130,0.20,3000
+--   large,7.6GB,130,0.20,3000
 --
 -- For each machine working_set_memory_advice() divides the memory and predicts what the load of
 -- the last five minutes would read from disk. A machine is good enough if it reads no more than
 -- the variable `reads' a second (by default what is predicted for the present machine; if that
--- has a note, no machine is known to be good enough), waits for no more than
--- `seconds' in a second (by default anything), and stays below its own limit. Up to 2 % and one
--- read a second above that still count as no more. The cheapest of these is marked. A machine whose prediction has
--- a note is not known to be good enough. Prices are in any currency.
+-- has a note, no machine is known to be good enough; 2 % and one read a second above it still count
+-- as no more), waits for no more than `seconds' in a second (by default anything), and reads no
+-- more than its own limit. The cheapest of these is marked. A machine whose prediction has a note
+-- is not known to be good enough. Prices are in any currency. The first row is the present machine.
 --
 -- It is for any PostgreSQL from 15 on, primary or standby, any schema that the extension is in,
--- and any member of pg_monitor; nothing is created in the database.
+-- and any member of pg_monitor; nothing is created in the database. After an error psql's status
+-- is not 0.
 
 \set ON_ERROR_STOP on
 \if :{?file}
 	\set ws_csv `cat :'file'`
 \else
-	\echo 'Name the machines: psql -v file=machines.csv -f which_instance.sql'
-	\quit
+	DO $$ BEGIN RAISE 'name the machines: psql -v file=machines.csv -f which_instance.sql'; END $$;
 \endif
 \if :{?reads}
 \else
@@ -52,16 +52,14 @@ SELECT (SELECT quote_ident(n.nspname) FROM pg_extension e JOIN pg_namespace n ON
 \else
 	ROLLBACK;
 	\set QUIET :ws_quiet
-	\echo 'The extension working_set is not installed in this database.'
-	\quit
+	DO $$ BEGIN RAISE 'the extension working_set is not installed in this database'; END $$;
 \endif
 SELECT :'ws_csv' ~ '[^[:space:]]' AS ws_any \gset
 \if :ws_any
 \else
 	ROLLBACK;
 	\set QUIET :ws_quiet
-	\echo 'There is no machine in' :'file'
-	\quit
+	DO $$ BEGIN RAISE 'there is no machine in the file'; END $$;
 \endif
 
 WITH line AS (
@@ -70,6 +68,7 @@ WITH line AS (
 	 WHERE line ~ '[^[:space:]]'
 ), machine AS (
 	SELECT btrim(f[1]) AS name,
+	       btrim(f[2]) AS size_given,
 	       pg_size_bytes(coalesce(btrim(f[2]), '')) AS memory,
 	       nullif(btrim(f[3]), '')::numeric AS price,
 	       coalesce(nullif(btrim(f[4]), '')::numeric, 0) AS million,
@@ -96,19 +95,32 @@ WITH line AS (
 	            WHEN p.predicted_read_seconds_per_second > b.seconds THEN 'waits too long'
 	            ELSE 'enough' END AS verdict
 	  FROM predicted p, bound b
+), shown AS (
+	SELECT name, size_given, cost,
+	       CASE WHEN verdict = 'enough' AND cost = min(cost) FILTER (WHERE verdict = 'enough') OVER ()
+	            THEN 'cheapest that is enough' ELSE verdict END AS verdict,
+	       memory_bytes, setting, predicted_hit_ratio, predicted_os_hit_ratio, error, reads,
+	       predicted_disk_bytes_per_second, predicted_read_seconds_per_second, note
+	  FROM classified
+	 UNION ALL
+	SELECT to_char(now(), '"now, "YYYY-MM-DD HH24:MI'), size, NULL, 'the present machine',
+	       memory_bytes, setting, predicted_hit_ratio, predicted_os_hit_ratio, error, predicted_disk_reads_per_second,
+	       predicted_disk_bytes_per_second, predicted_read_seconds_per_second, note
+	  FROM :ws_schema.working_set_memory_advice
+	 WHERE present
 )
 SELECT name AS machine,
-       pg_size_pretty(memory) AS memory,
+       size_given AS memory,
        setting AS shared_buffers,
        round((1 - (1 - predicted_hit_ratio) * (1 - predicted_os_hit_ratio))::numeric, 4) AS cached,
+       round(((1 - predicted_hit_ratio) * error)::numeric, 4) AS error,
        round(reads::numeric) AS "reads/s",
        round((predicted_disk_bytes_per_second / 1048576)::numeric, 1) AS "MB/s",
        round(predicted_read_seconds_per_second::numeric, 2) AS "waiting s/s",
        round(cost, 2) AS "a month",
-       CASE WHEN verdict = 'enough' AND cost = min(cost) FILTER (WHERE verdict = 'enough') OVER ()
-            THEN 'cheapest that is enough' ELSE verdict END AS verdict,
+       verdict,
        coalesce(note, '') AS note
-  FROM classified
- ORDER BY cost, memory;
+  FROM shown
+ ORDER BY verdict <> 'the present machine', cost, memory_bytes;
 COMMIT;
 \set QUIET :ws_quiet

@@ -286,7 +286,7 @@ for my $way (@ways)
 	unlink "$tmp/report.html";
 	append_to_file("$tmp/machines.csv", "large,16GB,180\n") unless -e "$tmp/machines.csv";
 	($ok, $out) = run($db, { path => $path }, '-v', "file=$tmp/machines.csv", '-f', "$top/monitoring/which_instance.sql");
-	ok($ok && $out =~ /^large\|16 GB/m, "which_instance.sql with $what") or diag($out);
+	ok($ok && $out =~ /^large\|16GB/m, "which_instance.sql with $what") or diag($out);
 	is(sprung(), '', 'steps on none');
 }
 
