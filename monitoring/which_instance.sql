@@ -17,14 +17,9 @@
 --
 -- It is for any PostgreSQL from 15 on, primary or standby, any schema that the extension is in,
 -- and any member of pg_monitor; nothing is created in the database. After an error psql's status
--- is not 0.
+-- is not 0. In a transaction that was begun before it does nothing, and reports that.
 
 \set ON_ERROR_STOP on
-\if :{?file}
-	\set ws_csv `cat :'file'`
-\else
-	DO $$ BEGIN RAISE 'name the machines: psql -v file=machines.csv -f which_instance.sql'; END $$;
-\endif
 \if :{?reads}
 \else
 	\set reads ''
@@ -42,6 +37,12 @@ SELECT pg_catalog.now() OPERATOR(pg_catalog.<>) pg_catalog.statement_timestamp()
 	\set QUIET :ws_quiet
 	\echo 'End the transaction first: which_instance.sql is one of its own.'
 	\quit
+\endif
+\if :{?file}
+	\set ws_csv `cat :'file'`
+\else
+	\set QUIET :ws_quiet
+	DO $$ BEGIN RAISE 'name the machines: psql -v file=machines.csv -f which_instance.sql'; END $$;
 \endif
 BEGIN READ ONLY;
 -- nobody's objects but the server's, and those of the extension by their schema
@@ -74,12 +75,13 @@ WITH line AS (
 	       coalesce(nullif(btrim(f[4]), '')::numeric, 0) AS million,
 	       nullif(btrim(f[5]), '')::float8 AS most
 	  FROM line
+), present AS (
+	SELECT * FROM :ws_schema.working_set_memory_advice WHERE present
 ), bound AS (
 	SELECT coalesce(nullif(:'reads', '')::float8,
 	                CASE WHEN now.note IS NULL THEN now.predicted_disk_reads_per_second END) AS reads,
 	       coalesce(nullif(:'seconds', '')::float8, 'infinity') AS seconds
-	  FROM :ws_schema.working_set_memory_advice now
-	 WHERE now.present
+	  FROM present now
 ), predicted AS (
 	SELECT m.*, a.*,
 	       a.predicted_disk_reads_per_second AS reads,
@@ -106,8 +108,7 @@ WITH line AS (
 	SELECT to_char(now(), '"now, "YYYY-MM-DD HH24:MI'), size, NULL, 'the present machine',
 	       memory_bytes, setting, predicted_hit_ratio, predicted_os_hit_ratio, error, predicted_disk_reads_per_second,
 	       predicted_disk_bytes_per_second, predicted_read_seconds_per_second, note
-	  FROM :ws_schema.working_set_memory_advice
-	 WHERE present
+	  FROM present
 )
 SELECT name AS machine,
        size_given AS memory,

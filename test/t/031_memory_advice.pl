@@ -133,6 +133,7 @@ unlike(which('-v', "file=$machines", '-v', 'reads=-1'), qr/cheapest/, 'nothing i
 like(which(), qr/^failed: .*ERROR: .*name the machines/s, 'without a list it asks for one');
 like(which('-v', "file=$machines.empty"), qr/^failed: .*ERROR: .*there is no machine in the file/s, 'or for one that has lines');
 like(which('-v', "file=$machines", '-c', 'BEGIN'), qr/^End the transaction first/m, 'it does not end a transaction that is not its own');
+like(which('-c', 'BEGIN'), qr/^End the transaction first/m, 'nor makes it fail, whatever else is wrong');
 append_to_file($machines, "bad,many,1\n");
 like(which('-v', "file=$machines"), qr/^failed: .*ERROR: .*many/s, 'and a bad one is an error');
 append_to_file("$machines.semicolons", "large;15GB;180\n");
