@@ -35,7 +35,7 @@ OBJS = \
 
 # Plain C: these see no PostgreSQL header, so that the unit tests can link them alone.
 PURE_MODULES = sketch curve life heuristic history trend memory diskreads filecache sizing stream \
-	sampler origins attribution scans sweep without pagecache readahead twotier division advice hitcurve forecast statefile \
+	sampler origins attribution scans sweep without pagecache readahead twotier survey division advice hitcurve forecast statefile \
 	summary chart
 PURE_HEADERS = pagehash segments
 PURE = $(PURE_MODULES:%=src/%.o)

@@ -9,9 +9,9 @@
  * read from disk, and what a page cache would find that evicts the page used
  * least recently and reads nothing ahead.
  */
+#include "survey.h"
 #include "sweep.h"
 #include "traces.h"
-#include "twotier.h"
 
 #include <stdio.h>
 
@@ -107,7 +107,7 @@ simulate(uint32_t sample, WsTierCounts *counts, double *uses, double *lru_hits)
 		if (i % pages == 0)
 		{
 			tiers->relations[0].blocks = pages;
-			ws_twotier_survey(tiers, sweep);
+			ws_survey(tiers, sweep);
 		}
 		if (page == NO_PAGE)
 			continue;

@@ -594,4 +594,5 @@ ws_cache_advice_follow(double buffers)
 		return;
 	resize_sweeps(0);
 	ws_seed(sim.sweep, sim.scans, ws_shared->sampler, sim.shift, WS_SWEEP_FOLLOWER, true);
+	ws_memory_advice_jump(sim.sweep);
 }

@@ -23,10 +23,8 @@
 #include <math.h>
 
 #include "access/xlog.h"
-#include "access/xlog_internal.h"
 #include "access/xlogrecovery.h"
 #include "miscadmin.h"
-#include "storage/fd.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
@@ -39,6 +37,7 @@
 #include "probe.h"
 #include "relsize.h"
 #include "shared.h"
+#include "survey.h"
 
 #define BUCKETS			6
 #define BUCKET_MS		60000
@@ -54,8 +53,7 @@
 								 * standard errors: not by chance */
 #define SAME_SIZE		1.05	/* by which sizes that are the same differ */
 #define CHECK_SECONDS	150		/* of counts, to check a prediction */
-#define MUCH_AHEAD		0.1		/* blocks ahead for one that is needed: there
-								 * is something to learn */
+#define MUCH_AHEAD		0.1		/* blocks ahead of one needed: to learn from */
 
 /* Counts of a minute. */
 typedef struct Bucket
@@ -82,11 +80,11 @@ typedef struct Look
 typedef struct Simulation
 {
 	WsTwoTier  *tiers;
-	uint32		entries;
 	double		wanted;			/* size 1 of the page caches in bytes, */
 	double		bytes;			/* and what they have */
 	double		cache;			/* bytes that the real one has */
-	double		rates[WS_STRATA];	/* of all pages, from a stratum on */
+	double		rates[WS_STRATA];	/* of all pages, from a stratum on, */
+	uint32		shift;			/* strata from this are simulated */
 	uint32		looked;			/* the next page to look for */
 	Look		looks[WS_TIER_PAGES];
 	bool		learned;		/* is the readahead known? */
@@ -124,7 +122,6 @@ ws_memory_advice_begin(uint32 entries)
 	memset(sim, 0, sizeof(*sim));
 	ws_twotier_init(tiers, entries, BLCKSZ);
 	sim->tiers = tiers;
-	sim->entries = entries;
 	for (int s = 0; s < WS_STRATA; s++)
 		sim->rates[s] = ldexp(1, -s);
 	for (int i = 0; i < WS_TIER_PAGES; i++)
@@ -168,10 +165,21 @@ ws_memory_advice_forget(uint32 entry)
 		ws_twotier_forget(sim->tiers, entry);
 }
 
-/* What was really read since the last time. */
-static void
+void
+ws_memory_advice_jump(const WsSweep *sweep)
+{
+	if (sim == NULL)
+		return;
+	ws_twotier_jump(sim->tiers, sweep->factor);
+	for (int i = 0; i < BUCKETS; i++)
+		ws_tier_counts_jump(&sim->buckets[i].counts);
+}
+
+/* What was really read since the last time.  Returns the clock() that took. */
+static clock_t
 measure(int64 now)
 {
+	clock_t		began = clock();
 	Bucket	   *bucket = &sim->buckets[sim->bucket];
 	WsDiskReads before = sim->disk;
 	WsCounters	c;
@@ -187,6 +195,7 @@ measure(int64 now)
 	}
 	sim->counted = c;
 	sim->measured_at = now;
+	return clock() - began;
 }
 
 /* The largest simulated page cache that the real one is as large as; or -1 */
@@ -205,7 +214,7 @@ present_cache(void)
  * small a page may stay for two seconds only.
  */
 static void
-see_dirty(void)
+see_dirty(const WsSweep *sweep)
 {
 	WsSample	pages[LOOKS];
 	uint32		entries[LOOKS];
@@ -214,9 +223,6 @@ see_dirty(void)
 	XLogRecPtr	redo = GetRedoRecPtr();
 	int			n = 0;
 
-	if (redo != sim->redo)
-		ws_twotier_checkpoint(sim->tiers);
-	sim->redo = redo;
 	for (uint32 page = 0; page < WS_TIER_PAGES; page++)
 	{
 		int			entry = ws_twotier_entry(sim->tiers, page);
@@ -230,34 +236,28 @@ see_dirty(void)
 			continue;
 		(void) ws_probe_resident(pages, n, resident, dirty);
 		while (n-- > 0)
-			if (resident[n])
-				ws_twotier_seen(sim->tiers, entries[n], dirty[n]);
+			ws_twotier_seen(sim->tiers, sweep, entries[n], dirty[n]);
 		n = 0;
 	}
+	if (redo != sim->redo)
+		ws_twotier_checkpoint(sim->tiers);
+	sim->redo = redo;
 }
 
-/* Bytes of the WAL files, which are used over and over. */
-static double
-wal_files(void)
-{
-	DIR		   *dir = AllocateDir(XLOGDIR);
-	struct dirent *entry;
-	double		bytes = 0;
-
-	while ((entry = ReadDirExtended(dir, XLOGDIR, DEBUG1)) != NULL)
-		if (IsXLogFileName(entry->d_name))
-			bytes += wal_segment_size;
-	FreeDir(dir);
-	return bytes;
-}
-
-/* Does debug_io_direct have this? */
+/* Is this an item of the list in debug_io_direct? */
 static bool
 is_direct(const char *what)
 {
-	const char *direct = GetConfigOption("debug_io_direct", true, false);
+	const char *item = GetConfigOption("debug_io_direct", true, false);
+	size_t		n = strlen(what);
 
-	return direct && strstr(direct, what);
+	for (; item; item = strchr(item, ',') ? strchr(item, ',') + 1 : NULL)
+	{
+		item += strspn(item, " \t\n\"");
+		if (pg_strncasecmp(item, what, n) == 0 && strchr(", \t\n\"", item[n]))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -297,12 +297,26 @@ look(void)
 	}
 }
 
+/* Which share of all pages do the strata really have?  Returns the clock(). */
+static clock_t
+count_strata(void)
+{
+	clock_t		began = clock();
+	uint32		ticks = COUNTED_TICKS;
+	WsEstimate	window;
+	uint32		now = ws_estimate(NULL, WS_OF(WS_CLIENT), &ticks, 1, &window);
+
+	ws_sampler_rates(ws_shared->sampler, now, ticks, ws_load(&ws_shared->sketch[WS_CLIENT]->floor),
+					 window.pages, sim->rates);
+	return clock() - began;
+}
+
 /* How much of the relations is cached, and how much twice? */
 static void
 survey(const WsSweep *sweep, int64 now)
 {
 	sim->surveyed_at = now;
-	for (int i = 0; i < WS_TIER_RELATIONS; i++)
+	for (int i = 0; i < WS_TIER_OTHERS; i++)
 	{
 		WsTierRelation *relation = &sim->tiers->relations[i];
 
@@ -313,8 +327,8 @@ survey(const WsSweep *sweep, int64 now)
 		if (relation->blocks == 0)
 			ws_twotier_forget_relation(sim->tiers, i);
 	}
-	sim->wal_files = wal_files();
-	ws_twotier_survey(sim->tiers, sweep);
+	sim->wal_files = ws_wal_files_bytes();
+	ws_survey(sim->tiers, sweep);
 }
 
 static void
@@ -357,15 +371,16 @@ ws_memory_advice_care(const WsSweep *sweep, uint32 shift, int64 now)
 	if (sim->since != ws_shared_since())
 		forget_counts(now);
 	sim->bytes += SIZE_FOLLOWS * (sim->wanted - sim->bytes);
+	if (shift < sim->shift || now - sim->surveyed_at >= SURVEY_MS)
+		spent += count_strata();
+	sim->shift = shift;
 	ws_twotier_resize(sim->tiers, shift, sim->rates, sim->bytes);
-	see_dirty();
+	see_dirty(sweep);
 	see_wal();
 	/* more rarely for thousands of processes */
 	if (now - sim->measured_at >= Max(MEASURE_MS, MEASURE_MS / 1000 * (int64) sim->disk.processes))
 	{
-		spent = -clock();
-		measure(now);
-		spent += clock();
+		spent += measure(now);
 		look();
 	}
 	next_bucket(now);
@@ -497,18 +512,6 @@ learn_readahead(WsMemoryAdvice *advice)
 	pfree(work);
 }
 
-/* Which share of all pages do the strata really have? */
-static void
-count_strata(void)
-{
-	uint32		ticks = COUNTED_TICKS;
-	WsEstimate	window;
-	uint32		now = ws_estimate(NULL, WS_OF(WS_CLIENT), &ticks, 1, &window);
-
-	ws_sampler_rates(ws_shared->sampler, now, ticks, ws_load(&ws_shared->sketch[WS_CLIENT]->floor),
-					 window.pages, sim->rates);
-}
-
 /* Why there is no prediction; NULL if there may be one. */
 static const char *
 why_not(const WsPublished *p)
@@ -554,7 +557,6 @@ ws_memory_advice_make(WsPublished *p)
 	learn_readahead(advice);
 	if (sim->since != p->since)
 		return;
-	count_strata();
 
 	advice->share = present_share();
 	facts.left = ws_division_hits_left(advice->share);

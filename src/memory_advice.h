@@ -23,9 +23,13 @@ extern void ws_memory_advice_access(const WsTierAccess *access, bool counted);
 /* The entry of the sample table may be another page's next time. */
 extern void ws_memory_advice_forget(uint32 entry);
 
+/* The size that is followed has jumped (twotier.h). */
+extern void ws_memory_advice_jump(const WsSweep *sweep);
+
 /*
  * Once a second: pages of strata from shift are simulated.  Returns how much of
- * the clock() went into looking at the server's processes.
+ * the clock() went into looking at the server's processes and counting pages:
+ * as much with a smaller sample.
  */
 extern clock_t ws_memory_advice_care(const WsSweep *sweep, uint32 shift, int64 now);
 

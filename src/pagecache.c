@@ -19,6 +19,7 @@
 #define RECLAIM_BATCH	16
 
 #define REFAULTS_FOLLOW	(1 / 64.0)
+#define MOSTLY_FULL		(15 / 16.0)
 
 /*
  * Where reclaim is late, the refault distance may exceed the active list by
@@ -155,7 +156,8 @@ ws_pagecache_resize(WsPageCache *cache, double pages, double bytes, bool late)
 {
 	double		gigabytes = floor(bytes / (1 << 30));
 
-	cache->capacity = (uint32_t) fmin(fmax(rint(pages), 1), cache->npages);
+	cache->wanted = fmax(rint(pages), 1);
+	cache->capacity = (uint32_t) fmin(cache->wanted, cache->npages);
 	cache->ratio = gigabytes < 1 ? 1 : (uint32_t) sqrt(10 * gigabytes);
 	cache->late = late;
 	evict_for(cache, 0);
@@ -221,6 +223,12 @@ ws_pagecache_forget(WsPageCache *cache, uint32_t page)
 	if (cache->pages[page].held)
 		take(cache, page);
 	set_age(&cache->pages[page], 0);
+}
+
+bool
+ws_pagecache_is_cold(const WsPageCache *cache)
+{
+	return cache->held[INACTIVE_LIST] + cache->held[ACTIVE_LIST] < cache->wanted * MOSTLY_FULL;
 }
 
 bool

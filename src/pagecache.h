@@ -57,7 +57,8 @@ typedef struct WsPageCachePage
 typedef struct WsPageCache
 {
 	uint32_t	npages;
-	uint32_t	capacity;		/* pages that it may hold */
+	double		wanted;			/* pages that it should hold, */
+	uint32_t	capacity;		/* and that it may: no more than there are */
 	uint32_t	held[2];		/* that it does, inactive and active */
 	uint32_t	ratio;			/* active to inactive: at most */
 	bool		late;			/* reclaim sees late that pages come back */
@@ -89,6 +90,9 @@ extern void ws_pagecache_write(WsPageCache *cache, uint32_t page);
 
 /* The page's number may be another's next time. */
 extern void ws_pagecache_forget(WsPageCache *cache, uint32_t page);
+
+/* Does it hold clearly less than it should? */
+extern bool ws_pagecache_is_cold(const WsPageCache *cache);
 
 extern bool ws_pagecache_holds(const WsPageCache *cache, uint32_t page);
 

@@ -1,14 +1,17 @@
 /*
  * relsize.c
- *		The size of a relation's file, by stat(), and what the kernel caches of
- *		it; see relsize.h.
+ *		The sizes of files, and what the kernel caches of them; see relsize.h.
  *
- * The server's own functions need a database connection, raise errors and keep
- * files open.
+ * The server's own functions for the size of a relation need a database
+ * connection, raise errors and keep files open.
  */
 #include "postgres.h"
 
 #include <sys/stat.h>
+
+#include "access/xlog.h"
+#include "access/xlog_internal.h"
+#include "storage/fd.h"
 
 #include "compat.h"
 #include "filecache.h"
@@ -51,4 +54,18 @@ ws_page_cached(const WsPageId *page)
 	ws_relation_path(page->tablespace, page->database, page->relation, page->fork, path, sizeof(path));
 	segment_path(path, page->block / RELSEG_SIZE, name, sizeof(name));
 	return ws_file_cached(name, (uint64) (page->block % RELSEG_SIZE) * BLCKSZ, BLCKSZ);
+}
+
+double
+ws_wal_files_bytes(void)
+{
+	DIR		   *dir = AllocateDir(XLOGDIR);
+	struct dirent *entry;
+	double		bytes = 0;
+
+	while ((entry = ReadDirExtended(dir, XLOGDIR, DEBUG1)) != NULL)
+		if (IsXLogFileName(entry->d_name))
+			bytes += wal_segment_size;
+	FreeDir(dir);
+	return bytes;
 }

@@ -1,7 +1,7 @@
 /*
  * relsize.h
  *		What the file system knows of a relation's file: its size, and which
- *		pages are in the page cache.
+ *		pages are in the page cache; and the size of the WAL files.
  */
 #ifndef WS_RELSIZE_H
 #define WS_RELSIZE_H
@@ -20,5 +20,8 @@ extern uint32_t ws_relation_blocks(const WsPageId *page);
  * calls, too.
  */
 extern double ws_page_cached(const WsPageId *page);
+
+/* Bytes of the WAL files, which are used over and over. */
+extern double ws_wal_files_bytes(void);
 
 #endif							/* WS_RELSIZE_H */

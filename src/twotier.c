@@ -5,17 +5,11 @@
 #include "twotier.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define NO_PAGE			UINT16_MAX
 #define NO_STRATUM		UINT8_MAX	/* of a slot that is free */
-#define OTHERS			(WS_TIER_RELATIONS - 1) /* relations without an entry */
-#define NO_REGION		UINT8_MAX	/* of these, and of new ones */
 
-#define MOSTLY_FULL		(15 / 16.0)
-#define CHANCE_ERRORS	2		/* fewer pages by so many standard errors: not
-								 * by chance */
 #define TRIES			32		/* to find a page to read ahead */
 
 #if WS_TIER_REGIONS > 255
@@ -111,14 +105,21 @@ resize_caches(WsTwoTier *tiers)
 		}
 }
 
+/* Let there be at most so many pages of WAL. */
+static void
+shrink_wal(WsTwoTier *tiers, uint32_t pages)
+{
+	for (; tiers->wal_pages > pages; tiers->wal_pages--)
+		drop(tiers, WS_TIER_PAGES + tiers->wal_pages - 1);
+}
+
 /* Simulate strata from this on. */
 static void
 set_shift(WsTwoTier *tiers, uint32_t shift)
 {
 	/* of WAL, too, half of the pages go with each stratum */
-	for (uint32_t i = 0; shift > tiers->shift && i < WS_TIER_WAL; i++)
-		if (i % (UINT32_C(1) << (shift - tiers->shift)) != 0)
-			drop(tiers, WS_TIER_PAGES + i);
+	if (shift > tiers->shift)
+		shrink_wal(tiers, tiers->wal_pages >> (shift - tiers->shift));
 	tiers->rate = tiers->rates[shift];
 	tiers->shift = shift;
 	for (uint32_t i = 0; i < WS_TIER_PAGES; i++)
@@ -150,16 +151,16 @@ static uint8_t
 find_relation(WsTwoTier *tiers, const WsTierAccess *access)
 {
 	int			i;
-	int			unused = OTHERS;
+	int			unused = WS_TIER_OTHERS;
 
-	for (i = 0; i < OTHERS; i++)
+	for (i = 0; i < WS_TIER_OTHERS; i++)
 	{
 		if (tiers->relations[i].pages == 0)
-			unused = unused == OTHERS ? i : unused;
+			unused = unused == WS_TIER_OTHERS ? i : unused;
 		else if (same_relation(&tiers->relations[i].id, &access->id))
 			break;
 	}
-	if (i == OTHERS && unused != OTHERS)
+	if (i == WS_TIER_OTHERS && unused != WS_TIER_OTHERS)
 	{
 		i = unused;
 		memset(&tiers->relations[i], 0, sizeof(tiers->relations[i]));
@@ -167,7 +168,7 @@ find_relation(WsTwoTier *tiers, const WsTierAccess *access)
 		/* its regions were another's */
 		for (uint32_t r = 0; r < tiers->nregions; r++)
 			if (tiers->regions[r].relation == i)
-				tiers->regions[r].relation = OTHERS;
+				tiers->regions[r].relation = WS_TIER_OTHERS;
 	}
 	return (uint8_t) i;
 }
@@ -176,11 +177,11 @@ find_relation(WsTwoTier *tiers, const WsTierAccess *access)
 static uint8_t
 find_region(const WsTwoTier *tiers, uint8_t relation, uint32_t block)
 {
-	uint8_t		found = NO_REGION;
+	uint8_t		found = WS_TIER_NO_REGION;
 
-	for (uint32_t i = 0; relation != OTHERS && i < tiers->nregions; i++)
+	for (uint32_t i = 0; relation != WS_TIER_OTHERS && i < tiers->nregions; i++)
 		if (tiers->regions[i].relation == relation &&
-			(found == NO_REGION || tiers->regions[i].block <= block))
+			(found == WS_TIER_NO_REGION || tiers->regions[i].block <= block))
 			found = (uint8_t) i;
 	return found;
 }
@@ -206,7 +207,8 @@ enter(WsTwoTier *tiers, const WsTierAccess *access)
 	tiers->pages[page].region = find_region(tiers, tiers->pages[page].relation, access->id.block);
 	tiers->pages[page].block = access->id.block;
 	tiers->pages[page].dirty = 0;
-	tiers->pages[page].clean = false;
+	tiers->pages[page].clean = true;
+	tiers->pages[page].checkpoint = false;
 	tiers->pages[page].known = access->used ? 0 : UINT8_MAX;
 	tiers->relations[tiers->pages[page].relation].pages++;
 	tiers->used++;
@@ -243,13 +245,6 @@ read_ahead(WsTwoTier *tiers, WsPageCache *cache, uint8_t number)
 	}
 }
 
-/* Does the cache hold less than it may? */
-static bool
-is_cold(const WsPageCache *cache)
-{
-	return cache->held[0] + cache->held[1] < cache->capacity * MOSTLY_FULL;
-}
-
 /* A page cache has to read a page. */
 static void
 read_from_disk(WsTwoTier *tiers, int b, int c, uint32_t page, const WsTierAccess *access,
@@ -259,11 +254,11 @@ read_from_disk(WsTwoTier *tiers, int b, int c, uint32_t page, const WsTierAccess
 	double		window = tiers->readahead.kilobytes * 1024.0 / tiers->block_bytes;
 	double		waits = tiers->readahead.waits;
 	double		blocks = 1;
-	bool		cold = is_cold(tiers->cache[b][c]); /* with this page */
+	bool		cold = ws_pagecache_is_cold(tiers->cache[b][c]);
 
 	if (access->run && window > 1)
 		waits = 1 / window;
-	else if (region != NO_REGION)
+	else if (region != WS_TIER_NO_REGION)
 		blocks = ws_readahead_blocks(&tiers->readahead, tiers->regions[region].cached[b][c]);
 	for (tiers->owed[b][c] += blocks - 1; tiers->owed[b][c] >= 1; tiers->owed[b][c]--)
 		read_ahead(tiers, tiers->cache[b][c], region);
@@ -276,6 +271,52 @@ read_from_disk(WsTwoTier *tiers, int b, int c, uint32_t page, const WsTierAccess
 	}
 }
 
+/* Which of the sizes is the nearest one to that which is followed? */
+static int
+nearest_size(const double *factors)
+{
+	int			best = 0;
+
+	for (int b = 1; b < WS_TIER_FOLLOWER; b++)
+		if (fabs(log(factors[ws_tier_buffers[b]] / factors[ws_tier_buffers[WS_TIER_FOLLOWER]])) <
+			fabs(log(factors[ws_tier_buffers[best]] / factors[ws_tier_buffers[WS_TIER_FOLLOWER]])))
+			best = b;
+	return best;
+}
+
+void
+ws_twotier_jump(WsTwoTier *tiers, const double *factors)
+{
+	int			from = nearest_size(factors);
+
+	for (int c = 0; c < WS_TIER_CACHES; c++)
+	{
+		memcpy(tiers->cache[WS_TIER_FOLLOWER][c], tiers->cache[from][c], cache_size());
+		tiers->owed[WS_TIER_FOLLOWER][c] = 0;
+		tiers->only[WS_TIER_FOLLOWER][c] = tiers->only[from][c];
+	}
+	for (uint32_t i = 0; i < tiers->nregions; i++)
+		memcpy(tiers->regions[i].cached[WS_TIER_FOLLOWER], tiers->regions[i].cached[from],
+			   sizeof(tiers->regions[i].cached[0]));
+	for (uint32_t i = 0; i < WS_TIER_PAGES; i++)
+	{
+		WsTierPage *p = &tiers->pages[i];
+
+		p->known = (p->known & ~(1 << WS_TIER_FOLLOWER)) | (p->known >> from & 1) << WS_TIER_FOLLOWER;
+		p->dirty = (p->dirty & ~(1 << WS_TIER_FOLLOWER)) | (p->dirty >> from & 1) << WS_TIER_FOLLOWER;
+	}
+}
+
+void
+ws_tier_counts_jump(WsTierCounts *counts)
+{
+	memset(counts->asked[WS_TIER_FOLLOWER], 0, sizeof(counts->asked[0]));
+	memset(counts->waits[WS_TIER_FOLLOWER], 0, sizeof(counts->waits[0]));
+	memset(counts->needed[WS_TIER_FOLLOWER], 0, sizeof(counts->needed[0]));
+	memset(counts->ahead[WS_TIER_FOLLOWER], 0, sizeof(counts->ahead[0]));
+	memset(counts->cold[WS_TIER_FOLLOWER], 0, sizeof(counts->cold[0]));
+}
+
 void
 ws_tier_counts_add(WsTierCounts *sum, const WsTierCounts *counts)
 {
@@ -284,23 +325,50 @@ ws_tier_counts_add(WsTierCounts *sum, const WsTierCounts *counts)
 		((double *) sum)[i] += ((const double *) counts)[i];
 }
 
-/* A page is written from shared buffers, if it is dirty there. */
+/* A page is written from shared buffers, */
 static void
-write_if_dirty(WsTwoTier *tiers, int b, uint32_t page)
+write_page(WsTwoTier *tiers, int b, uint32_t page)
 {
-	if (!(tiers->pages[page].dirty >> b & 1))
-		return;
-	tiers->pages[page].dirty &= ~(1 << b);
 	for (int c = 0; c < WS_TIER_CACHES; c++)
 		ws_pagecache_write(tiers->cache[b][c], page);
+}
+
+/* and is clean. */
+static void
+clean_page(WsTwoTier *tiers, int b, uint32_t page)
+{
+	write_page(tiers, b, page);
+	tiers->pages[page].dirty &= ~(1 << b);
+}
+
+static bool
+is_dirty(const WsTierPage *page, int b)
+{
+	return page->dirty >> b & 1;
+}
+
+/* The server has written a page, or does: for a checkpoint, at all sizes. */
+static void
+write_present(WsTwoTier *tiers, uint32_t page)
+{
+	for (int b = 0; b < WS_TIER_BUFFERS; b++)
+		if (is_dirty(&tiers->pages[page], b) && (b == WS_TIER_PRESENT || tiers->pages[page].checkpoint))
+			clean_page(tiers, b, page);
+	tiers->pages[page].checkpoint = false;
 }
 
 /* A sweep evicts a page. */
 static void
 evict(WsTwoTier *tiers, int b, uint16_t entry)
 {
-	if (entry != WS_NOWHERE && tiers->page[entry] != NO_PAGE)
-		write_if_dirty(tiers, b, tiers->page[entry]);
+	uint32_t	page = entry != WS_NOWHERE ? tiers->page[entry] : NO_PAGE;
+
+	if (page == NO_PAGE || !is_dirty(&tiers->pages[page], b))
+		return;
+	if (b == WS_TIER_PRESENT)
+		write_present(tiers, page);
+	else
+		clean_page(tiers, b, page);
 }
 
 void
@@ -309,7 +377,10 @@ ws_twotier_access(WsTwoTier *tiers, const WsTierAccess *access, WsTierCounts *co
 	uint32_t	page = access->missed == 0 ? NO_PAGE : enter(tiers, access);
 
 	if (access->new && page != NO_PAGE)
+	{
 		tiers->pages[page].dirty = UINT8_MAX;
+		tiers->pages[page].clean = tiers->pages[page].checkpoint = false;
+	}
 	for (int b = 0; b < WS_TIER_BUFFERS; b++)
 	{
 		bool		known;
@@ -334,24 +405,33 @@ ws_twotier_access(WsTwoTier *tiers, const WsTierAccess *access, WsTierCounts *co
 	}
 }
 
-static bool
-dirty_at_present(const WsTierPage *page)
+/* The page is dirty in the server. */
+static void
+see_dirty(WsTwoTier *tiers, const WsSweep *sweep, uint32_t page)
 {
-	return page->dirty >> WS_TIER_PRESENT & 1;
+	WsTierPage *p = &tiers->pages[page];
+
+	for (int b = 0; b < WS_TIER_BUFFERS; b++)
+	{
+		if (b == WS_TIER_PRESENT || ws_sweep_holds_at(sweep, p->entry, ws_tier_buffers[b]))
+			p->dirty |= 1 << b;
+		else if (p->clean || is_dirty(p, b))
+			/* it is not there any more */
+			clean_page(tiers, b, page);
+	}
 }
 
 void
-ws_twotier_seen(WsTwoTier *tiers, uint32_t entry, bool dirty)
+ws_twotier_seen(WsTwoTier *tiers, const WsSweep *sweep, uint32_t entry, bool dirty)
 {
 	uint32_t	page = tiers->page[entry];
 
 	if (page == NO_PAGE)
 		return;
 	if (dirty)
-		tiers->pages[page].dirty = UINT8_MAX;
-	else if (tiers->pages[page].clean && dirty_at_present(&tiers->pages[page]))
-		for (int b = 0; b < WS_TIER_BUFFERS; b++)
-			write_if_dirty(tiers, b, page);
+		see_dirty(tiers, sweep, page);
+	else if (is_dirty(&tiers->pages[page], WS_TIER_PRESENT))
+		write_present(tiers, page);
 	tiers->pages[page].clean = !dirty;
 }
 
@@ -359,9 +439,19 @@ void
 ws_twotier_checkpoint(WsTwoTier *tiers)
 {
 	for (uint32_t page = 0; page < WS_TIER_PAGES; page++)
-		if (tiers->pages[page].stratum != NO_STRATUM && !dirty_at_present(&tiers->pages[page]))
-			for (int b = 0; b < WS_TIER_BUFFERS; b++)
-				write_if_dirty(tiers, b, page);
+	{
+		WsTierPage *p = &tiers->pages[page];
+
+		if (p->stratum == NO_STRATUM)
+			continue;
+		/* the last one has written it, and it is dirty again */
+		for (int b = 0; p->checkpoint && b < WS_TIER_BUFFERS; b++)
+			if (is_dirty(p, b))
+				write_page(tiers, b, page);
+		p->checkpoint = true;
+		if (!is_dirty(p, WS_TIER_PRESENT))
+			write_present(tiers, page);
+	}
 }
 
 void
@@ -370,8 +460,7 @@ ws_twotier_wal(WsTwoTier *tiers, double bytes, double files)
 	double		rate = tiers->rate / tiers->block_bytes;
 	uint32_t	pages = (uint32_t) fmin(fmax(rint(files * rate), 1), WS_TIER_WAL);
 
-	for (; tiers->wal_pages > pages; tiers->wal_pages--)
-		drop(tiers, WS_TIER_PAGES + tiers->wal_pages - 1);
+	shrink_wal(tiers, pages);
 	tiers->wal_pages = pages;
 	tiers->wal = fmin(tiers->wal + bytes, files);
 	tiers->wal_owed = fmin(tiers->wal_owed + bytes * rate, pages);
@@ -385,178 +474,6 @@ ws_twotier_wal(WsTwoTier *tiers, double bytes, double files)
 	}
 }
 
-static int
-compare_places(const void *a, const void *b)
-{
-	uint64_t	x = *(const uint64_t *) a;
-	uint64_t	y = *(const uint64_t *) b;
-
-	return (x > y) - (x < y);
-}
-
-/* Put the pages of relations with an entry in order, by this and by block. */
-static void
-sort_pages(WsTwoTier *tiers)
-{
-	uint64_t	places[WS_TIER_PAGES];
-	uint32_t	n = 0;
-
-	for (uint32_t page = 0; page < WS_TIER_PAGES; page++)
-	{
-		const WsTierPage *p = &tiers->pages[page];
-
-		if (p->stratum != NO_STRATUM && p->relation != OTHERS)
-			places[n++] = (uint64_t) p->relation << 48 | (uint64_t) p->block << 16 | page;
-	}
-	if (n > 0)
-		qsort(places, n, sizeof(places[0]), compare_places);
-	for (uint32_t i = 0; i < n; i++)
-		tiers->order[i] = places[i] & UINT16_MAX;
-}
-
-/* Are there clearly fewer pages than so many blocks have by chance? */
-static bool
-partly_used(const WsTwoTier *tiers, uint32_t blocks, uint32_t pages)
-{
-	return pages + CHANCE_ERRORS * sqrt(pages * (1 - tiers->rate)) < blocks * tiers->rate;
-}
-
-static uint32_t
-regions_of(const WsTierRelation *relation)
-{
-	return relation->pages > WS_TIER_REGION ? relation->pages / WS_TIER_REGION : 1;
-}
-
-/* Divide a relation, whose pages begin here in "order", into regions. */
-static void
-divide(WsTwoTier *tiers, uint8_t relation, uint32_t first)
-{
-	const uint16_t *order = tiers->order + first;
-	uint32_t	blocks = tiers->relations[relation].blocks;
-	uint32_t	n = tiers->relations[relation].pages;
-	bool		partly = partly_used(tiers, blocks, n);
-	uint32_t	nregions = regions_of(&tiers->relations[relation]);
-
-	for (uint32_t i = 0; i < nregions; i++)
-	{
-		WsTierRegion *region = &tiers->regions[tiers->nregions + i];
-		uint32_t	begin = n * i / nregions;
-		uint32_t	end = n * (i + 1) / nregions;
-
-		memset(region, 0, sizeof(WsTierRegion));
-		region->relation = relation;
-		region->block = tiers->pages[order[begin]].block;
-		region->first = (uint16_t) (first + begin);
-		region->pages = (uint16_t) (end - begin);
-		region->whole = end - begin;
-		if (partly)
-		{
-			/* unused ends of a relation are in none of several regions */
-			uint32_t	last = tiers->pages[order[end - 1]].block;
-			double		span = nregions == 1 ? blocks :
-				(last - region->block) * (1 + 1.0 / (end - begin - 1));
-
-			region->whole = fmax(span * tiers->rate, 1);
-		}
-		for (uint32_t j = begin; j < end; j++)
-			tiers->pages[order[j]].region = (uint8_t) (tiers->nregions + i);
-	}
-	tiers->nregions += nregions;
-}
-
-/* Add up which page caches hold a page, and whether shared buffers do, too. */
-static void
-survey_page(WsTwoTier *tiers, const WsSweep *sweep, uint32_t page,
-			double twice[WS_TIER_BUFFERS][WS_TIER_CACHES])
-{
-	uint8_t		region = tiers->pages[page].region;
-
-	for (int b = 0; b < WS_TIER_BUFFERS; b++)
-	{
-		bool		buffered = ws_sweep_holds_at(sweep, tiers->pages[page].entry, ws_tier_buffers[b]);
-
-		for (int c = 0; c < WS_TIER_CACHES; c++)
-		{
-			bool		held = ws_pagecache_holds(tiers->cache[b][c], page);
-
-			if (region != NO_REGION)
-				tiers->regions[region].cached[b][c] += held;
-			twice[b][c] += held && buffered;
-		}
-	}
-}
-
-/*
- * Make the counts of a relation's regions the shares that are cached.  They
- * differ by chance, too: they are moved toward the relation's by as much of
- * their variance as chance explains (empirical Bayes; Efron and Morris 1975).
- */
-static void
-find_share(WsTierRegion *regions, uint32_t n, int b, int c)
-{
-	double		held = 0;
-	double		whole = 0;
-	double		squares = 0;
-	double		chance = 0;
-	double		share;
-	double		own;
-
-	for (uint32_t i = 0; i < n; i++)
-	{
-		held += regions[i].cached[b][c];
-		whole += regions[i].whole;
-	}
-	share = held / whole;
-	for (uint32_t i = 0; i < n; i++)
-	{
-		double		difference = regions[i].cached[b][c] / regions[i].whole - share;
-
-		squares += regions[i].whole * difference * difference;
-		/* how many pages a span of blocks has is chance, too */
-		chance += share * (regions[i].whole == regions[i].pages ? 1 - share : 1) * (1 - regions[i].whole / whole);
-	}
-	own = squares > chance ? 1 - chance / squares : 0;
-	for (uint32_t i = 0; i < n; i++)
-		regions[i].cached[b][c] = (float)
-			(share + own * (regions[i].cached[b][c] / regions[i].whole - share));
-}
-
-static void
-find_shares(WsTwoTier *tiers, uint32_t first)
-{
-	WsTierRegion *regions = &tiers->regions[first];
-
-	for (int b = 0; b < WS_TIER_BUFFERS; b++)
-		for (int c = 0; c < WS_TIER_CACHES; c++)
-			find_share(regions, regions_of(&tiers->relations[regions->relation]), b, c);
-}
-
-void
-ws_twotier_survey(WsTwoTier *tiers, const WsSweep *sweep)
-{
-	double		twice[WS_TIER_BUFFERS][WS_TIER_CACHES] = {{0}};
-	uint32_t	first = 0;
-
-	sort_pages(tiers);
-	tiers->nregions = 0;
-	for (int i = 0; i < OTHERS; first += tiers->relations[i++].pages)
-		if (tiers->relations[i].pages > 0)
-			divide(tiers, (uint8_t) i, first);
-	for (uint32_t page = 0; page < WS_TIER_PAGES; page++)
-		if (tiers->pages[page].stratum != NO_STRATUM)
-			survey_page(tiers, sweep, page, twice);
-	for (uint32_t i = 0; i < tiers->nregions; i += regions_of(&tiers->relations[tiers->regions[i].relation]))
-		find_shares(tiers, i);
-	for (int b = 0; b < WS_TIER_BUFFERS; b++)
-		for (int c = 0; c < WS_TIER_CACHES; c++)
-		{
-			for (uint32_t page = 0; page < tiers->wal_pages; page++)
-				twice[b][c] += ws_pagecache_holds(tiers->cache[b][c], WS_TIER_PAGES + page);
-			tiers->only[b][c] = is_cold(tiers->cache[b][c]) ? NAN :
-				(float) fmax(1 - twice[b][c] / tiers->cache[b][c]->capacity, 0);
-		}
-}
-
 double
 ws_twotier_whole(const WsTwoTier *tiers)
 {
@@ -565,7 +482,7 @@ ws_twotier_whole(const WsTwoTier *tiers)
 	for (int i = 0; i < WS_TIER_RELATIONS; i++)
 		if (tiers->relations[i].pages > 0)
 		{
-			if (i == OTHERS)
+			if (i == WS_TIER_OTHERS)
 				return NAN;
 			/* for those of this size of which no page is simulated, too */
 			blocks += tiers->relations[i].blocks > 0 ?
@@ -592,7 +509,7 @@ void
 ws_twotier_forget_relation(WsTwoTier *tiers, int relation)
 {
 	/* those without an entry of their own are of many */
-	for (uint32_t i = 0; relation != OTHERS && i < WS_TIER_PAGES; i++)
+	for (uint32_t i = 0; relation != WS_TIER_OTHERS && i < WS_TIER_PAGES; i++)
 		if (tiers->pages[i].stratum != NO_STRATUM && tiers->pages[i].relation == relation)
 			forget(tiers, i);
 }

@@ -9,11 +9,11 @@
  *
  * A miss costs a wait and a block, and what the kernel reads with it
  * (readahead.h): that depends on how much is cached near it, and other pages
- * from there come in, too.  So relations are divided into regions, of some
- * simulated pages each.  In a sequential scan nothing is read that is not asked
- * for, but a process waits only once for as much as the device reads ahead.
- * Written pages are cached without being read.  So is WAL: the same files are
- * written over and over, and take what they take from other pages.
+ * from there come in, too.  So relations are divided into regions (survey.h),
+ * of some simulated pages each.  In a sequential scan nothing is read that is
+ * not asked for, but a process waits only once for as much as the device reads
+ * ahead.  Written pages are cached without being read.  So is WAL: the same
+ * files are written over and over, and take what they take from other pages.
  *
  * A page that was used before it is simulated, such as one of a stratum that
  * joins, may or may not be in the caches: its first miss of each size of shared
@@ -37,14 +37,18 @@
 #define WS_TIER_BUFFERS		8
 #define WS_TIER_CACHES		12
 #define WS_TIER_PRESENT		2	/* the present size of shared buffers */
+#define WS_TIER_FOLLOWER	7	/* the one that is followed: it may jump */
 extern const int ws_tier_buffers[WS_TIER_BUFFERS];
 extern const double ws_tier_caches[WS_TIER_CACHES];
 
 #define WS_TIER_PAGES		4096	/* simulated */
 #define WS_TIER_WAL			512 /* and of WAL, at most */
-#define WS_TIER_RELATIONS	128 /* one of them for all others */
+#define WS_TIER_RELATIONS	128
+#define WS_TIER_OTHERS		(WS_TIER_RELATIONS - 1) /* those without an entry */
 #define WS_TIER_REGION		64	/* simulated pages of a region, or more */
 #define WS_TIER_REGIONS		(WS_TIER_PAGES / WS_TIER_REGION + WS_TIER_RELATIONS)
+#define WS_TIER_NO_REGION	UINT8_MAX	/* of pages of others, and of new
+										 * relations */
 
 /* Counts of simulated accesses; all doubles, by groups of pages. */
 typedef struct WsTierCounts
@@ -80,7 +84,8 @@ typedef struct WsTierPage
 	uint8_t		region;
 	uint8_t		known;			/* behind which sizes of shared buffers, bits */
 	uint8_t		dirty;			/* in which of them, bits */
-	bool		clean;			/* in the server's, when last seen there */
+	bool		clean;			/* in the server, or gone, or not seen yet */
+	bool		checkpoint;		/* one began since it became dirty there */
 	uint32_t	block;
 } WsTierPage;
 
@@ -146,18 +151,28 @@ extern void ws_twotier_resize(WsTwoTier *tiers, uint32_t shift, const double *ra
 /* Add counts to others. */
 extern void ws_tier_counts_add(WsTierCounts *sum, const WsTierCounts *counts);
 
+/*
+ * The size that is followed has jumped: its page caches become copies of those
+ * of the nearest other size, and nothing is counted for it.
+ */
+extern void ws_twotier_jump(WsTwoTier *tiers, const double *factors);
+extern void ws_tier_counts_jump(WsTierCounts *counts);
+
 /* Use a page, and count, unless counts is NULL. */
 extern void ws_twotier_access(WsTwoTier *tiers, const WsTierAccess *access, WsTierCounts *counts);
 
 /*
- * The page is in shared buffers and dirty, or not: to be said of all now and
- * then.  A dirty page is written when a sweep evicts it.  The server may have
- * written it for that reason, too, or a moment before (the background writer):
- * then it is as dirty as before in larger shared buffers.  So it is clean
- * there if it is seen to be clean twice, and the sweep of the present size has
- * not evicted it since it was dirty.  Or when the next checkpoint begins.
+ * The page is in shared buffers and dirty, or not.  To be called for all pages
+ * every second or so, and then, if one has begun, ws_twotier_checkpoint().
+ *
+ * While a page is dirty in the server it is dirty in every sweep that holds it.
+ * (In one that has evicted it, and missed it since, it may really be clean.)
+ * It is written when a sweep evicts it.  The server may write it before, such
+ * as by the background writer: that counts at the present size only.  But a
+ * checkpoint writes it at all sizes, either when it is clean in the server or
+ * evicted by the present sweep, or before the next checkpoint begins.
  */
-extern void ws_twotier_seen(WsTwoTier *tiers, uint32_t page, bool dirty);
+extern void ws_twotier_seen(WsTwoTier *tiers, const WsSweep *sweep, uint32_t page, bool dirty);
 extern void ws_twotier_checkpoint(WsTwoTier *tiers);
 
 /*
@@ -165,12 +180,6 @@ extern void ws_twotier_checkpoint(WsTwoTier *tiers);
  * many; at least 1.  Of more than WS_TIER_WAL pages only these are simulated.
  */
 extern void ws_twotier_wal(WsTwoTier *tiers, double bytes, double files);
-
-/*
- * Find out how much of each relation is cached, and where, from the blocks that
- * it has, and how much is cached twice: every half minute or so.
- */
-extern void ws_twotier_survey(WsTwoTier *tiers, const WsSweep *sweep);
 
 /*
  * Bytes of all relations whose pages are simulated, of a new one as many as

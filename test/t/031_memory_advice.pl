@@ -295,7 +295,7 @@ $node->poll_query_until('postgres', q{SELECT note = 'working_set.sample_pages is
 is(doubt(), 'working_set.sample_pages is 0', 'nor is anything without a sample');
 SKIP: {
 	skip 'this release has no direct I/O', 1 if $node->pg_version < 16;
-	$node->append_conf('postgresql.conf', "working_set.sample_pages = 16384\ndebug_io_direct = 'data'");
+	$node->append_conf('postgresql.conf', "working_set.sample_pages = 16384\ndebug_io_direct = 'wal_init, data'");
 	my $started = $clock->lend(sub { $node->stop; $node->start(fail_ok => 1) });
 	skip 'these files cannot be read directly', 1 unless $started;
 	$node->poll_query_until('postgres', q{SELECT note ~ 'debug_io_direct' FROM working_set_memory_advice WHERE present});

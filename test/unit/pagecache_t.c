@@ -279,6 +279,26 @@ test_smallest(void)
 	free(cache);
 }
 
+/* A cache is full with 15 of 16 pages; one that is larger than all pages never is. */
+static void
+test_cold(void)
+{
+	WsPageCache *cache = new_cache(32, 16);
+
+	for (uint32_t page = 0; page < 14; page++)
+		(void) ws_pagecache_use(cache, page);
+	ok(ws_pagecache_is_cold(cache), "an eighth of a cache is empty");
+	ws_pagecache_ahead(cache, 14);
+	ok(!ws_pagecache_is_cold(cache), "a sixteenth may be");
+	ws_pagecache_resize(cache, 40, 0, false);
+	for (uint32_t page = 0; page < 32; page++)
+		(void) ws_pagecache_use(cache, page);
+	ok(cache->held[0] + cache->held[1] == 32 && ws_pagecache_is_cold(cache), "all pages do not fill a larger cache");
+	ws_pagecache_resize(cache, 2.4, 0, false);
+	ok(!ws_pagecache_is_cold(cache), "a small one is full with as many pages as it may have");
+	free(cache);
+}
+
 /* Evict page 0, then as many others, and use it again: is it active at once? */
 static bool
 comes_back_active(uint32_t active, uint32_t others, bool late)
@@ -430,13 +450,14 @@ test_sampled(void)
 int
 main(void)
 {
-	plan(39);
+	plan(43);
 	test_naive(1, 0, 1, false, "small");
 	test_naive(2, 10 * GB, 10, false, "as of ten gigabytes");
 	test_naive(3, 0, 1, true, "small, reclaim is late");
 	test_naive(4, 10 * GB, 10, true, "as of ten gigabytes, reclaim is late");
 	test_rules();
 	test_smallest();
+	test_cold();
 	test_refault();
 	test_ratio();
 	test_loop();

@@ -6,65 +6,8 @@
  * Seeds are fixed, so a run either always passes or always fails.
  */
 #include "tap.h"
-#include "twotier.h"
-#include "sweep.h"
-#include "traces.h"
-
-#define BLOCK	8192
-#define ALL		((UINT32_C(1) << 21) - 1)
-#define HALF	5				/* of ws_tier_caches: half of the bytes, */
-#define WHOLE	7				/* all of them, */
-#define DOUBLE	9				/* and twice as many */
-
-/* Strata from "shift" on are the share "rate", and each further one halves it. */
-static void
-resize(WsTwoTier *tiers, uint32_t shift, double rate, double bytes)
-{
-	double		rates[WS_STRATA] = {0};
-
-	for (uint32_t s = shift; s < WS_STRATA; s++)
-		rates[s] = ldexp(rate, (int) shift - (int) s);
-	ws_twotier_resize(tiers, shift, rates, bytes);
-}
-
-static WsTwoTier *
-new_tiers(uint32_t entries, double rate, double pages)
-{
-	WsTwoTier  *tiers = aligned_memory(ws_twotier_size(entries));
-
-	ws_twotier_init(tiers, entries, BLOCK);
-	resize(tiers, 0, rate, pages * BLOCK);
-	return tiers;
-}
-
-/* A count of all groups. */
-static double
-all(const double *groups)
-{
-	double		sum = 0;
-
-	for (int g = 0; g < WS_ERROR_GROUPS; g++)
-		sum += groups[g];
-	return sum;
-}
-
-static double
-blocks(const WsTierCounts *counts, int b, int c)
-{
-	return counts->needed[b][c] + counts->ahead[b][c];
-}
-
-/* Access a page that was missed in some sizes; groups follow one another. */
-static void
-look(WsTwoTier *tiers, uint32_t page, uint32_t relation, uint32_t missed, WsTierCounts *counts)
-{
-	WsTierAccess access = {
-		.page = page, .stratum = 0, .group = page % WS_ERROR_GROUPS,
-		.id = {1, 2, relation, 0, page}, .missed = missed
-	};
-
-	ws_twotier_access(tiers, &access, counts);
-}
+#include "survey.h"
+#include "tiers.h"
 
 static void
 test_sizes(void)
@@ -211,10 +154,10 @@ test_sampled(void)
 	free(tiers);
 }
 
-static bool
-holds(const WsTwoTier *tiers, int b, int c, uint32_t entry)
+static uint32_t
+held_pages(const WsTwoTier *tiers, int b, int c)
 {
-	return ws_pagecache_holds(tiers->cache[b][c], tiers->page[entry]);
+	return tiers->cache[b][c]->held[0] + tiers->cache[b][c]->held[1];
 }
 
 static void
@@ -222,7 +165,9 @@ test_counts(void)
 {
 	static WsTierCounts counts;
 	WsTwoTier  *tiers = new_tiers(1000, 1, 400);
+	WsSweep    *sweep = empty_sweep(1000);
 	WsTierAccess access = {.page = 7, .id = {1, 2, 3, 0, 7}, .missed = ALL};
+	uint32_t	held;
 
 	ws_twotier_access(tiers, &access, NULL);
 	look(tiers, 8, 3, 0, &counts);
@@ -247,9 +192,13 @@ test_counts(void)
 	   "counts can be added");
 	memset(&counts, 0, sizeof(counts));
 
-	ws_twotier_seen(tiers, 500, true);
-	ws_twotier_seen(tiers, 500, false);
-	ok(!ws_pagecache_holds(tiers->cache[0][WHOLE], 1), "what is not simulated is not written");
+	held = held_pages(tiers, 0, WHOLE);
+	for (int i = 0; i < 3; i++)
+	{
+		ws_twotier_seen(tiers, sweep, 500, i == 0);
+		ws_twotier_checkpoint(tiers);
+	}
+	is_int(held_pages(tiers, 0, WHOLE), held, "what is not simulated is not written");
 	for (uint32_t page = 100; page < 600; page++)
 		look(tiers, page, 4, 1U << ws_tier_buffers[0], NULL);
 	look(tiers, 8, 3, 1U << ws_tier_buffers[0], NULL);
@@ -259,22 +208,80 @@ test_counts(void)
 	is_within(all(counts.waits[1][WHOLE]), 1, 0, "a page that was forgotten is another one");
 	look(tiers, 1, 3, ALL, NULL);
 	ws_twotier_forget(tiers, 1);
-	is_int(tiers->cache[0][0]->held[0] + tiers->cache[0][0]->held[1], 24, "and in no cache");
+	is_int(held_pages(tiers, 0, 0), 24, "and in no cache");
+	free(sweep);
 	free(tiers);
+}
 
-	tiers = new_tiers(1000, 1, 400);
-	look(tiers, 1, 3, 1U << ws_tier_buffers[1], NULL);
-	ws_twotier_seen(tiers, 1, true);
-	ok(ws_twotier_entry(tiers, tiers->page[1]) == 1 && ws_twotier_entry(tiers, tiers->page[1] + 1) == -1,
+/* The page of an access is in sweeps of all sizes. */
+static WsSweep *
+holding_sweep(uint32_t pages)
+{
+	WsSweep    *sweep = empty_sweep(1000);
+	uint32_t	cold;
+
+	ws_sweep_resize(sweep, 500);
+	for (uint32_t page = 1; page <= pages; page++)
+		(void) ws_sweep_access(sweep, &(WsAccess) {.page = page}, &cold);
+	return sweep;
+}
+
+/* Pages of another table take the place of all others in a page cache of 400. */
+static void
+fill_cache(WsTwoTier *tiers, int b)
+{
+	for (uint32_t page = 100; page < 600; page++)
+		look(tiers, page, 4, 1U << ws_tier_buffers[b], NULL);
+}
+
+/* A checkpoint writes what is dirty, and is seen to have done so. */
+static void
+test_checkpoint(void)
+{
+	static WsTierCounts counts;
+	WsTwoTier  *tiers = new_tiers(1000, 1, 400);
+	WsSweep    *sweep = holding_sweep(3);
+	uint32_t	held;
+
+	for (uint32_t page = 1; page <= 3; page++)
+	{
+		look(tiers, page, 3, 1U << ws_tier_buffers[1], NULL);
+		ws_twotier_seen(tiers, sweep, page, true);
+	}
+	ok(ws_twotier_entry(tiers, tiers->page[3]) == 3 && ws_twotier_entry(tiers, tiers->page[3] + 1) == -1,
 	   "a page that is simulated has an entry, and another one has none");
-	ok(!ws_pagecache_holds(tiers->cache[0][WHOLE], tiers->page[1]), "a page that becomes dirty is not written");
-	ws_twotier_seen(tiers, 1, false);
-	ok(!holds(tiers, 0, WHOLE, 1), "nor is one that is clean, as far as was seen once");
-	ws_twotier_seen(tiers, 1, false);
-	memset(&counts, 0, sizeof(counts));
+	ok(!holds(tiers, 0, WHOLE, 1), "a page that becomes dirty is not written");
+	ws_twotier_seen(tiers, sweep, 2, false);
+	ok(holds(tiers, WS_TIER_PRESENT, WHOLE, 2) && !holds(tiers, 0, WHOLE, 2) && !holds(tiers, WS_TIER_PRESENT + 1, WHOLE, 2),
+	   "the background writer writes one at the present size");
+	ws_twotier_checkpoint(tiers);
+	ok(holds(tiers, 0, WHOLE, 2) && holds(tiers, WS_TIER_BUFFERS - 1, WHOLE, 2), "and a checkpoint elsewhere");
+	ok(!holds(tiers, 0, WHOLE, 1), "not yet one that is dirty in the server");
+	ws_twotier_seen(tiers, sweep, 1, true);
+	ok(!holds(tiers, 0, WHOLE, 1), "nor as long as it is");
+	ws_twotier_seen(tiers, sweep, 1, false);
 	look(tiers, 1, 3, ALL, &counts);
 	ok(all(counts.waits[0][0]) == 0 && all(counts.waits[WS_TIER_BUFFERS - 1][WHOLE]) == 0,
-	   "a page that is dirty no more is in all caches");
+	   "one that is dirty no more is in all caches");
+	ws_twotier_seen(tiers, sweep, 3, true);
+	ok(!holds(tiers, 0, WHOLE, 3), "one that is dirty all the time is not in any");
+	ws_twotier_checkpoint(tiers);
+	ok(holds(tiers, 0, 0, 3) && holds(tiers, WS_TIER_BUFFERS - 1, WHOLE, 3), "until the next checkpoint begins");
+	fill_cache(tiers, 0);
+	ws_twotier_checkpoint(tiers);
+	ok(holds(tiers, 0, WHOLE, 3), "and is by then dirty again, and written again");
+	ws_twotier_seen(tiers, sweep, 1, true);
+	ws_twotier_forget(tiers, 1);
+	look(tiers, 1, 3, 1U << ws_tier_buffers[1], NULL);
+	ws_twotier_checkpoint(tiers);
+	ws_twotier_seen(tiers, sweep, 1, false);
+	ok(!holds(tiers, 0, WHOLE, 1), "another page with its number is not dirty");
+	tiers->pages[tiers->page[1]].dirty = 1;
+	held = held_pages(tiers, 0, DOUBLE);
+	ws_twotier_forget(tiers, 1);
+	ws_twotier_checkpoint(tiers);
+	is_int(held_pages(tiers, 0, DOUBLE), held, "nor is one that is gone written");
+	free(sweep);
 	free(tiers);
 }
 
@@ -283,6 +290,7 @@ static void
 test_written(void)
 {
 	WsTwoTier  *tiers = new_tiers(1000, 1, 400);
+	WsSweep    *sweep = holding_sweep(3);
 	uint16_t	evicted[WS_SWEEP_SIZES];
 	WsTierAccess access = {.page = 900, .id = {1, 2, 3, 0, 900}, .evicted = evicted};
 
@@ -290,8 +298,8 @@ test_written(void)
 		evicted[i] = WS_NOWHERE;
 	for (uint32_t page = 1; page <= 3; page++)
 		look(tiers, page, 3, 1U << ws_tier_buffers[1], NULL);
-	ws_twotier_seen(tiers, 1, true);
-	ws_twotier_seen(tiers, 2, false);
+	ws_twotier_seen(tiers, sweep, 1, true);
+	ws_twotier_seen(tiers, sweep, 2, false);
 	evicted[ws_tier_buffers[0]] = 1;
 	evicted[ws_tier_buffers[2]] = 2;
 	ws_twotier_access(tiers, &access, NULL);
@@ -318,11 +326,72 @@ test_written(void)
 	evicted[ws_tier_buffers[4]] = 3;
 	ws_twotier_access(tiers, &access, NULL);
 	ok(holds(tiers, 4, WHOLE, 3), "a new page is dirty");
+	tiers->shift = 0;
+	fill_cache(tiers, 4);
+	ws_sweep_empty(sweep, ws_tier_buffers[4]);
+	ws_twotier_seen(tiers, sweep, 3, true);
+	ok(!holds(tiers, 4, WHOLE, 3), "and is not written a second time when it is first seen to be");
 	is_int(tiers->page[901], UINT16_MAX, "and what evicts it need not be simulated");
+	free(sweep);
 	free(tiers);
 }
 
-/* What the server writes for want of room is dirty for longer in larger shared buffers. */
+/* The server still has a dirty page that smaller shared buffers have evicted. */
+static void
+test_written_before(void)
+{
+	enum
+	{
+		SMALLER = WS_TIER_PRESENT - 1
+	};
+	WsTwoTier  *tiers = new_tiers(1000, 1, 400);
+	WsSweep    *sweep = holding_sweep(1);
+	uint16_t	evicted[WS_SWEEP_SIZES];
+	WsTierAccess access = {
+		.page = 900, .id = {1, 2, 3, 0, 900}, .evicted = evicted, .missed = 1U << ws_tier_buffers[SMALLER]
+	};
+
+	for (int i = 0; i < WS_SWEEP_SIZES; i++)
+		evicted[i] = WS_NOWHERE;
+	look(tiers, 1, 3, 1U << ws_tier_buffers[WS_TIER_PRESENT], NULL);
+	ws_sweep_empty(sweep, ws_tier_buffers[SMALLER]);
+	ws_twotier_seen(tiers, sweep, 1, true);
+	ok(holds(tiers, SMALLER, WHOLE, 1) && !holds(tiers, SMALLER - 1, WHOLE, 1) && !holds(tiers, WS_TIER_PRESENT + 1, WHOLE, 1),
+	   "a page that was evicted before it is seen to be dirty was written");
+	fill_cache(tiers, SMALLER);
+	ws_twotier_seen(tiers, sweep, 1, true);
+	ok(!holds(tiers, SMALLER, WHOLE, 1), "once");
+	evicted[ws_tier_buffers[SMALLER]] = 1;
+	ws_twotier_access(tiers, &access, NULL);
+	ok(!holds(tiers, SMALLER, WHOLE, 1), "if it is read again, and goes, it is clean");
+	/* the present sweep has evicted it, and the server has not */
+	access.missed = 1U << ws_tier_buffers[WS_TIER_PRESENT];
+	evicted[ws_tier_buffers[WS_TIER_PRESENT]] = 1;
+	ws_twotier_access(tiers, &access, NULL);
+	ws_sweep_empty(sweep, ws_tier_buffers[WS_TIER_PRESENT]);
+	fill_cache(tiers, WS_TIER_PRESENT);
+	ws_twotier_seen(tiers, sweep, 1, true);
+	ok(!holds(tiers, SMALLER, WHOLE, 1), "also if the present sweep has evicted it since");
+	ok(!holds(tiers, WS_TIER_PRESENT, WHOLE, 1), "at the present size it is as dirty as it is in the server");
+	ws_twotier_seen(tiers, sweep, 1, false);
+	ok(holds(tiers, WS_TIER_PRESENT, WHOLE, 1), "and as clean");
+	ws_twotier_seen(tiers, sweep, 1, true);
+	ok(holds(tiers, SMALLER, WHOLE, 1), "one that was clean in between is written again");
+	/* a sweep was filled anew, without it */
+	tiers->pages[tiers->page[1]].dirty |= 1 << SMALLER;
+	fill_cache(tiers, SMALLER);
+	ws_twotier_seen(tiers, sweep, 1, true);
+	ok(holds(tiers, SMALLER, WHOLE, 1), "as is one that has got lost");
+	ok(!holds(tiers, SMALLER - 1, WHOLE, 1), "but not at a size that has had it all the time");
+	access.missed = 1U << ws_tier_buffers[SMALLER - 1];
+	evicted[ws_tier_buffers[SMALLER - 1]] = 1;
+	ws_twotier_access(tiers, &access, NULL);
+	ok(holds(tiers, SMALLER - 1, WHOLE, 1), "before it goes there");
+	free(sweep);
+	free(tiers);
+}
+
+/* What the server evicts and writes is dirty for longer in larger shared buffers. */
 static void
 test_written_later(void)
 {
@@ -331,6 +400,7 @@ test_written_later(void)
 		LARGER = WS_TIER_PRESENT + 1
 	};
 	WsTwoTier  *tiers = new_tiers(1000, 1, 400);
+	WsSweep    *sweep = holding_sweep(4);
 	uint16_t	evicted[WS_SWEEP_SIZES];
 	WsTierAccess access = {
 		.page = 900, .id = {1, 2, 3, 0, 900}, .evicted = evicted, .missed = 1U << ws_tier_buffers[WS_TIER_PRESENT]
@@ -338,321 +408,94 @@ test_written_later(void)
 
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 		evicted[i] = WS_NOWHERE;
-	for (uint32_t page = 1; page <= 4; page++)
+	for (uint32_t page = 1; page <= 3; page++)
 	{
 		look(tiers, page, 3, 1U << ws_tier_buffers[1], NULL);
-		ws_twotier_seen(tiers, page, true);
+		ws_twotier_seen(tiers, sweep, page, true);
 	}
-	/* the background writer writes 1 just before it goes; then it is read again, and stays clean */
-	ws_twotier_seen(tiers, 1, false);
 	evicted[ws_tier_buffers[WS_TIER_PRESENT]] = 1;
 	ws_twotier_access(tiers, &access, NULL);
-	ok(holds(tiers, WS_TIER_PRESENT, WHOLE, 1), "a page that is written and evicted is in the page cache");
-	ws_twotier_seen(tiers, 1, false);
-	ws_twotier_seen(tiers, 1, false);
+	ok(holds(tiers, WS_TIER_PRESENT, WHOLE, 1), "a dirty page that is evicted is in the page cache");
+	/* it is read again, and stays clean */
+	ws_twotier_seen(tiers, sweep, 1, false);
 	ok(!holds(tiers, LARGER, WHOLE, 1), "in larger shared buffers it is dirty as before");
 	access.missed = 1U << ws_tier_buffers[LARGER];
 	evicted[ws_tier_buffers[LARGER]] = 1;
 	ws_twotier_access(tiers, &access, NULL);
 	ok(holds(tiers, LARGER, WHOLE, 1), "and written when it goes there");
-	ws_twotier_forget(tiers, 1);
-	look(tiers, 1, 3, 1U << ws_tier_buffers[1], NULL);
-	ws_twotier_access(tiers, &access, NULL);
-	ok(!holds(tiers, LARGER, WHOLE, 1), "another page with its number is not dirty");
 
-	/* 2 goes, too; 3 is dirty, and 4 clean once */
+	/* 2 goes before a checkpoint begins, and 3 when it is about to be written */
 	access.missed = 1U << ws_tier_buffers[WS_TIER_PRESENT];
 	evicted[ws_tier_buffers[WS_TIER_PRESENT]] = 2;
 	ws_twotier_access(tiers, &access, NULL);
-	ws_twotier_seen(tiers, 4, false);
 	ws_twotier_checkpoint(tiers);
 	ok(holds(tiers, LARGER, WHOLE, 2), "a checkpoint writes what larger ones have left");
-	ok(!holds(tiers, LARGER, WHOLE, 3) && !holds(tiers, LARGER, WHOLE, 4), "but it is seen when it has written others");
-	ws_twotier_seen(tiers, 4, true);
-	ws_twotier_seen(tiers, 4, false);
-	ok(!holds(tiers, LARGER, WHOLE, 4), "a page that was dirty in between was not clean twice");
+	ok(!holds(tiers, LARGER, WHOLE, 3), "but not yet what is dirty in the server, too");
+	evicted[ws_tier_buffers[WS_TIER_PRESENT]] = 3;
+	ws_twotier_access(tiers, &access, NULL);
+	ok(holds(tiers, WS_TIER_PRESENT, WHOLE, 3) && holds(tiers, LARGER, WHOLE, 3),
+	   "if that goes before, the checkpoint writes it elsewhere all the same");
+	fill_cache(tiers, LARGER);
+	ws_twotier_seen(tiers, sweep, 3, true);
+	ws_twotier_access(tiers, &access, NULL);
+	ok(!holds(tiers, LARGER, WHOLE, 3), "once");
+	ws_twotier_seen(tiers, sweep, 3, true);
+	ws_twotier_checkpoint(tiers);
+	ws_twotier_forget(tiers, 3);
+	look(tiers, 3, 3, 1U << ws_tier_buffers[1], NULL);
+	ws_twotier_seen(tiers, sweep, 3, true);
+	ws_twotier_access(tiers, &access, NULL);
+	ok(!holds(tiers, LARGER, WHOLE, 3), "no checkpoint has begun since another page has its number");
+	free(sweep);
 	free(tiers);
 }
 
-static WsSweep *
-empty_sweep(uint32_t pages)
-{
-	WsSweep    *sweep = aligned_memory(ws_sweep_size(pages));
-
-	ws_sweep_init(sweep, pages);
-	return sweep;
-}
-
-/* Shared buffers have half of what the page caches of their size have, too. */
+/* The size that is followed becomes another one. */
 static void
-test_twice(void)
+test_jump(void)
 {
+	static WsTierCounts counts;
 	WsTwoTier  *tiers = new_tiers(1000, 1, 400);
-	WsSweep    *sweep = empty_sweep(1000);
+	WsSweep    *sweep = holding_sweep(1);
+	const WsTierCounts *none = zeroed(1, sizeof(WsTierCounts));
+	int			nearest = 4;
 
-	ws_sweep_resize(sweep, 200);
-	ok(isnan(tiers->only[2][WHOLE]), "how much is cached twice is not known at first");
-	for (uint32_t page = 0; page < 400; page++)
-	{
-		WsAccess	access = {.page = page};
-		uint32_t	cold;
-
-		if (page < 200)
-			(void) ws_sweep_access(sweep, &access, &cold);
-		look(tiers, page, 1, ALL, NULL);
-	}
-	ws_twotier_survey(tiers, sweep);
-	is_within(tiers->only[2][WHOLE], 0.5, 1e-6, "half of a page cache is not in shared buffers");
-	is_within(tiers->only[1][WHOLE], 0.75, 1e-6, "of one behind smaller ones more");
-	is_within(tiers->only[2][HALF], 1, 1e-6, "a smaller one has the pages that came last");
-	ok(isnan(tiers->only[2][DOUBLE]), "of one that is not full it is not known");
-	free(sweep);
-	free(tiers);
-}
-
-/* A quarter of a table is cached; what does a miss read? */
-static void
-test_readahead(void)
-{
-	static WsTierCounts counts;
-	WsTwoTier  *tiers = new_tiers(4000, 1, 8000);
-	WsReadahead *readahead = &tiers->readahead;
-	WsSweep    *sweep = empty_sweep(4000);
-	WsTierAccess run = {.page = 999, .id = {1, 2, 3, 0, 999}, .missed = ALL, .run = true};
-	uint32_t	before;
-
-	readahead->kilobytes = 64;
-	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
-		readahead->blocks[i] = 1 + 2.0 * ws_readahead_shares[i];
-	for (uint32_t page = 0; page < 1000; page += 4)
+	/* the first 100 pages are read, and then others, behind each size its own */
+	for (uint32_t page = 0; page < 100; page++)
 		look(tiers, page, 3, ALL, &counts);
-	ok(blocks(&counts, 2, WHOLE) == 250, "before a survey nothing is known to be cached");
-	is_within(ws_twotier_whole(tiers), 250 * 8192, 0, "and the table is as large as what was used");
-	tiers->relations[0].blocks = 1000;
-	is_within(ws_twotier_whole(tiers), 1000 * 8192, 0, "then it is");
-	ws_twotier_survey(tiers, sweep);
-	is_int(tiers->nregions, 3, "the table has regions");
-	is_within(tiers->regions[1].cached[2][WHOLE], 0.25, 1e-6, "the survey counts what is cached of each");
-	is_within(tiers->regions[0].cached[0][0], 0.25, 1e-6, "in each cache");
-
-	/* others, in the sample but not in this cache */
-	for (uint32_t page = 1; page < 1000; page += 4)
-		look(tiers, page, 3, 1U << ws_tier_buffers[0], NULL);
-	ws_twotier_survey(tiers, sweep);
-	memset(&counts, 0, sizeof(counts));
-	before = tiers->cache[2][WHOLE]->held[0];
-	for (uint32_t page = 1; page < 140; page += 4)
-		look(tiers, page, 3, 1U << ws_tier_buffers[2], &counts);
-	/* a quarter of the region, but for where it ends */
-	ok(all(counts.waits[2][WHOLE]) < 35 && all(counts.waits[2][WHOLE]) > 20 &&
-	   fabs(tiers->regions[0].cached[2][WHOLE] - 0.25) < 0.005 &&
-	   fabs(blocks(&counts, 2, WHOLE) / all(counts.waits[2][WHOLE]) - 1 - 2 * tiers->regions[0].cached[2][WHOLE]) < 1e-6,
-	   "a miss reads as much more as the kernel does there");
-	/* one block is owed at most, and of others few are not found */
-	ok(fabs(tiers->cache[2][WHOLE]->held[0] - before - blocks(&counts, 2, WHOLE)) < 4,
-	   "and brings that in, pages of the table (%u, %.1f)",
-	   tiers->cache[2][WHOLE]->held[0] - before, blocks(&counts, 2, WHOLE));
-
-	memset(&counts, 0, sizeof(counts));
-	ws_twotier_access(tiers, &run, &counts);
-	is_within(all(counts.waits[2][WHOLE]), 1 / 8.0, 1e-12, "a scan waits once for all that is read ahead");
-	is_within(blocks(&counts, 2, WHOLE), 1, 0, "and reads what it needs");
-	is_within(counts.cold[2][WHOLE], 1, 1e-12, "and counts in full where the cache is not full");
-	readahead->kilobytes = 0;
-	readahead->waits = 2;
-	run.page = 998;
-	memset(&counts, 0, sizeof(counts));
-	ws_twotier_access(tiers, &run, &counts);
-	is_within(all(counts.waits[2][WHOLE]), 2, 0, "without readahead it waits as others do");
-	is_within(counts.cold[2][WHOLE], 1, 1e-12, "for one block");
-	free(sweep);
-	free(tiers);
-}
-
-/* Let pages from..to - 1 of a relation be simulated, and some of them be in cache [2][WHOLE]. */
-static void
-fill(WsTwoTier *tiers, uint32_t relation, uint32_t from, uint32_t to, double cached, uint64_t *seed)
-{
-	for (uint32_t page = from; page < to; page++)
-		look(tiers, page, relation, random_below(seed, 1000) < cached * 1000 ? ALL : 1U << ws_tier_buffers[0], NULL);
-}
-
-static WsTwoTier *
-new_regions(double blocks_each)
-{
-	WsTwoTier  *tiers = new_tiers(2100, 1, 8000);
-
-	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
-		tiers->readahead.blocks[i] = 1 + blocks_each * ws_readahead_shares[i];
-	return tiers;
-}
-
-/* Standard deviation of what is cached of regions from..to - 1, and the mean. */
-static double
-spread(const WsTwoTier *tiers, uint32_t from, uint32_t to, double *mean)
-{
-	double		sum = 0;
-	double		squares = 0;
-	uint32_t	n = to - from;
-
-	for (uint32_t i = from; i < to; i++)
-	{
-		sum += tiers->regions[i].cached[2][WHOLE];
-		squares += pow(tiers->regions[i].cached[2][WHOLE], 2);
-	}
-	*mean = sum / n;
-	return sqrt(fmax(squares / n - *mean * *mean, 0));
-}
-
-/* Three quarters of the first half of a table are cached, and a quarter of the second; half of another. */
-static void
-test_regions(void)
-{
-	static WsTierCounts counts;
-	WsTwoTier  *tiers = new_regions(4);
-	WsSweep    *sweep = empty_sweep(2100);
-	uint64_t	seed = 11;
-	double		share[3];
-	double		held[3];
-	double		differs;
-	float		first;
-
-	fill(tiers, 3, 0, 512, 0.75, &seed);
-	fill(tiers, 3, 512, 1024, 0.25, &seed);
-	fill(tiers, 4, 1024, 2048, 0.5, &seed);
-	tiers->relations[0].blocks = 1024;
-	/* blocks have the numbers of pages here, so half of them were not used */
-	tiers->relations[1].blocks = 2048;
-	ws_twotier_survey(tiers, sweep);
-	first = tiers->regions[0].cached[2][WHOLE];
-	ws_twotier_survey(tiers, sweep);
-	ok(tiers->regions[0].cached[2][WHOLE] == first, "another survey finds the same");
-	is_int(tiers->nregions, 32, "tables have as many regions as their pages allow");
-	ok(tiers->regions[3].first == 192 && tiers->regions[3].pages == 64 && tiers->order[200] == tiers->page[200] &&
-	   tiers->regions[3].block == 192 && tiers->regions[16].relation == 1,
-	   "of pages that are next to each other");
-	(void) spread(tiers, 0, 8, &share[0]);
-	(void) spread(tiers, 8, 16, &share[1]);
-	differs = spread(tiers, 16, 32, &share[2]);
-	/* sqrt(p (1 - p) / 512), and half of that for two tables' halves; moved toward each other by less */
-	is_within(share[0], 0.75, 4 * 0.019 + 0.02, "where three quarters are cached");
-	is_within(share[1], 0.25, 4 * 0.019 + 0.02, "and where one is");
-	is_within(share[2], 0.5, 4 * 0.016, "and, where a half of what was used is, that of these");
-	/* by chance regions of 64 pages differ by 0.0625, so with 16 of them by 0.0625 / sqrt(32) more or less */
-	ok(differs < 0.0625 / 2, "regions that differ by chance hardly differ (%.4f)", differs);
-
-	/* pages of the second half are missed, and some are read with others */
-	memset(&counts, 0, sizeof(counts));
-	for (uint32_t page = 512; page < 1024; page++)
-		look(tiers, page, 3, 1U << ws_tier_buffers[2], &counts);
-	/* more is missed where less is cached, so the mean is a little lower */
-	is_within(counts.ahead[2][WHOLE] / all(counts.waits[2][WHOLE]), 4 * share[1], 0.1,
-			  "what a miss reads ahead depends on its region");
-	memset(held, 0, sizeof(held));
-	for (uint32_t page = 0; page < 2048; page++)
-		held[page / 512 < 2 ? page / 512 : 2] += holds(tiers, 2, WHOLE, page);
-	seed = 11;
-	for (uint32_t page = 0; page < 512; page++)
-		held[0] -= random_below(&seed, 1000) < 750;
-	is_within(held[0], 0, 0, "nothing of the first half comes in with it");
-	is_within(held[1], 512, 0, "but all of its own");
-
-	/* a page that was not simulated reads as those next to it do */
-	memset(&counts, 0, sizeof(counts));
-	ws_twotier_forget(tiers, 100);
-	look(tiers, 100, 3, 1U << ws_tier_buffers[2], &counts);
-	is_within(counts.ahead[2][WHOLE], 4 * tiers->regions[1].cached[2][WHOLE], 1e-6,
-			  "a new page reads ahead as its region does");
-	for (uint32_t page = 1024; page < 2048; page++)
-		ws_twotier_forget(tiers, page);
-	memset(&counts, 0, sizeof(counts));
-	fill(tiers, 5, 1024, 1100, 0, &seed);
-	for (uint32_t page = 1024; page < 1100; page++)
-		look(tiers, page, 5, 1U << ws_tier_buffers[2], &counts);
-	is_within(blocks(&counts, 2, WHOLE), 76, 0, "one of another relation does not, up to the next survey");
-
-	/* most pages of the first region go, and some of their numbers to other pages */
-	for (uint32_t page = 1; page < 64; page++)
-		ws_twotier_forget(tiers, page);
-	fill(tiers, 6, 2000, 2030, 0, &seed);
-	for (int i = 0; i < 50; i++)
-	{
-		ws_twotier_forget(tiers, 0);
-		tiers->owed[2][WHOLE] = 1;
-		look(tiers, 0, 3, 1U << ws_tier_buffers[2], NULL);
-	}
-	held[0] = 0;
-	for (uint32_t page = 0; page < 2100; page++)
-		held[0] += tiers->page[page] != UINT16_MAX && holds(tiers, 2, WHOLE, page);
-	for (uint32_t page = 2000; page < 2030; page++)
-		held[1] -= 1000 * holds(tiers, 2, WHOLE, page);
-	is_within(held[0], tiers->cache[2][WHOLE]->held[0] + tiers->cache[2][WHOLE]->held[1], 0,
-			  "nothing that is gone is read ahead");
-	is_within(held[1], 512, 0, "and no page that has its number");
-	free(sweep);
-	free(tiers);
-}
-
-/* Of a table not all was used, here and there or only its end. */
-static void
-test_partly_used(void)
-{
-	WsTwoTier  *tiers = new_regions(4);
-	WsSweep    *sweep = empty_sweep(2100);
-	uint64_t	seed = 12;
-	double		share;
-	double		raw = 0;
-
-	resize(tiers, 0, 0.5, 8000.0 * BLOCK);
-	/* blocks as pages: of 2,048 each second one is simulated, if it was used; a tenth was not */
-	for (uint32_t page = 0; page < 2048; page++)
-		if (random_below(&seed, 100) < 45)
-			look(tiers, page, 3, random_below(&seed, 10) < 8 ? ALL : 1U << ws_tier_buffers[0], NULL);
-	tiers->relations[0].blocks = 2048;
-	ws_twotier_survey(tiers, sweep);
-	/* counted in a span of blocks: sqrt(0.72 / 64) each */
-	ok(spread(tiers, 0, tiers->nregions, &share) < 0.106 / 2, "regions of which not all was used differ by chance");
-	/* sqrt(0.36 / 2048), and of the share */
-	is_within(share, 0.72, 4 * 0.02, "what was not used is not cached");
-	/* by one standard error, sqrt(pages / 2) */
-	tiers->relations[0].blocks = (uint32_t) (2 * (tiers->used + sqrt(tiers->used / 2)));
-	ws_twotier_survey(tiers, sweep);
-	(void) spread(tiers, 0, tiers->nregions, &share);
-	is_within(share, 0.8, 4 * 0.0135, "fewer pages by chance are all that there are");
-	ok(tiers->regions[0].whole == tiers->regions[0].pages, "exactly");
-	free(tiers);
-
-	tiers = new_regions(4);
-	fill(tiers, 3, 0, 1024, 1, &seed);
-	tiers->relations[0].blocks = 1060;
-	tiers->pages[tiers->page[1023]].block = 1059;
-	ws_twotier_survey(tiers, sweep);
-	ok(tiers->regions[15].cached[2][WHOLE] < 1, "but it is no chance if all pages are simulated");
-	free(tiers);
-
-	/* 0.6 and 0.4 of the halves: differences of 0.1 either way, and 0.061 by chance; 0.73 of the variance is theirs */
-	tiers = new_regions(4);
-	fill(tiers, 3, 0, 1024, 0.6, &seed);
-	fill(tiers, 3, 1024, 2048, 0.4, &seed);
-	ws_twotier_survey(tiers, sweep);
-	for (int i = 0; i < 32; i++)
-	{
-		double		held = 0;
-
-		for (int j = 0; j < 64; j++)
-			held += ws_pagecache_holds(tiers->cache[2][WHOLE], tiers->order[64 * i + j]);
-		raw += pow(held / 64 - 0.5, 2) / 32;
-	}
-	is_within(spread(tiers, 0, 32, &share) / sqrt(raw), 0.73, 0.15, "a part of the variance is by chance");
-	free(tiers);
-
-	tiers = new_regions(4);
-	fill(tiers, 3, 1600, 2000, 0.5, &seed);
-	tiers->relations[0].blocks = 2000;
-	ws_twotier_survey(tiers, sweep);
-	is_int(tiers->nregions, 6, "of a table of which the end was used, that is divided");
-	/* 0.0615 each, and that is known to 0.0615 / sqrt(12) */
-	ok(spread(tiers, 0, 6, &share) < 0.0615 + 4 * 0.018 && fabs(share - 0.5) < 4 * 0.025, "and cached as it is");
+	for (int b = 0; b < WS_TIER_BUFFERS; b++)
+		for (uint32_t page = 0; page < 50; page++)
+			look(tiers, 100 + 50 * (uint32_t) b + page, 3, 1U << ws_tier_buffers[b], &counts);
+	tiers->pages[tiers->page[1]].dirty = (uint8_t) (1 << nearest);
+	tiers->pages[tiers->page[3]].dirty = 1 << WS_TIER_FOLLOWER | 1;
+	tiers->pages[tiers->page[2]].known = (uint8_t) ~(1 << nearest);
+	tiers->owed[WS_TIER_FOLLOWER][WHOLE] = 0.5;
+	tiers->only[WS_TIER_FOLLOWER][WHOLE] = 0.9F;
+	tiers->only[nearest][WHOLE] = 0.25;
+	tiers->nregions = 2;
+	tiers->regions[1].cached[nearest][HALF] = 0.5;
+	counts.ahead[WS_TIER_FOLLOWER][WHOLE] = 1;
+	/* by its ratio it is nearest to 4, and by the difference to 2 */
+	sweep->factor[WS_SWEEP_FOLLOWER] = 2.9;
+	ws_twotier_jump(tiers, sweep->factor);
+	ws_tier_counts_jump(&counts);
+	ok(holds(tiers, WS_TIER_FOLLOWER, DOUBLE, 100 + 50 * (uint32_t) nearest) && holds(tiers, WS_TIER_FOLLOWER, DOUBLE, 1) &&
+	   !holds(tiers, WS_TIER_FOLLOWER, DOUBLE, 100 + 50 * WS_TIER_FOLLOWER), "its page caches are as the nearest size's");
+	ok(tiers->owed[WS_TIER_FOLLOWER][WHOLE] == 0 && tiers->only[WS_TIER_FOLLOWER][WHOLE] == 0.25F &&
+	   tiers->regions[1].cached[WS_TIER_FOLLOWER][HALF] == 0.5F, "and so is what was surveyed");
+	ok(tiers->pages[tiers->page[1]].dirty == (1 << nearest | 1 << WS_TIER_FOLLOWER) && tiers->pages[tiers->page[3]].dirty == 1,
+	   "what is dirty there is dirty here, and nothing else");
+	ok(memcmp(counts.asked[WS_TIER_FOLLOWER], none->asked[0], sizeof(none->asked[0])) == 0 &&
+	   memcmp(counts.waits[WS_TIER_FOLLOWER], none->waits[0], sizeof(none->waits[0])) == 0 &&
+	   memcmp(counts.needed[WS_TIER_FOLLOWER], none->needed[0], sizeof(none->needed[0])) == 0 &&
+	   memcmp(counts.ahead[WS_TIER_FOLLOWER], none->ahead[0], sizeof(none->ahead[0])) == 0 &&
+	   memcmp(counts.cold[WS_TIER_FOLLOWER], none->cold[0], sizeof(none->cold[0])) == 0 &&
+	   all(counts.asked[nearest]) == 150, "and nothing of before counts");
+	look(tiers, 2, 3, 1U << ws_tier_buffers[WS_TIER_FOLLOWER], &counts);
+	is_within(all(counts.asked[WS_TIER_FOLLOWER]), 0, 0, "nor the first miss of what the nearest has not missed");
+	look(tiers, 100 + 50 * (uint32_t) nearest, 3, 1U << ws_tier_buffers[WS_TIER_FOLLOWER], &counts);
+	ok(all(counts.asked[WS_TIER_FOLLOWER]) == 1 && counts.needed[WS_TIER_FOLLOWER][DOUBLE] == 0, "but one that finds what it has read");
+	free((void *) none);
 	free(sweep);
 	free(tiers);
 }
@@ -734,7 +577,7 @@ test_wal(void)
 	ok(holds_wal(tiers, WHOLE, 50, 350), "it takes no more than its files have");
 	is_within(ws_twotier_whole(tiers), 450 * BLOCK, 0, "nor is it counted for more");
 	ok(holds_wal(tiers, DOUBLE, 50, 400), "nor takes anything where there is room");
-	ws_twotier_survey(tiers, sweep);
+	ws_survey(tiers, sweep);
 	is_within(tiers->only[2][WHOLE], 350 / 400.0, 1e-6, "it is not part of what both caches hold");
 	ws_twotier_wal(tiers, 0, 30 * BLOCK);
 	ok(holds_wal(tiers, WHOLE, 30, 350), "files that are gone have no pages");
@@ -764,6 +607,14 @@ test_wal(void)
 	resize(tiers, 1, 0.5, 400 * BLOCK);
 	/* each cache is half as large, and no page has a higher stratum */
 	ok(holds_wal(tiers, WS_TIER_CACHES - 1, WS_TIER_WAL / 2, 0), "of half of the pages, half of that");
+	free(tiers);
+
+	tiers = new_tiers(1000, 1, 400);
+	ws_twotier_wal(tiers, 1000 * BLOCK, 200 * BLOCK);
+	tiers->wal_owed = 0;
+	resize(tiers, 1, 0.5, 400 * BLOCK);
+	ws_twotier_wal(tiers, 0, 200 * BLOCK);
+	ok(holds_wal(tiers, WHOLE, 100, 0), "nor do more go when it is written next");
 	free(tiers);
 
 	tiers = new_tiers(1000, 0.5, 400);
@@ -801,7 +652,7 @@ test_relations(void)
 	ok(tiers->relations[WS_TIER_RELATIONS - 1].pages == 90 && tiers->relations[0].pages == 10,
 	   "the relations that come last share an entry");
 	ok(isnan(ws_twotier_whole(tiers)), "so that the size of all is not known");
-	ws_twotier_survey(tiers, sweep);
+	ws_survey(tiers, sweep);
 	is_int(tiers->nregions, WS_TIER_RELATIONS - 1, "each of the others is a region");
 	for (uint32_t page = 0; page < PAGES; page++)
 		if (page % RELATIONS >= WS_TIER_RELATIONS - 1)
@@ -812,8 +663,9 @@ test_relations(void)
 	for (uint32_t page = 0; page < PAGES; page += RELATIONS)
 		ws_twotier_forget(tiers, page);
 	is_int(tiers->relations[0].pages, 0, "an entry without pages is free");
+	tiers->relations[0].blocks = 10;
 	look(tiers, 0, 7777, ALL, NULL);
-	ok(tiers->relations[0].pages == 1 && tiers->relations[0].id.relation == 7777,
+	ok(tiers->relations[0].pages == 1 && tiers->relations[0].blocks == 0 && tiers->relations[0].id.relation == 7777,
 	   "and goes to the next relation");
 	ws_twotier_forget_relation(tiers, 1);
 	ws_twotier_forget_relation(tiers, WS_TIER_RELATIONS - 1);
@@ -826,17 +678,16 @@ test_relations(void)
 int
 main(void)
 {
-	plan(115);
+	plan(102);
+	test_checkpoint();
 	test_written();
+	test_written_before();
 	test_written_later();
-	test_twice();
+	test_jump();
 	test_sizes();
 	test_pairs();
 	test_sampled();
 	test_counts();
-	test_readahead();
-	test_regions();
-	test_partly_used();
 	test_known_before();
 	test_wal();
 	test_relations();

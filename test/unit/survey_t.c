@@ -1,0 +1,295 @@
+/*
+ * survey_t.c
+ *		Tests of the survey of page caches: what is cached of each relation, and
+ *		what that makes a miss read.
+ *
+ * Seeds are fixed, so a run either always passes or always fails.
+ */
+#include "tap.h"
+#include "survey.h"
+#include "tiers.h"
+
+/* Shared buffers have half of what the page caches of their size have, too. */
+static void
+test_twice(void)
+{
+	WsTwoTier  *tiers = new_tiers(1000, 1, 400);
+	WsSweep    *sweep = empty_sweep(1000);
+
+	ws_sweep_resize(sweep, 200);
+	ok(isnan(tiers->only[2][WHOLE]), "how much is cached twice is not known at first");
+	for (uint32_t page = 0; page < 400; page++)
+	{
+		WsAccess	access = {.page = page};
+		uint32_t	cold;
+
+		if (page < 200)
+			(void) ws_sweep_access(sweep, &access, &cold);
+		look(tiers, page, 1, ALL, NULL);
+	}
+	ws_survey(tiers, sweep);
+	is_within(tiers->only[2][WHOLE], 0.5, 1e-6, "half of a page cache is not in shared buffers");
+	is_within(tiers->only[1][WHOLE], 0.75, 1e-6, "of one behind smaller ones more");
+	is_within(tiers->only[2][HALF], 1, 1e-6, "a smaller one has the pages that came last");
+	ok(isnan(tiers->only[2][DOUBLE]), "of one that is not full it is not known");
+	free(sweep);
+	free(tiers);
+}
+
+/* A quarter of a table is cached; what does a miss read? */
+static void
+test_readahead(void)
+{
+	static WsTierCounts counts;
+	WsTwoTier  *tiers = new_tiers(4000, 1, 8000);
+	WsReadahead *readahead = &tiers->readahead;
+	WsSweep    *sweep = empty_sweep(4000);
+	WsTierAccess run = {.page = 999, .id = {1, 2, 3, 0, 999}, .missed = ALL, .run = true};
+	uint32_t	before;
+
+	readahead->kilobytes = 64;
+	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
+		readahead->blocks[i] = 1 + 2.0 * ws_readahead_shares[i];
+	for (uint32_t page = 0; page < 1000; page += 4)
+		look(tiers, page, 3, ALL, &counts);
+	ok(blocks(&counts, 2, WHOLE) == 250, "before a survey nothing is known to be cached");
+	is_within(ws_twotier_whole(tiers), 250 * 8192, 0, "and the table is as large as what was used");
+	tiers->relations[0].blocks = 1000;
+	is_within(ws_twotier_whole(tiers), 1000 * 8192, 0, "then it is");
+	ws_survey(tiers, sweep);
+	is_int(tiers->nregions, 3, "the table has regions");
+	is_within(tiers->regions[1].cached[2][WHOLE], 0.25, 1e-6, "the survey counts what is cached of each");
+	is_within(tiers->regions[0].cached[0][0], 0.25, 1e-6, "in each cache");
+
+	/* others, in the sample but not in this cache */
+	for (uint32_t page = 1; page < 1000; page += 4)
+		look(tiers, page, 3, 1U << ws_tier_buffers[0], NULL);
+	ws_survey(tiers, sweep);
+	memset(&counts, 0, sizeof(counts));
+	before = tiers->cache[2][WHOLE]->held[0];
+	for (uint32_t page = 1; page < 140; page += 4)
+		look(tiers, page, 3, 1U << ws_tier_buffers[2], &counts);
+	/* a quarter of the region, but for where it ends */
+	ok(all(counts.waits[2][WHOLE]) < 35 && all(counts.waits[2][WHOLE]) > 20 &&
+	   fabs(tiers->regions[0].cached[2][WHOLE] - 0.25) < 0.005 &&
+	   fabs(blocks(&counts, 2, WHOLE) / all(counts.waits[2][WHOLE]) - 1 - 2 * tiers->regions[0].cached[2][WHOLE]) < 1e-6,
+	   "a miss reads as much more as the kernel does there");
+	/* one block is owed at most, and of others few are not found */
+	ok(fabs(tiers->cache[2][WHOLE]->held[0] - before - blocks(&counts, 2, WHOLE)) < 4,
+	   "and brings that in, pages of the table (%u, %.1f)",
+	   tiers->cache[2][WHOLE]->held[0] - before, blocks(&counts, 2, WHOLE));
+
+	memset(&counts, 0, sizeof(counts));
+	ws_twotier_access(tiers, &run, &counts);
+	is_within(all(counts.waits[2][WHOLE]), 1 / 8.0, 1e-12, "a scan waits once for all that is read ahead");
+	is_within(blocks(&counts, 2, WHOLE), 1, 0, "and reads what it needs");
+	is_within(counts.cold[2][WHOLE], 1, 1e-12, "and counts in full where the cache is not full");
+	readahead->kilobytes = 0;
+	readahead->waits = 2;
+	run.page = 998;
+	memset(&counts, 0, sizeof(counts));
+	ws_twotier_access(tiers, &run, &counts);
+	is_within(all(counts.waits[2][WHOLE]), 2, 0, "without readahead it waits as others do");
+	is_within(counts.cold[2][WHOLE], 1, 1e-12, "for one block");
+	free(sweep);
+	free(tiers);
+}
+
+/* Let pages from..to - 1 of a relation be simulated, and some of them be in cache [2][WHOLE]. */
+static void
+fill(WsTwoTier *tiers, uint32_t relation, uint32_t from, uint32_t to, double cached, uint64_t *seed)
+{
+	for (uint32_t page = from; page < to; page++)
+		look(tiers, page, relation, random_below(seed, 1000) < cached * 1000 ? ALL : 1U << ws_tier_buffers[0], NULL);
+}
+
+static WsTwoTier *
+new_regions(double blocks_each)
+{
+	WsTwoTier  *tiers = new_tiers(2100, 1, 8000);
+
+	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
+		tiers->readahead.blocks[i] = 1 + blocks_each * ws_readahead_shares[i];
+	return tiers;
+}
+
+/* Standard deviation of what is cached of regions from..to - 1, and the mean. */
+static double
+spread(const WsTwoTier *tiers, uint32_t from, uint32_t to, double *mean)
+{
+	double		sum = 0;
+	double		squares = 0;
+	uint32_t	n = to - from;
+
+	for (uint32_t i = from; i < to; i++)
+	{
+		sum += tiers->regions[i].cached[2][WHOLE];
+		squares += pow(tiers->regions[i].cached[2][WHOLE], 2);
+	}
+	*mean = sum / n;
+	return sqrt(fmax(squares / n - *mean * *mean, 0));
+}
+
+/* Three quarters of the first half of a table are cached, and a quarter of the second; half of another. */
+static void
+test_regions(void)
+{
+	static WsTierCounts counts;
+	WsTwoTier  *tiers = new_regions(4);
+	WsSweep    *sweep = empty_sweep(2100);
+	uint64_t	seed = 11;
+	double		share[3];
+	double		held[3];
+	double		differs;
+	float		first;
+
+	fill(tiers, 3, 0, 512, 0.75, &seed);
+	fill(tiers, 3, 512, 1024, 0.25, &seed);
+	fill(tiers, 4, 1024, 2048, 0.5, &seed);
+	tiers->relations[0].blocks = 1024;
+	/* blocks have the numbers of pages here, so half of them were not used */
+	tiers->relations[1].blocks = 2048;
+	ws_survey(tiers, sweep);
+	first = tiers->regions[0].cached[2][WHOLE];
+	ws_survey(tiers, sweep);
+	ok(tiers->regions[0].cached[2][WHOLE] == first, "another survey finds the same");
+	is_int(tiers->nregions, 32, "tables have as many regions as their pages allow");
+	ok(tiers->regions[3].first == 192 && tiers->regions[3].pages == 64 && tiers->order[200] == tiers->page[200] &&
+	   tiers->regions[3].block == 192 && tiers->regions[16].relation == 1,
+	   "of pages that are next to each other");
+	(void) spread(tiers, 0, 8, &share[0]);
+	(void) spread(tiers, 8, 16, &share[1]);
+	differs = spread(tiers, 16, 32, &share[2]);
+	/* sqrt(p (1 - p) / 512), and half of that for two tables' halves; moved toward each other by less */
+	is_within(share[0], 0.75, 4 * 0.019 + 0.02, "where three quarters are cached");
+	is_within(share[1], 0.25, 4 * 0.019 + 0.02, "and where one is");
+	is_within(share[2], 0.5, 4 * 0.016, "and, where a half of what was used is, that of these");
+	/* by chance regions of 64 pages differ by 0.0625, so with 16 of them by 0.0625 / sqrt(32) more or less */
+	ok(differs < 0.0625 / 2, "regions that differ by chance hardly differ (%.4f)", differs);
+
+	/* pages of the second half are missed, and some are read with others */
+	memset(&counts, 0, sizeof(counts));
+	for (uint32_t page = 512; page < 1024; page++)
+		look(tiers, page, 3, 1U << ws_tier_buffers[2], &counts);
+	/* more is missed where less is cached, so the mean is a little lower */
+	is_within(counts.ahead[2][WHOLE] / all(counts.waits[2][WHOLE]), 4 * share[1], 0.1,
+			  "what a miss reads ahead depends on its region");
+	memset(held, 0, sizeof(held));
+	for (uint32_t page = 0; page < 2048; page++)
+		held[page / 512 < 2 ? page / 512 : 2] += holds(tiers, 2, WHOLE, page);
+	seed = 11;
+	for (uint32_t page = 0; page < 512; page++)
+		held[0] -= random_below(&seed, 1000) < 750;
+	is_within(held[0], 0, 0, "nothing of the first half comes in with it");
+	is_within(held[1], 512, 0, "but all of its own");
+
+	/* a page that was not simulated reads as those next to it do */
+	memset(&counts, 0, sizeof(counts));
+	ws_twotier_forget(tiers, 100);
+	look(tiers, 100, 3, 1U << ws_tier_buffers[2], &counts);
+	is_within(counts.ahead[2][WHOLE], 4 * tiers->regions[1].cached[2][WHOLE], 1e-6,
+			  "a new page reads ahead as its region does");
+	for (uint32_t page = 1024; page < 2048; page++)
+		ws_twotier_forget(tiers, page);
+	memset(&counts, 0, sizeof(counts));
+	fill(tiers, 5, 1024, 1100, 0, &seed);
+	for (uint32_t page = 1024; page < 1100; page++)
+		look(tiers, page, 5, 1U << ws_tier_buffers[2], &counts);
+	is_within(blocks(&counts, 2, WHOLE), 76, 0, "one of another relation does not, up to the next survey");
+
+	/* most pages of the first region go, and some of their numbers to other pages */
+	for (uint32_t page = 1; page < 64; page++)
+		ws_twotier_forget(tiers, page);
+	fill(tiers, 6, 2000, 2030, 0, &seed);
+	for (int i = 0; i < 50; i++)
+	{
+		ws_twotier_forget(tiers, 0);
+		tiers->owed[2][WHOLE] = 1;
+		look(tiers, 0, 3, 1U << ws_tier_buffers[2], NULL);
+	}
+	held[0] = 0;
+	for (uint32_t page = 0; page < 2100; page++)
+		held[0] += tiers->page[page] != UINT16_MAX && holds(tiers, 2, WHOLE, page);
+	for (uint32_t page = 2000; page < 2030; page++)
+		held[1] -= 1000 * holds(tiers, 2, WHOLE, page);
+	is_within(held[0], tiers->cache[2][WHOLE]->held[0] + tiers->cache[2][WHOLE]->held[1], 0,
+			  "nothing that is gone is read ahead");
+	is_within(held[1], 512, 0, "and no page that has its number");
+	free(sweep);
+	free(tiers);
+}
+
+/* Of a table not all was used, here and there or only its end. */
+static void
+test_partly_used(void)
+{
+	WsTwoTier  *tiers = new_regions(4);
+	WsSweep    *sweep = empty_sweep(2100);
+	uint64_t	seed = 12;
+	double		share;
+	double		raw = 0;
+
+	resize(tiers, 0, 0.5, 8000.0 * BLOCK);
+	/* blocks as pages: of 2,048 each second one is simulated, if it was used; a tenth was not */
+	for (uint32_t page = 0; page < 2048; page++)
+		if (random_below(&seed, 100) < 45)
+			look(tiers, page, 3, random_below(&seed, 10) < 8 ? ALL : 1U << ws_tier_buffers[0], NULL);
+	tiers->relations[0].blocks = 2048;
+	ws_survey(tiers, sweep);
+	/* counted in a span of blocks: sqrt(0.72 / 64) each */
+	ok(spread(tiers, 0, tiers->nregions, &share) < 0.106 / 2, "regions of which not all was used differ by chance");
+	/* sqrt(0.36 / 2048), and of the share */
+	is_within(share, 0.72, 4 * 0.02, "what was not used is not cached");
+	/* by one standard error, sqrt(pages / 2) */
+	tiers->relations[0].blocks = (uint32_t) (2 * (tiers->used + sqrt(tiers->used / 2)));
+	ws_survey(tiers, sweep);
+	(void) spread(tiers, 0, tiers->nregions, &share);
+	is_within(share, 0.8, 4 * 0.0135, "fewer pages by chance are all that there are");
+	ok(tiers->regions[0].whole == tiers->regions[0].pages, "exactly");
+	free(tiers);
+
+	tiers = new_regions(4);
+	fill(tiers, 3, 0, 1024, 1, &seed);
+	tiers->relations[0].blocks = 1060;
+	tiers->pages[tiers->page[1023]].block = 1059;
+	ws_survey(tiers, sweep);
+	ok(tiers->regions[15].cached[2][WHOLE] < 1, "but it is no chance if all pages are simulated");
+	free(tiers);
+
+	/* 0.6 and 0.4 of the halves: differences of 0.1 either way, and 0.061 by chance; 0.73 of the variance is theirs */
+	tiers = new_regions(4);
+	fill(tiers, 3, 0, 1024, 0.6, &seed);
+	fill(tiers, 3, 1024, 2048, 0.4, &seed);
+	ws_survey(tiers, sweep);
+	for (int i = 0; i < 32; i++)
+	{
+		double		held = 0;
+
+		for (int j = 0; j < 64; j++)
+			held += ws_pagecache_holds(tiers->cache[2][WHOLE], tiers->order[64 * i + j]);
+		raw += pow(held / 64 - 0.5, 2) / 32;
+	}
+	is_within(spread(tiers, 0, 32, &share) / sqrt(raw), 0.73, 0.15, "a part of the variance is by chance");
+	free(tiers);
+
+	tiers = new_regions(4);
+	fill(tiers, 3, 1600, 2000, 0.5, &seed);
+	tiers->relations[0].blocks = 2000;
+	ws_survey(tiers, sweep);
+	is_int(tiers->nregions, 6, "of a table of which the end was used, that is divided");
+	/* 0.0615 each, and that is known to 0.0615 / sqrt(12) */
+	ok(spread(tiers, 0, 6, &share) < 0.0615 + 4 * 0.018 && fabs(share - 0.5) < 4 * 0.025, "and cached as it is");
+	free(sweep);
+	free(tiers);
+}
+
+int
+main(void)
+{
+	plan(40);
+	test_twice();
+	test_readahead();
+	test_regions();
+	test_partly_used();
+	return done();
+}
