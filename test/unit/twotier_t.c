@@ -213,6 +213,13 @@ test_counts(void)
 	free(tiers);
 }
 
+static void
+evict_nothing(uint16_t *evicted)
+{
+	for (int i = 0; i < WS_SWEEP_SIZES; i++)
+		evicted[i] = WS_NOWHERE;
+}
+
 /* The page of an access is in sweeps of all sizes. */
 static WsSweep *
 holding_sweep(uint32_t pages)
@@ -294,8 +301,7 @@ test_written(void)
 	uint16_t	evicted[WS_SWEEP_SIZES];
 	WsTierAccess access = {.page = 900, .id = {1, 2, 3, 0, 900}, .evicted = evicted};
 
-	for (int i = 0; i < WS_SWEEP_SIZES; i++)
-		evicted[i] = WS_NOWHERE;
+	evict_nothing(evicted);
 	for (uint32_t page = 1; page <= 3; page++)
 		look(tiers, page, 3, 1U << ws_tier_buffers[1], NULL);
 	ws_twotier_seen(tiers, sweep, 1, true);
@@ -351,8 +357,7 @@ test_written_before(void)
 		.page = 900, .id = {1, 2, 3, 0, 900}, .evicted = evicted, .missed = 1U << ws_tier_buffers[SMALLER]
 	};
 
-	for (int i = 0; i < WS_SWEEP_SIZES; i++)
-		evicted[i] = WS_NOWHERE;
+	evict_nothing(evicted);
 	look(tiers, 1, 3, 1U << ws_tier_buffers[WS_TIER_PRESENT], NULL);
 	ws_sweep_empty(sweep, ws_tier_buffers[SMALLER]);
 	ws_twotier_seen(tiers, sweep, 1, true);
@@ -406,8 +411,7 @@ test_written_later(void)
 		.page = 900, .id = {1, 2, 3, 0, 900}, .evicted = evicted, .missed = 1U << ws_tier_buffers[WS_TIER_PRESENT]
 	};
 
-	for (int i = 0; i < WS_SWEEP_SIZES; i++)
-		evicted[i] = WS_NOWHERE;
+	evict_nothing(evicted);
 	for (uint32_t page = 1; page <= 3; page++)
 	{
 		look(tiers, page, 3, 1U << ws_tier_buffers[1], NULL);
