@@ -178,6 +178,7 @@ ws_division_table(const WsTierFacts *f, WsTierTable *table)
 		return;
 	table->lookups = advice->lookups / advice->seconds;
 	table->other = f->other;
+	table->shared_buffers = f->shared_buffers;
 	table->waits_each = f->tiers->readahead.waits;
 	table->ncaches = WS_TIER_CACHES;
 	for (int c = 0; c < WS_TIER_CACHES; c++)
@@ -251,6 +252,12 @@ hit_ratio_at(const WsTierTable *table, int i, double part, double cache)
 
 	return 1 - between(at_cache(table, table->waits[i], cache, 1),
 					   at_cache(table, table->waits[next], cache, 1), part);
+}
+
+double
+ws_division_left(const WsTierTable *table, double memory, double buffers)
+{
+	return memory - table->other - buffers - WS_DIVISION_BUFFER * (buffers - table->shared_buffers);
 }
 
 bool
@@ -343,7 +350,8 @@ ws_division_best(const WsTierTable *table, double memory, WsPair *pair)
 		double		size = sqrt(table->sizes[i / 2] * table->sizes[(i + 1) / 2]);
 		WsPair		tried;
 
-		if (size > WS_DIVISION_MOST * both || !ws_division_predict(table, size, both - size, &tried))
+		if (size > WS_DIVISION_MOST * both ||
+			!ws_division_predict(table, size, ws_division_left(table, memory, size), &tried))
 			continue;
 		/* smaller ones come first */
 		if (!found || cost(&tried) < (1 - WS_DIVISION_SAME) * cost(pair) - slack)

@@ -42,6 +42,10 @@
 #define WS_DIVISION_COPY	(1 / 50.0)	/* cost of a read from the page cache */
 #define WS_DIVISION_SAME	0.01	/* costs that differ by less are the same */
 #define WS_DIVISION_MOST	0.75	/* of both caches for shared buffers */
+#define WS_DIVISION_BUFFER	0.022	/* of each of the buffers, beside it: its
+									 * descriptor, its entry of the lookup
+									 * table, and what checkpoints sort (180
+									 * bytes, PostgreSQL 15) */
 #define WS_DIVISION_READS	100 /* simulated, for a size to be known, */
 #define WS_DIVISION_CHECKED	10	/* a second, for a pair to be checked */
 #define WS_DIVISION_FEW		0.001	/* unless it misses so few of the lookups */
@@ -65,7 +69,8 @@
 typedef struct WsTierTable
 {
 	double		lookups;		/* a second; 0: nothing is known */
-	double		other;			/* bytes that are neither of the caches */
+	double		other;			/* bytes that are neither of the caches now, */
+	double		shared_buffers; /* and bytes of these */
 	double		waits_each;		/* of a read that waits: as readahead.h */
 	/* sizes of shared buffers, ascending, and reads that they ask for */
 	int			nsizes;
@@ -132,6 +137,12 @@ typedef struct WsPair
 extern double ws_division_hits_left(double found);
 
 extern void ws_division_table(const WsTierFacts *facts, WsTierTable *table);
+
+/*
+ * Bytes of so much memory that are left for the page cache beside so many of
+ * shared buffers; negative if these do not fit.
+ */
+extern double ws_division_left(const WsTierTable *table, double memory, double buffers);
 
 /* Predict for a pair; false if its shared buffers are outside what is known. */
 extern bool ws_division_predict(const WsTierTable *table, double buffers, double cache,

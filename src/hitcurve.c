@@ -28,7 +28,7 @@ waits_at(const WsHitCurveMachine *machine, double bytes)
 	WsPair		pair;
 
 	if (tiers == NULL ||
-		!ws_division_predict(tiers, bytes, machine->memory - tiers->other - bytes, &pair) ||
+		!ws_division_predict(tiers, bytes, ws_division_left(tiers, machine->memory, bytes), &pair) ||
 		pair.error > WS_DIVISION_TOLERANCE)
 		return NAN;
 	return pair.waits / tiers->lookups;

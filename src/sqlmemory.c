@@ -194,7 +194,7 @@ predict(const Advice *a, double memory, double buffers, WsPair *pair)
 		return false;
 	if (isnan(buffers))
 		return ws_division_best(table, memory, pair);
-	return ws_division_predict(table, buffers, memory - table->other - buffers, pair);
+	return ws_division_predict(table, buffers, ws_division_left(table, memory, buffers), pair);
 }
 
 static void

@@ -245,7 +245,7 @@ divide(WsPublished *p, double *effective)
 {
 	WsMemoryAdvice *both = &p->both;
 	double		buffers = p->sizing.suggested_shared_buffers;
-	double		cache = (double) p->memory.limit - both->table.other - buffers;
+	double		cache = ws_division_left(&both->table, (double) p->memory.limit, buffers);
 
 	if (both->sure && ws_division_predict(&both->table, buffers, cache, &both->suggested) &&
 		!(fabs(log(both->suggested.distinct / *effective)) <= SAME_SIZE))

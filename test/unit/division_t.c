@@ -361,6 +361,7 @@ model(WsTierTable *table)
 	memset(table, 0, sizeof(*table));
 	table->lookups = 1000;
 	table->other = GB;
+	table->shared_buffers = 4 * GB;
 	table->waits_each = 1;
 	table->nbuffers = WS_TIER_BUFFERS - 1;
 	table->nsizes = WS_SWEEP_GRID;
@@ -393,6 +394,10 @@ test_best(void)
 	bool		fits = true;
 
 	model(&table);
+	is_within(ws_division_left(&table, 16 * GB, 4 * GB), 11 * GB, 1, "what is left for the page cache now");
+	/* shared_memory_size of PostgreSQL 15 with 4 and 8 GB: 4,201 and 8,387 MB */
+	is_within(ws_division_left(&table, 16 * GB, 8 * GB), 11 * GB - (8387 - 4201) * GB / 1024, 3 * GB / 1024,
+			  "larger shared buffers take their descriptors, too");
 	ok(ws_division_best(&table, 16 * GB, &pair) && pair.buffers == 10 * GB && pair.waits == 0,
 	   "16 GB for a set of 9 GB: all of it in shared buffers");
 	ok(ws_division_best(&table, 10.5 * GB, &pair) && pair.buffers == GB && pair.waits < 100,
@@ -403,10 +408,10 @@ test_best(void)
 	{
 		fits = fits && ws_division_best(&table, memory, &pair) &&
 			pair.buffers <= 0.75 * (memory - GB) &&
-			fabs(pair.buffers + pair.cache + GB - memory) < 1;
+			pair.cache == ws_division_left(&table, memory, pair.buffers);
 		/* as good as any: the sizes that are tried are 19 % apart */
 		for (double buffers = GB; buffers < 0.75 * (memory - GB) && buffers < 64 * GB; buffers *= 1.19)
-			if (ws_division_predict(&table, buffers, memory - GB - buffers, &tried))
+			if (ws_division_predict(&table, buffers, ws_division_left(&table, memory, buffers), &tried))
 				best = best && pair.waits + pair.reads / 50 <=
 					(tried.waits + tried.reads / 50) * 1.1 + 1;
 	}
@@ -437,7 +442,7 @@ test_hits_left(void)
 int
 main(void)
 {
-	plan(85);
+	plan(87);
 	test_hits_left();
 	test_table();
 	test_error();

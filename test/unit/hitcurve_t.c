@@ -147,7 +147,7 @@ test_waits(void)
 	WsHitCurve	curve = {0};
 	WsAdviceTable table = table_of(64 * K, half, 3000);
 	WsTierTable tiers = {
-		.lookups = 10, .other = 0x1p30, .nsizes = 2, .sizes = {0x1p28, 0x1p30}, .reads = {4, 2}, .nbuffers = 2,
+		.lookups = 10, .other = 0x1p30, .shared_buffers = 0x1p30, .nsizes = 2, .sizes = {0x1p28, 0x1p30}, .reads = {4, 2}, .nbuffers = 2,
 		.buffers = {0x1p28, 0x1p30}, .waits_each = 1
 	};
 	WsHitCurveMachine machine = {&tiers, 5 * 0x1p30, 8192};
