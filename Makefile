@@ -16,6 +16,7 @@ OBJS = \
 	src/buftable.o \
 	src/sample_events.o \
 	src/process_origin.o \
+	src/waiting.o \
 	src/worker.o \
 	src/cache_advice.o \
 	src/memory_advice.o \

@@ -93,7 +93,7 @@ WITH line AS (
 	            WHEN p.reads > p.most THEN 'above its limit of reads'
 	            WHEN p.reads > 1.02 * b.reads + 1 THEN 'reads too much'
 	            WHEN b.seconds < 'infinity' AND p.predicted_read_seconds_per_second IS NULL THEN
-	                 CASE WHEN current_setting('track_io_timing')::bool THEN 'time of a wait not known' ELSE 'turn on track_io_timing' END
+	                 'time of a wait not known'
 	            WHEN p.predicted_read_seconds_per_second > b.seconds THEN 'waits too long'
 	            ELSE 'enough' END AS verdict
 	  FROM predicted p, bound b

@@ -201,7 +201,7 @@ COMMENT ON COLUMN working_set_recommendation.current_hit_ratio IS 'Share of clie
 COMMENT ON COLUMN working_set_recommendation.expected_hit_ratio IS 'Hit ratio expected with suggested_shared_buffers for the load of the last five minutes, 0 to 1, or NULL if the cache advice is not reliable';
 COMMENT ON COLUMN working_set_recommendation.reads_per_second IS 'Pages per second that clients had to read in the last five minutes, or NULL if there were no lookups';
 COMMENT ON COLUMN working_set_recommendation.expected_reads_per_second IS 'Same expected with suggested_shared_buffers, or NULL if expected_hit_ratio is NULL';
-COMMENT ON COLUMN working_set_recommendation.saved_read_ms_per_second IS 'Time of reads, of all clients together, that suggested_shared_buffers would save, in milliseconds per second, negative if it would cost more, or NULL if expected_hit_ratio is NULL or track_io_timing is off';
+COMMENT ON COLUMN working_set_recommendation.saved_read_ms_per_second IS 'Time of reads, of all clients together, that suggested_shared_buffers would save, in milliseconds per second, negative if it would cost more, or NULL if expected_hit_ratio is NULL or the time of a read is not known';
 COMMENT ON COLUMN working_set_recommendation.method IS 'Method in use: that of working_set.method, or plateau_end while live_set has too little data or no sample';
 COMMENT ON COLUMN working_set_recommendation.computed_at IS 'When the recommendation was made, or NULL if there is no recommendation';
 
@@ -296,7 +296,7 @@ COMMENT ON COLUMN working_set_memory_advice.predicted_os_hit_ratio IS 'Share of 
 COMMENT ON COLUMN working_set_memory_advice.predicted_disk_reads_per_second IS 'Times per second that clients would wait for the disk';
 COMMENT ON COLUMN working_set_memory_advice.predicted_disk_bytes_per_second IS 'Bytes per second that would be read from disk, readahead included';
 COMMENT ON COLUMN working_set_memory_advice.measured_disk_bytes_per_second IS 'Bytes per second that the kernel read for clients (read_bytes in /proc of the server''s processes), where present; else NULL';
-COMMENT ON COLUMN working_set_memory_advice.predicted_read_seconds_per_second IS 'Seconds per second that clients would wait for reads, or NULL without track_io_timing, or if fewer than a tenth of the reads wait at present';
+COMMENT ON COLUMN working_set_memory_advice.predicted_read_seconds_per_second IS 'Seconds per second that clients would wait for reads, or NULL if the time of a read is not known, or if fewer than a tenth of the reads wait at present';
 COMMENT ON COLUMN working_set_memory_advice.error IS '95 % bound of the error of predicted_os_hit_ratio';
 COMMENT ON COLUMN working_set_memory_advice.present IS 'Whether the row is of the memory and shared_buffers that there are now';
 COMMENT ON COLUMN working_set_memory_advice.note IS 'Why the row is not reliable, or NULL if it is';

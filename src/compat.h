@@ -23,6 +23,7 @@
 #include "storage/bufmgr.h"
 #include "storage/proc.h"
 #include "utils/acl.h"
+#include "utils/backend_status.h"
 #include "utils/wait_event.h"
 
 #include "sweep.h"
@@ -150,6 +151,28 @@ ws_buffer_is_dirty(int buffer)
 	return (pg_atomic_read_u32(&GetBufferDescriptor(buffer)->state) & BM_DIRTY) != 0;
 #else
 	return (pg_atomic_read_u64(&GetBufferDescriptor(buffer)->state) & BM_DIRTY) != 0;
+#endif
+}
+
+/*
+ * Does this process wait for a page that it wants to be read?  18: somebody
+ * else may read it, an I/O worker or the kernel. 19: its type is in PGPROC.
+ */
+static inline bool
+ws_waits_for_read(int number, uint32 wait_event)
+{
+#if PG_VERSION_NUM >= 180000
+	if (wait_event == WAIT_EVENT_AIO_IO_COMPLETION || wait_event == WAIT_EVENT_AIO_IO_URING_EXECUTION)
+		return true;
+#endif
+	if (wait_event != WAIT_EVENT_DATA_FILE_READ)
+		return false;
+#if PG_VERSION_NUM >= 190000
+	return ProcGlobal->allProcs[number].backendType != B_IO_WORKER;
+#elif PG_VERSION_NUM >= 180000
+	return pgstat_get_backend_type_by_proc_number(number) != B_IO_WORKER;
+#else
+	return true;
 #endif
 }
 

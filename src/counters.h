@@ -11,6 +11,9 @@
 #include "advice.h"
 #include "shared.h"
 
+/* PGPROC.statusFlags of processes whose lookups are WS_MAINTENANCE */
+#define WS_MAINTENANCE_FLAGS (PROC_IN_VACUUM | PROC_IS_AUTOVACUUM)
+
 typedef struct WsCounters
 {
 	uint64		hits[WS_NKINDS];	/* found in shared buffers */

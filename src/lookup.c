@@ -37,7 +37,6 @@
 
 #define CLOCK_EVERY 16			/* sampled hits per reading of the clock */
 #define FEW_LOOKUPS 128			/* uncounted between transactions */
-#define MAINTENANCE_FLAGS (PROC_IN_VACUUM | PROC_IS_AUTOVACUUM)
 
 /* The state of this process, set in the postmaster and inherited. */
 struct Process
@@ -137,7 +136,7 @@ flush_counters(void)
 static WsKind
 present_kind(void)
 {
-	return *self.status_flags & MAINTENANCE_FLAGS ? WS_MAINTENANCE : WS_CLIENT;
+	return *self.status_flags & WS_MAINTENANCE_FLAGS ? WS_MAINTENANCE : WS_CLIENT;
 }
 
 /* Begin to record, after these hits and reads of pgBufferUsage. */

@@ -127,14 +127,14 @@ ws_published_outgrown(const WsPublished *p, double pages)
 }
 
 double
-ws_read_ms(void)
+ws_read_ms(const WsPublished *published)
 {
 	double		sum[2] = {0};	/* milliseconds and reads */
 
 	if (!track_io_timing ||
 		pg_class_aclcheck(get_relname_relid("pg_stat_database", PG_CATALOG_NAMESPACE),
 						  GetUserId(), ACL_SELECT) != ACLCHECK_OK)
-		return NAN;
+		return published->read_ms;
 	/* names are complete, so that search_path does not matter */
 	SPI_connect();
 	if (SPI_execute("SELECT pg_catalog.sum(blk_read_time), pg_catalog.sum(blks_read::pg_catalog.float8)"
@@ -147,7 +147,7 @@ ws_read_ms(void)
 			sum[i] = isnull ? 0 : DatumGetFloat8(value);
 		}
 	SPI_finish();
-	return sum[0] > 0 && sum[1] > 0 ? sum[0] / sum[1] : NAN;
+	return sum[0] > 0 && sum[1] > 0 ? sum[0] / sum[1] : published->read_ms;
 }
 
 /* "13:52", "Tuesday 14:00" or "2026-11-03 14:00" */
@@ -239,7 +239,7 @@ ws_report_summarize(const WsReport *report, WsSummary *s)
 	s->saved_doubled = ws_advice_saved_doubled(table);
 	s->waits = p->both.sure ? p->both.present.waits : NAN;
 	s->expected_waits = p->both.suggested.buffers > 0 ? p->both.suggested.waits : NAN;
-	s->read_ms = ws_read_ms();
+	s->read_ms = ws_read_ms(p);
 	s->doubt = p->doubt;
 	s->unfit = !table->sure && !isnan(table->difference);
 	s->memory = (double) p->memory.limit;

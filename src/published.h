@@ -102,6 +102,7 @@ typedef struct WsPublished
 	WsAdviceTable table;		/* no seconds: no cache advice */
 	char		doubt[256];		/* why there is no such table; or empty */
 	WsMemoryAdvice both;
+	double		read_ms;		/* time of a read, by who waits; or NaN */
 	int			nsaved;
 	WsSavedReads saved[WS_CANDIDATES];
 } WsPublished;
@@ -159,9 +160,10 @@ extern char *ws_report_reason(const WsReport *report);
 
 /*
  * The average time of a read in ms, of all databases since their statistics
- * were reset; NaN if the server does not measure it.  In a backend only.
+ * were reset, or if the server does not measure it or the caller may not see
+ * it, by who waits for one (waiting.h); NaN: not known.  In a backend only.
  */
-extern double ws_read_ms(void);
+extern double ws_read_ms(const WsPublished *published);
 
 /* Whether lookups are recorded, and if not, why. */
 extern const char *ws_tracking_reason(void);

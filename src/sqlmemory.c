@@ -92,7 +92,7 @@ get_advice(Advice *a)
 	/* the average is of both kinds of reads; of few waits it says nothing */
 	waits = 1 - a->both->present.cache_hit_ratio;
 	a->wait = a->both->present.buffers <= 0 || waits < WS_DIVISION_TOLERANCE ? NAN :
-		ws_read_ms() / 1000 / (waits + WS_DIVISION_COPY);
+		ws_read_ms(p) / 1000 / (waits + WS_DIVISION_COPY);
 }
 
 /* Bytes, at most all that fit. */

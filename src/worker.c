@@ -48,6 +48,7 @@
 #include "setup.h"
 #include "shared.h"
 #include "sizing.h"
+#include "waiting.h"
 
 #define REST_MS			10000	/* the longest rest */
 #define LARGE_BLOCK		65536	/* bytes, from which memory is given back */
@@ -350,6 +351,7 @@ publish(void)
 	ws_cache_advice_make(&p);
 	check_forecasts(&p.table, now, p.since);
 	ws_memory_read("", &p.memory);
+	p.read_ms = ws_waiting_read_ms();
 	ws_memory_advice_make(&p);
 	if (p.recommends)
 	{
@@ -382,7 +384,10 @@ turn(int64 *due)
 	delay = tick();
 	ws_cache_advice_tick();
 	if (ws_tracking())
+	{
 		ws_sample_life_tick();
+		ws_waiting_tick();
+	}
 	ws_persist_tick();
 	now = ws_shared_clock_ms();
 	if (now >= *due || *due > now + ws_interval * 1000)

@@ -17,6 +17,12 @@ use Test::More;
 plan skip_all => 'no control groups are mounted here'
   unless !-e '/proc/self/cgroup' || slurp_file('/proc/self/mountinfo') =~ / - cgroup/;
 
+my $pg_config = $ENV{PG_CONFIG} || 'pg_config';
+chomp(my $include = `$pg_config --includedir-server`);
+my $waiting = PostgreSQL::Test::Utils::tempdir() . '/waiting.so';
+system_or_bail('cc', '-O2', '-fPIC', '-shared', '-fvisibility=hidden', '-DPGDLLEXPORT=__attribute__((visibility("default")))',
+	"-I$include", 'test/t/waiting.c', '-o', $waiting);
+
 my $clock = clock->new;
 my $node = $clock->new_server("shared_buffers = '16MB'");
 make_pages($node);
@@ -128,7 +134,7 @@ like($answer, qr/^small\|\d+MB\|\d+MB\|[01][.]\d+\|0[.]\d+\|\d+\|[\d.]+\|\|5\d[.
   or diag($answer);
 like($answer, qr/^middle\|.*\|enough\|.*\nlarge\|\d+MB\|.*\|800[.]00\|enough\|/m, 'others are enough, too, in the order of what they cost');
 }
-like(which('-v', "file=$machines", '-v', 'reads=100', '-v', 'seconds=0.5'), qr/^small\|.*\|(turn on track_io_timing|not known)\|/m, 'seconds need I/O timing');
+like(which('-v', "file=$machines", '-v', 'reads=100', '-v', 'seconds=0.5'), qr/^small\|.*\|(time of a wait not known|not known)\|/m, 'seconds need the time of a wait');
 unlike(which('-v', "file=$machines", '-v', 'reads=-1'), qr/cheapest/, 'nothing is less than nothing');
 like(which(), qr/^failed: .*ERROR: .*name the machines/s, 'without a list it asks for one');
 like(which('-v', "file=$machines.empty"), qr/^failed: .*ERROR: .*there is no machine in the file/s, 'or for one that has lines');
@@ -167,9 +173,8 @@ sub verdicts
 }
 is(verdicts(), 'fair 352.56 enough; free 340.00 cheapest that is enough; huge 900.00 enough; much 1.00 reads too much; '
 	  . 'slow 252.56 above its limit of reads; tiny 1.00 not known', 'each machine has a verdict, and reads have a price');
-like(verdicts('-v', 'seconds=0.1', '-c', 'SET track_io_timing = on'),
+like(verdicts('-v', 'seconds=0.1'),
 	qr/^fair 352.56 waits too long; free 340.00 cheapest that is enough; huge 900.00 time of a wait not known; much .* reads too much/, 'seconds are a bound, too');
-like(verdicts('-v', 'seconds=0.1', '-c', 'SET track_io_timing = off'), qr/huge 900.00 turn on track_io_timing/, 'which need the time of reads');
 $node->safe_psql('postgres', q{UPDATE figures.working_set_memory_advice SET note = 'not sure'});
 unlike(verdicts(), qr/enough|much \d+[.]\d+ reads/, 'a present row that is not reliable is no bound');
 like(verdicts('-v', 'reads=100'), qr/free 340.00 cheapest that is enough/, 'and none is needed if one is given');
@@ -196,7 +201,7 @@ SKIP: {
 	evict();
 	my $before = really_read();
 	slurp_file($file);
-	skip 'the files of the server are not on a disk', $node->pg_version < 18 ? 6 : 8 if really_read() == $before;
+	skip 'the files of the server are not on a disk', $node->pg_version < 18 ? 7 : 9 if really_read() == $before;
 
 	# VACUUM reads from disk, and clients do not: how much of all that is theirs is not known
 	$node->safe_psql('postgres', 'CREATE TABLE cold AS TABLE pages; CHECKPOINT');
@@ -225,15 +230,28 @@ SKIP: {
 	$node->safe_psql('postgres', 'SELECT working_set_reset()');
 	is(doubt(), 'there is too little data yet', 'a reset forgets it');
 
+	# two clients wait for a read all the time: as many seconds a second
+	my @clients = map { $node->background_psql('postgres') } 1 .. 2;
+	$clients[0]->query_safe("CREATE FUNCTION wait_for_read(boolean) RETURNS void LANGUAGE C STRICT AS '$waiting', 'ws_test_wait'");
+	$clients[$_]->query_until(qr/begins/, "\\echo begins\nSELECT wait_for_read(" . ($_ ? 'true' : 'false') . ");\n") for 0 .. 1;
+
 	# the worker looks for pages when time passes
 	$clock->let_pass($node, 61);
-	for (1 .. 17)
+	for (1 .. 31)
 	{
 		look_up_pages($node);
 		evict();
 		$clock->let_pass($node, 10);
 	}
 	like(doubt(), qr/only [1-3]?\d % of the pages that the page cache has memory for are in it$/, 'pages that are displaced are missed');
+	# (of two windows, both of a load that stays)
+	is($node->safe_psql('postgres', q{
+		SET track_io_timing = off;
+		SELECT predicted_read_seconds_per_second BETWEEN 1.6 AND 2.4 FROM working_set_memory_advice WHERE present}),
+		't', 'without I/O timing, the time of a wait is known by who waits')
+	  or diag($node->safe_psql('postgres', 'SET track_io_timing = off; SELECT predicted_read_seconds_per_second FROM working_set_memory_advice WHERE present'));
+	$node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT wait_for_read%'});
+	$_->{run}->finish for @clients;
 
 	# the process that reads is another one by then, or a thread of the kernel's
 	for my $method ($node->pg_version < 18 ? () : qw(sync io_uring))

@@ -1,0 +1,77 @@
+/*
+ * waiting.c
+ *		Who waits for a read; see waiting.h.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "compat.h"
+#include "counters.h"
+#include "waiting.h"
+
+#define LOOK_MS			1000	/* from one look to the next */
+#define FADES_MS		900000.0	/* sums fall to 1/e in that time */
+#define LONG_AGO_MS		60000	/* the last look: what was then says nothing */
+#define LEAST_SEEN		30
+
+/* Sums that fade. */
+static struct
+{
+	double		seen;			/* clients waiting, at each look, */
+	double		waited;			/* times the ms from the look before; */
+	double		reads;			/* of clients, in the same time */
+	uint64		counted;		/* reads at the last look, */
+	int64		looked_at;		/* and when that was */
+	int64		since;			/* value of WsShared.since */
+} sums;
+
+/* How many clients wait for a read now? */
+static int
+count_waiting(void)
+{
+	int			waiting = 0;
+
+	for (uint32 i = 0; i < ProcGlobal->allProcCount; i++)
+	{
+		/* no lock: as in pg_stat_activity, each figure is of some moment */
+		const volatile PGPROC *proc = &ProcGlobal->allProcs[i];
+
+		if (proc->pid != 0 && !(proc->statusFlags & WS_MAINTENANCE_FLAGS) &&
+			ws_waits_for_read((int) i, proc->wait_event_info))
+			waiting++;
+	}
+	return waiting;
+}
+
+void
+ws_waiting_tick(void)
+{
+	int64		now = ws_shared_clock_ms();
+	int64		passed = now - sums.looked_at;
+	WsCounters	c;
+
+	if (passed >= 0 && passed < LOOK_MS)
+		return;
+	(void) ws_counters_read(&c, 0, NULL);
+	if (sums.since != ws_shared_since())
+		memset(&sums, 0, sizeof(sums));
+	else if (passed >= 0 && passed <= LONG_AGO_MS)
+	{
+		double		left = exp(-passed / FADES_MS);
+		int			waiting = count_waiting();
+
+		sums.seen = left * sums.seen + waiting;
+		sums.waited = left * sums.waited + (double) waiting * passed;
+		sums.reads = left * sums.reads + (double) (c.reads[WS_CLIENT] - sums.counted);
+	}
+	sums.counted = c.reads[WS_CLIENT];
+	sums.looked_at = now;
+	sums.since = ws_shared_since();
+}
+
+double
+ws_waiting_read_ms(void)
+{
+	return sums.seen >= LEAST_SEEN && sums.reads > 0 ? sums.waited / sums.reads : NAN;
+}
