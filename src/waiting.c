@@ -16,7 +16,7 @@
 #define LEAST_SEEN		30
 
 /* Sums that fade. */
-static struct
+typedef struct Sums
 {
 	double		seen;			/* clients waiting, at each look, */
 	double		waited;			/* times the ms from the look before; */
@@ -24,7 +24,9 @@ static struct
 	uint64		counted;		/* reads at the last look, */
 	int64		looked_at;		/* and when that was */
 	int64		since;			/* value of WsShared.since */
-} sums;
+} Sums;
+
+static Sums sums;
 
 /* How many clients wait for a read now? */
 static int
