@@ -162,7 +162,8 @@ static inline bool
 ws_waits_for_read(int number, uint32 wait_event)
 {
 #if PG_VERSION_NUM >= 180000
-	if (wait_event == WAIT_EVENT_AIO_IO_COMPLETION || wait_event == WAIT_EVENT_AIO_IO_URING_EXECUTION)
+	if (wait_event == WAIT_EVENT_AIO_IO_COMPLETION || wait_event == WAIT_EVENT_AIO_IO_URING_EXECUTION ||
+		wait_event == WAIT_EVENT_AIO_IO_URING_SUBMIT)
 		return true;
 #endif
 	if (wait_event != WAIT_EVENT_DATA_FILE_READ)

@@ -11,7 +11,7 @@
 #include "advice.h"
 #include "shared.h"
 
-/* PGPROC.statusFlags of processes whose lookups are WS_MAINTENANCE */
+/* Processes with these PGPROC.statusFlags, and the launcher, are WS_MAINTENANCE. */
 #define WS_MAINTENANCE_FLAGS (PROC_IN_VACUUM | PROC_IS_AUTOVACUUM)
 
 typedef struct WsCounters

@@ -44,8 +44,8 @@
 #define WS_DIVISION_MOST	0.75	/* of both caches for shared buffers */
 #define WS_DIVISION_BUFFER	0.022	/* of each of the buffers, beside it: its
 									 * descriptor, its entry of the lookup
-									 * table, and what checkpoints sort (180
-									 * bytes, PostgreSQL 15) */
+									 * table, what checkpoints sort and sync
+									 * (180 bytes of 8 kB, PostgreSQL 15) */
 #define WS_DIVISION_READS	100 /* simulated, for a size to be known, */
 #define WS_DIVISION_CHECKED	10	/* a second, for a pair to be checked */
 #define WS_DIVISION_FEW		0.001	/* unless it misses so few of the lookups */

@@ -18,12 +18,13 @@
 /* Sums that fade. */
 typedef struct Sums
 {
-	double		seen;			/* clients waiting, at each look, */
-	double		waited;			/* times the ms from the look before; */
-	double		reads;			/* of clients, in the same time */
+	double		seen;			/* looks at which a client waited */
+	double		waited;			/* clients waiting, times the ms from the look
+								 * before; */
+	double		reads;			/* of clients, counted meanwhile */
 	uint64		counted;		/* reads at the last look, */
 	int64		looked_at;		/* and when that was */
-	int64		since;			/* value of WsShared.since */
+	int64		since;			/* value of WsShared.since then */
 } Sums;
 
 static Sums sums;
@@ -47,29 +48,30 @@ count_waiting(void)
 }
 
 void
-ws_waiting_tick(void)
+ws_waiting_tick(bool rested)
 {
 	int64		now = ws_shared_clock_ms();
 	int64		passed = now - sums.looked_at;
 	WsCounters	c;
+	int64		since;
 
 	if (passed >= 0 && passed < LOOK_MS)
 		return;
-	(void) ws_counters_read(&c, 0, NULL);
-	if (sums.since != ws_shared_since())
+	since = ws_counters_read(&c, 0, NULL);
+	if (sums.since != since)
 		memset(&sums, 0, sizeof(sums));
-	else if (passed >= 0 && passed <= LONG_AGO_MS)
+	else if (!rested && passed >= 0 && passed <= LONG_AGO_MS)
 	{
 		double		left = exp(-passed / FADES_MS);
 		int			waiting = count_waiting();
 
-		sums.seen = left * sums.seen + waiting;
+		sums.seen = left * sums.seen + (waiting > 0);
 		sums.waited = left * sums.waited + (double) waiting * passed;
-		sums.reads = left * sums.reads + (double) (c.reads[WS_CLIENT] - sums.counted);
+		sums.reads = left * sums.reads + ((double) c.reads[WS_CLIENT] - sums.counted);
 	}
 	sums.counted = c.reads[WS_CLIENT];
 	sums.looked_at = now;
-	sums.since = ws_shared_since();
+	sums.since = since;
 }
 
 double

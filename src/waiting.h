@@ -10,16 +10,21 @@
  * is one, too.
  *
  * The average is of the last quarter of an hour or so, the latest times most.
- * Of n that were seen waiting it is off by about 1 / sqrt(n); 30 are needed, a
- * standard error of 18 %.
+ * It is known if at 30 looks somebody waited.  It is rougher the shorter the
+ * bursts are that the reads come in.
  *
- * VACUUM and the like do not count, nor do their reads.
+ * VACUUM and the like do not count, nor do their reads.  Those of parallel
+ * workers wait at once, and are counted when their query ends.  Reads of
+ * temporary tables wait, and are not counted.
  */
 #ifndef WS_WAITING_H
 #define WS_WAITING_H
 
-/* In the worker, as often as it likes: looks once a second at most. */
-extern void ws_waiting_tick(void);
+/*
+ * In the worker, as often as it likes: looks once a second at most.  rested: a
+ * client has woken it, so what it sees now is not typical of the time before.
+ */
+extern void ws_waiting_tick(bool rested);
 
 /* In the worker: ms of a read; NaN: not known. */
 extern double ws_waiting_read_ms(void);

@@ -375,6 +375,8 @@ publish(void)
 static long
 turn(int64 *due)
 {
+	static bool resting;
+	bool		rested = resting;
 	long		delay;
 	int64		now;
 
@@ -382,11 +384,12 @@ turn(int64 *due)
 		reload();
 	restart_clock();
 	delay = tick();
+	resting = delay == REST_MS;
 	ws_cache_advice_tick();
 	if (ws_tracking())
 	{
 		ws_sample_life_tick();
-		ws_waiting_tick();
+		ws_waiting_tick(rested);
 	}
 	ws_persist_tick();
 	now = ws_shared_clock_ms();

@@ -7,6 +7,8 @@
 
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "storage/proc.h"
+#include "utils/builtins.h"
 #include "utils/wait_event.h"
 
 PG_MODULE_MAGIC;
@@ -15,16 +17,19 @@ PGDLLEXPORT Datum ws_test_wait(PG_FUNCTION_ARGS);
 
 PG_FUNCTION_INFO_V1(ws_test_wait);
 
-/* The argument: is it an I/O worker or the kernel that reads?  (18) */
+/* 'asynchronous': an I/O worker or the kernel reads (18); 'maintenance': VACUUM */
 Datum
 ws_test_wait(PG_FUNCTION_ARGS)
 {
+	char	   *kind = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	uint32		event = WAIT_EVENT_DATA_FILE_READ;
 
 #if PG_VERSION_NUM >= 180000
-	if (PG_GETARG_BOOL(0))
+	if (strcmp(kind, "asynchronous") == 0)
 		event = WAIT_EVENT_AIO_IO_COMPLETION;
 #endif
+	if (strcmp(kind, "maintenance") == 0)
+		MyProc->statusFlags |= PROC_IN_VACUUM;
 	pgstat_report_wait_start(event);
 	for (;;)
 	{
