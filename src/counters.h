@@ -11,7 +11,7 @@
 #include "advice.h"
 #include "shared.h"
 
-/* Processes with these PGPROC.statusFlags, and the launcher, are WS_MAINTENANCE. */
+/* PGPROC.statusFlags of WS_MAINTENANCE, which the launcher is without them */
 #define WS_MAINTENANCE_FLAGS (PROC_IN_VACUUM | PROC_IS_AUTOVACUUM)
 
 typedef struct WsCounters
