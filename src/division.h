@@ -69,8 +69,8 @@
 typedef struct WsTierTable
 {
 	double		lookups;		/* a second; 0: nothing is known */
-	double		other;			/* bytes that are neither of the caches now, */
-	double		shared_buffers; /* and bytes of these */
+	double		other;			/* bytes that are neither of the caches, with */
+	double		shared_buffers; /* the present shared_buffers, in bytes */
 	double		waits_each;		/* of a read that waits: as readahead.h */
 	/* sizes of shared buffers, ascending, and reads that they ask for */
 	int			nsizes;
