@@ -92,8 +92,7 @@ WITH line AS (
 	       CASE WHEN p.reads IS NULL OR b.reads IS NULL OR p.note IS NOT NULL THEN 'not known'
 	            WHEN p.reads > p.most THEN 'above its limit of reads'
 	            WHEN p.reads > 1.02 * b.reads + 1 THEN 'reads too much'
-	            WHEN b.seconds < 'infinity' AND p.predicted_read_seconds_per_second IS NULL THEN
-	                 'time of a wait not known'
+	            WHEN b.seconds < 'infinity' AND p.predicted_read_seconds_per_second IS NULL THEN 'time of a wait not known'
 	            WHEN p.predicted_read_seconds_per_second > b.seconds THEN 'waits too long'
 	            ELSE 'enough' END AS verdict
 	  FROM predicted p, bound b
