@@ -7,6 +7,7 @@
 
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "storage/lwlock.h"
 #include "storage/proc.h"
 #include "utils/builtins.h"
 #include "utils/wait_event.h"
@@ -29,7 +30,13 @@ ws_test_wait(PG_FUNCTION_ARGS)
 		event = WAIT_EVENT_AIO_IO_COMPLETION;
 #endif
 	if (strcmp(kind, "maintenance") == 0)
+	{
+		/* in both places, as VACUUM does */
+		LWLockAcquire(ProcArrayLock, LW_EXCLUSIVE);
 		MyProc->statusFlags |= PROC_IN_VACUUM;
+		ProcGlobal->statusFlags[MyProc->pgxactoff] = MyProc->statusFlags;
+		LWLockRelease(ProcArrayLock);
+	}
 	pgstat_report_wait_start(event);
 	for (;;)
 	{
