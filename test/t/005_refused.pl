@@ -4,24 +4,19 @@
 
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use library;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 # a library that makes the probe doubt
 my $pg_config = $ENV{PG_CONFIG} || 'pg_config';
-chomp(my $include = `$pg_config --includedir-server`);
 chomp(my $libdir = `$pg_config --pkglibdir`);
 my $rival = "$libdir/ws_test_rival.so";
 
-sub build
-{
-	my ($library, @sources) = @_;
-	return system_or_bail('cc', '-O2', '-fPIC', '-shared', '-fvisibility=hidden', '-D_GNU_SOURCE', '-DWS_VERSION="test"',
-		'-DPGDLLEXPORT=__attribute__((visibility("default")))',
-		'-Isrc', "-I$include", @sources, '-o', $library);
-}
-build($rival, 'test/t/rival.c');
+build_library($rival, 'test/t/rival.c');
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
@@ -73,7 +68,7 @@ $node->stop;
 # ---- one fault at a time, of a server that is started anew for each
 
 my $fault = PostgreSQL::Test::Utils::tempdir() . '/ws_test_fault.so';
-build($fault, 'test/t/fault.c', 'src/buftable.c');
+build_library($fault, 'test/t/fault.c', 'src/buftable.c');
 $node->adjust_conf('postgresql.conf', 'shared_preload_libraries', "'working_set, $fault'");
 $node->append_conf('postgresql.conf', 'ws_test.fault = none');
 my $t = '"Shared Buffer Lookup Table"';

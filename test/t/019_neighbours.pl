@@ -5,21 +5,18 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin;
+use library;
 use patience;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $pg_config = $ENV{PG_CONFIG} || 'pg_config';
-chomp(my $include = `$pg_config --includedir-server`);
 my $dir = PostgreSQL::Test::Utils::tempdir();
 
 sub build
 {
 	my ($library, @arguments) = @_;
-	system_or_bail('cc', '-O2', '-fPIC', '-shared', '-fvisibility=hidden', '-D_GNU_SOURCE', '-DWS_VERSION="test"',
-		'-DPGDLLEXPORT=__attribute__((visibility("default")))',
-		'-Isrc', "-I$include", @arguments, '-o', "$dir/$library.so");
+	build_library("$dir/$library.so", @arguments);
 	return "$dir/$library";
 }
 my $no_request = build('no_request', '-DNO_REQUEST', 'test/t/neighbour.c');

@@ -7,6 +7,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin;
+use library;
 use patience;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -14,12 +15,8 @@ use Test::More;
 
 plan skip_all => 'the code that counts calls is for x86-64' if `uname -m` !~ /^x86_64/;
 
-my $pg_config = $ENV{PG_CONFIG} || 'pg_config';
-chomp(my $include = `$pg_config --includedir-server`);
 my $library = PostgreSQL::Test::Utils::tempdir() . '/ws_test_path.so';
-system_or_bail('cc', '-O2', '-fPIC', '-shared', '-fvisibility=hidden', '-D_GNU_SOURCE', '-DWS_VERSION="test"',
-	'-DPGDLLEXPORT=__attribute__((visibility("default")))',
-	'-Isrc', "-I$include", 'test/t/path.c', 'src/buftable.c', '-o', $library, '-ldl');
+build_library($library, 'test/t/path.c', 'src/buftable.c', '-ldl');
 
 # few buffers, so that pages are evicted all the time
 my $node = PostgreSQL::Test::Cluster->new('primary');

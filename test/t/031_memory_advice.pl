@@ -7,6 +7,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use clock;
+use library;
 use pages;
 use IPC::Run;
 use PostgreSQL::Test::Cluster;
@@ -17,11 +18,8 @@ use Test::More;
 plan skip_all => 'no control groups are mounted here'
   unless !-e '/proc/self/cgroup' || slurp_file('/proc/self/mountinfo') =~ / - cgroup/;
 
-my $pg_config = $ENV{PG_CONFIG} || 'pg_config';
-chomp(my $include = `$pg_config --includedir-server`);
 my $waiting = PostgreSQL::Test::Utils::tempdir() . '/waiting.so';
-system_or_bail($ENV{CC} || 'gcc', '-O2', '-fPIC', '-shared', '-fvisibility=hidden', '-DPGDLLEXPORT=__attribute__((visibility("default")))',
-	"-I$include", 'test/t/waiting.c', '-o', $waiting);
+build_library($waiting, 'test/t/waiting.c');
 
 my $clock = clock->new;
 my $node = $clock->new_server("shared_buffers = '16MB'");

@@ -1,0 +1,25 @@
+# A library of a test's own, built for the server under test.
+#
+#   build_library("$dir/rival.so", 'test/t/rival.c');
+
+package library;
+
+use strict;
+use warnings;
+use Exporter 'import';
+use PostgreSQL::Test::Utils;
+
+our @EXPORT = qw(build_library);
+
+# Build a file from sources and other arguments of the compiler.
+sub build_library
+{
+	my ($file, @arguments) = @_;
+	my $pg_config = $ENV{PG_CONFIG} || 'pg_config';
+	chomp(my $include = `$pg_config --includedir-server`);
+	system_or_bail($ENV{CC} || 'cc', '-O2', '-fPIC', '-shared', '-fvisibility=hidden', '-D_GNU_SOURCE', '-DWS_VERSION="test"',
+		'-DPGDLLEXPORT=__attribute__((visibility("default")))', '-Isrc', "-I$include", @arguments, '-o', $file);
+	return;
+}
+
+1;
