@@ -178,6 +178,31 @@ unlike(verdicts(), qr/enough|much \d+[.]\d+ reads/, 'a present row that is not r
 like(verdicts('-v', 'reads=100'), qr/free 340.00 cheapest that is enough/, 'and none is needed if one is given');
 $node->safe_psql('postgres', 'DROP SCHEMA figures CASCADE');
 
+# ---- a client that waits; of one kind the kernel shows nobody what it reads
+$node->safe_psql('postgres', "CREATE FUNCTION wait_for_read(text) RETURNS void LANGUAGE C STRICT AS '$waiting', 'ws_test_wait'");
+sub begin_waiting
+{
+	my ($kind) = @_;
+	my $client = $node->background_psql('postgres');
+	$client->query_until(qr/begins/, "\\echo begins\nSELECT wait_for_read('$kind');\n");
+	$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_stat_activity WHERE query = 'SELECT wait_for_read(''$kind'');'") or die "$kind does not wait";
+	return $client;
+}
+
+sub end_waiting
+{
+	my @clients = @_;
+	$node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT wait_for_read%'});
+	$_->{run}->finish for @clients;
+	return;
+}
+my $hidden = begin_waiting('hidden');
+$clock->let_pass($node, 10) for 1 .. 2;
+like(doubt(), qr{^not checked: reads from disk cannot be measured: /proc/[0-9]+: Permission denied$}, 'reads that are not shown are named');
+end_waiting($hidden);
+$clock->let_pass($node, 10) for 1 .. 2;
+unlike(doubt(), qr/cannot be measured/, 'and when that process has ended, they are measured again');
+
 # ---- and now it is not, whatever is predicted
 sub evict
 {
@@ -229,10 +254,7 @@ SKIP: {
 	is(doubt(), 'there is too little data yet', 'a reset forgets it');
 
 	# two clients wait for a read all the time: as many seconds a second; what waits for VACUUM does not count
-	my @kinds = qw(read asynchronous maintenance);
-	my @clients = map { $node->background_psql('postgres') } @kinds;
-	$clients[0]->query_safe("CREATE FUNCTION wait_for_read(text) RETURNS void LANGUAGE C STRICT AS '$waiting', 'ws_test_wait'");
-	$clients[$_]->query_until(qr/begins/, "\\echo begins\nSELECT wait_for_read('$kinds[$_]');\n") for 0 .. $#kinds;
+	my @clients = map { begin_waiting($_) } qw(read asynchronous maintenance);
 
 	# the worker looks for pages when time passes
 	$clock->let_pass($node, 61);
@@ -249,8 +271,7 @@ SKIP: {
 		SELECT predicted_read_seconds_per_second BETWEEN 1.6 AND 2.4 FROM working_set_memory_advice WHERE present}),
 		't', 'without I/O timing, the time of a wait is known by who waits')
 	  or diag($node->safe_psql('postgres', 'SET track_io_timing = off; SELECT predicted_read_seconds_per_second FROM working_set_memory_advice WHERE present'));
-	$node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT wait_for_read%'});
-	$_->{run}->finish for @clients;
+	end_waiting(@clients);
 
 	# the process that reads is another one by then, or a thread of the kernel's
 	for my $method ($node->pg_version < 18 ? () : qw(sync io_uring))

@@ -5,6 +5,8 @@
  */
 #include "postgres.h"
 
+#include <sys/prctl.h>
+
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "storage/lwlock.h"
@@ -18,7 +20,11 @@ PGDLLEXPORT Datum ws_test_wait(PG_FUNCTION_ARGS);
 
 PG_FUNCTION_INFO_V1(ws_test_wait);
 
-/* 'asynchronous': an I/O worker or the kernel reads (18); 'maintenance': VACUUM */
+/*
+ * 'asynchronous': an I/O worker or the kernel reads (18); 'maintenance': VACUUM;
+ * 'hidden': the kernel shows others of the same user nothing of its memory, nor
+ * what it reads
+ */
 Datum
 ws_test_wait(PG_FUNCTION_ARGS)
 {
@@ -37,6 +43,8 @@ ws_test_wait(PG_FUNCTION_ARGS)
 		ProcGlobal->statusFlags[MyProc->pgxactoff] = MyProc->statusFlags;
 		LWLockRelease(ProcArrayLock);
 	}
+	if (strcmp(kind, "hidden") == 0)
+		(void) prctl(PR_SET_DUMPABLE, 0);
 	pgstat_report_wait_start(event);
 	for (;;)
 	{
