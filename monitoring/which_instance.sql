@@ -9,9 +9,9 @@
 --
 -- For each machine working_set_memory_advice() divides the memory and predicts what the load of
 -- the last five minutes would read from disk. A machine is good enough if it reads no more than
--- the variable `reads' a second (by default what is predicted for the present machine; if that
--- has a note, no machine is known to be good enough; 2 % and one read a second above it still count
--- as no more), waits for no more than `seconds' in a second (by default anything), and reads no
+-- the variable `reads' a second (by default what is predicted for the present machine, as it is
+-- or with its memory divided in the best way, whichever is more; if the present one has a note, no
+-- machine is known to be good enough; 2 % and one read a second above it still count as no more), waits for no more than `seconds' in a second (by default anything), and reads no
 -- more than its own limit. The cheapest of these is marked. A machine whose prediction has a note
 -- is not known to be good enough. Prices are in any currency. The first row is the present machine.
 --
@@ -79,9 +79,12 @@ WITH line AS (
 	SELECT * FROM :ws_schema.working_set_memory_advice WHERE present
 ), bound AS (
 	SELECT coalesce(nullif(:'reads', '')::float8,
-	                CASE WHEN now.note IS NULL THEN now.predicted_disk_reads_per_second END) AS reads,
+	                CASE WHEN now.note IS NULL
+	                     THEN greatest(now.predicted_disk_reads_per_second,
+	                                   CASE WHEN best.note IS NULL THEN best.predicted_disk_reads_per_second END)
+	                END) AS reads,
 	       coalesce(nullif(:'seconds', '')::float8, 'infinity') AS seconds
-	  FROM present now
+	  FROM present now, LATERAL :ws_schema.working_set_memory_advice(now.memory_bytes, NULL::bigint) best
 ), predicted AS (
 	SELECT m.*, a.*,
 	       a.predicted_disk_reads_per_second AS reads,

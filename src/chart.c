@@ -441,17 +441,24 @@ draw_memory(Text *text, const WsMemoryChart *c, const ReadsScale *s, int i)
 			 row->note ? '?' : ' ', bar);
 }
 
-/* Does this division read less than so much, as far as is known? */
+/* May the errors explain how much these two differ? */
 static bool
-reads_less(const WsMemoryChartRow *row, double than)
+reads_same(const WsMemoryChartRow *a, const WsMemoryChartRow *b)
 {
-	return row->note == NULL && row->reads <= (1 - LESS) * than && than - row->reads >= fmax(row->error, 1);
+	return fabs(a->reads - b->reads) < fmax(fmax(a->error, b->error), 1);
+}
+
+/* Does a division read less, as far as is known? */
+static bool
+reads_less(const WsMemoryChartRow *row, const WsMemoryChartRow *than)
+{
+	return row->note == NULL && row->reads <= (1 - LESS) * than->reads && !reads_same(row, than);
 }
 
 static bool
-reads_more(const WsMemoryChartRow *row, double than)
+reads_more(const WsMemoryChartRow *row, const WsMemoryChartRow *than)
 {
-	return row->note == NULL && row->reads >= (1 + LESS) * than && row->reads - than >= fmax(row->error, 1);
+	return row->note == NULL && row->reads >= (1 + LESS) * than->reads && !reads_same(row, than);
 }
 
 /* Add a sentence: "12 GB of memory would read 90 % less". */
@@ -516,15 +523,16 @@ conclude_memory(const WsMemoryChart *c, double now, char *words, size_t size)
 
 /* Add what other shared buffers would change, with the memory that there is. */
 static void
-conclude_division(const WsMemoryChart *c, double now, char *words, size_t size)
+conclude_division(const WsMemoryChart *c, char *words, size_t size)
 {
+	const WsMemoryChartRow *now = &c->rows[c->present];
 	const WsMemoryChartRow *best = &c->rows[c->best];
 	const WsMemoryChartRow *suggested = c->suggested < 0 ? best : &c->rows[c->suggested];
 
 	if (reads_less(suggested, now) || reads_more(suggested, now))
-		add_change(words, size, suggested->buffers, "shared_buffers", suggested->reads, now);
+		add_change(words, size, suggested->buffers, "shared_buffers", suggested->reads, now->reads);
 	if (!reads_less(suggested, now) && reads_less(best, now))
-		add_change(words, size, best->buffers, "shared_buffers", best->reads, now);
+		add_change(words, size, best->buffers, "shared_buffers", best->reads, now->reads);
 }
 
 static void
@@ -539,7 +547,7 @@ put_conclusion(Text *text, const WsMemoryChart *c)
 	else
 	{
 		if (now->note == NULL)
-			conclude_division(c, now->reads, words, sizeof(words));
+			conclude_division(c, words, sizeof(words));
 		conclude_memory(c, now->note ? best->reads : now->reads, words, sizeof(words));
 	}
 	put_words(text, words, WORDS_LINES);

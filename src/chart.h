@@ -86,7 +86,7 @@ typedef struct WsMemoryChartRow
 	double		reads;			/* a second from disk; NaN: not known */
 	const char *note;			/* why not to rely on it; NULL: reliable */
 	double		error;			/* a second: another division of the memory
-								 * has to differ by more */
+								 * has to differ by more than both errors */
 } WsMemoryChartRow;
 
 typedef struct WsMemoryChart

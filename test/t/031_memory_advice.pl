@@ -173,7 +173,13 @@ is(verdicts(), 'fair 352.56 enough; free 340.00 cheapest that is enough; huge 90
 	  . 'slow 252.56 above its limit of reads; tiny 1.00 not known', 'each machine has a verdict, and reads have a price');
 like(verdicts('-v', 'seconds=0.1'),
 	qr/^fair 352.56 waits too long; free 340.00 cheapest that is enough; huge 900.00 time of a wait not known; much .* reads too much/, 'seconds are a bound, too');
-$node->safe_psql('postgres', q{UPDATE figures.working_set_memory_advice SET note = 'not sure'});
+my $set = 'UPDATE figures.working_set_memory_advice SET memory_bytes =';
+$node->safe_psql('postgres', "$set 16e9, predicted_disk_reads_per_second = 20");
+like(verdicts(), qr/^fair 352.56 enough; free 340.00 cheapest that is enough; huge 900.00 enough; much .* reads too much/,
+	'a machine like the present one is enough, also if the best division reads some more');
+$node->safe_psql('postgres', "$set 5e8");
+like(verdicts(), qr/^fair 352.56 reads too much; .* huge 900.00 cheapest that is enough;/, 'but not if that is not known');
+$node->safe_psql('postgres', "$set 16e9, note = 'not sure'");
 unlike(verdicts(), qr/enough|much \d+[.]\d+ reads/, 'a present row that is not reliable is no bound');
 like(verdicts('-v', 'reads=100'), qr/free 340.00 cheapest that is enough/, 'and none is needed if one is given');
 $node->safe_psql('postgres', 'DROP SCHEMA figures CASCADE');

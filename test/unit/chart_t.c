@@ -743,6 +743,9 @@ test_memory_charts(void)
 	ws_memory_chart_draw(&c, whole);
 	is_string(line_of(whole, 5), "           8192 MB   512 MB     300 |#####################", "nothing is marked if nothing is suggested");
 	is_string(line_of(whole, 11), "256 MB of shared_buffers would read 50 % less. 12 GB of memory would read 98 %", "and the best division is compared");
+	c.rows[c.present].error = 301;
+	ws_memory_chart_draw(&c, whole);
+	is_string(line_of(whole, 11), "12 GB of memory would read 98 % less.", "nor is what the error of the present one may explain");
 	c.nrows = 1;
 	c.present = c.best = 0;
 	c.rows[0] = (WsMemoryChartRow) {8 * GB, 1 * GB, NAN, "there is too little data yet", 0};
@@ -825,7 +828,7 @@ test_memory_charts(void)
 int
 main(void)
 {
-	plan(71);
+	plan(72);
 	test_charts();
 	test_words();
 	test_windows();
