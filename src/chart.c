@@ -479,30 +479,32 @@ add_change(char *words, size_t size, double bytes, const char *what, double read
 			 format_size(bytes, pretty, sizeof(pretty)), what, change);
 }
 
-/* Add what more memory saves; or what less memory is enough. */
+/*
+ * Add what more memory saves; or what less memory is enough.  It is compared
+ * with the present memory as it is, or in the best division if that reads less.
+ */
 static void
-conclude_memory(const WsMemoryChart *c, double now, char *words, size_t size)
+conclude_memory(const WsMemoryChart *c, const WsMemoryChartRow *here, double now, char *words, size_t size)
 {
-	const WsMemoryChartRow *best = &c->rows[c->best];
-	double		here = fmin(now, best->reads);
-	double		least = NAN;
+	const WsMemoryChartRow *least = NULL;
 	const WsMemoryChartRow *enough = NULL;
 	char		pretty[32];
 	size_t		n = strlen(words);
 
 	for (int i = 0; i < c->nrows; i++)
-		if (c->rows[i].memory > best->memory && c->rows[i].note == NULL)
-			least = fmin(least, c->rows[i].reads);
-	if (isnan(least))
+		if (c->rows[i].memory > here->memory && c->rows[i].note == NULL &&
+			(least == NULL || c->rows[i].reads < least->reads))
+			least = &c->rows[i];
+	if (least == NULL)
 	{
 		snprintf(words + n, size - n, "What more memory would read is not known.");
 		return;
 	}
-	if (least <= (1 - LESS) * here && here - least >= 1)
+	if (reads_less(least, here))
 	{
 		for (int i = 0; enough == NULL; i++)
-			if (c->rows[i].memory > best->memory && c->rows[i].note == NULL &&
-				c->rows[i].reads <= here - NEARLY_ALL * (here - least))
+			if (c->rows[i].memory > here->memory && c->rows[i].note == NULL &&
+				c->rows[i].reads <= here->reads - NEARLY_ALL * (here->reads - least->reads))
 				enough = &c->rows[i];
 		add_change(words, size, enough->memory, "memory", enough->reads, now);
 		return;
@@ -510,9 +512,9 @@ conclude_memory(const WsMemoryChart *c, double now, char *words, size_t size)
 	n += (size_t) snprintf(words + n, size - n, "More memory would not read less.");
 	/* from the largest one below on, until there is one that does not do */
 	for (int i = c->nrows - 1; i >= 0; i--)
-		if (c->rows[i].memory < best->memory)
+		if (c->rows[i].memory < here->memory)
 		{
-			if (c->rows[i].note || c->rows[i].reads > here + fmax(LESS * here, 1))
+			if (c->rows[i].note || c->rows[i].reads > here->reads + fmax(LESS * here->reads, 1))
 				break;
 			enough = &c->rows[i];
 		}
@@ -523,9 +525,8 @@ conclude_memory(const WsMemoryChart *c, double now, char *words, size_t size)
 
 /* Add what other shared buffers would change, with the memory that there is. */
 static void
-conclude_division(const WsMemoryChart *c, char *words, size_t size)
+conclude_division(const WsMemoryChart *c, const WsMemoryChartRow *now, char *words, size_t size)
 {
-	const WsMemoryChartRow *now = &c->rows[c->present];
 	const WsMemoryChartRow *best = &c->rows[c->best];
 	const WsMemoryChartRow *suggested = c->suggested < 0 ? best : &c->rows[c->suggested];
 
@@ -542,16 +543,19 @@ put_conclusion(Text *text, const WsMemoryChart *c)
 	const WsMemoryChartRow *best = &c->rows[c->best];
 	char		words[512] = "";
 
-	if (best->note)
-		snprintf(words, sizeof(words), "Do not rely on this: %s", best->note);
-	else
+	if (now->note && best->note)
 	{
-		if (now->note == NULL)
-			conclude_division(c, words, sizeof(words));
-		conclude_memory(c, now->note ? best->reads : now->reads, words, sizeof(words));
+		snprintf(words, sizeof(words), "Do not rely on this: %s", best->note);
+		put_words(text, words, WORDS_LINES);
+		return;
 	}
+	if (now->note)
+		now = best;
+	else
+		conclude_division(c, now, words, sizeof(words));
+	conclude_memory(c, best->note || now->reads < best->reads ? now : best, now->reads, words, sizeof(words));
 	put_words(text, words, WORDS_LINES);
-	if (c->remark && best->note == NULL)
+	if (c->remark)
 		put_words(text, c->remark, WORDS_LINES);
 }
 

@@ -710,7 +710,8 @@ test_conclusions(void)
 	is_string(conclusion(900, -100, 40, 80, 20, 20), "12 GB of memory would read 50 % less.", "no division is compared with what is not known");
 	is_string(conclusion(900, NAN, 40, 40, 20, 20), "12 GB of memory would read 50 % less.", "what there is now is not known");
 	is_string(conclusion(900, -100, 40, 40, 20, 20), "12 GB of memory would read 50 % less.", "or not reliable");
-	is_string(conclusion(900, 100, -100, 100, 50, 50), "Do not rely on this: not reliable", "nothing is concluded from what is not reliable");
+	is_string(conclusion(900, -100, -100, 100, 50, 50), "Do not rely on this: not reliable", "nothing is concluded from what is not reliable");
+	is_string(conclusion(900, 100, -90, 100, 50, 50), "12 GB of memory would read 50 % less.", "but from the present division, if only the best is not");
 }
 
 static void
@@ -732,20 +733,20 @@ test_memory_charts(void)
 	c.remark = "The device reads ahead.";
 	ws_memory_chart_draw(&c, whole);
 	is_string(strrchr(whole, '\n') + 1, c.remark, "a remark is the last line");
-	c.rows[c.best].note = "why";
+	c.rows[c.present].note = c.rows[c.best].note = "why";
 	ws_memory_chart_draw(&c, whole);
 	is_string(strrchr(whole, '\n') + 1, "Do not rely on this: why", "but not where nothing is reliable");
-	c.rows[c.best].note = NULL;
-	c.rows[c.best].error = 251;
+	c.rows[c.present].note = c.rows[c.best].note = NULL;
+	c.rows[c.present].error = 251;
 	ws_memory_chart_draw(&c, whole);
 	is_string(line_of(whole, 11), "12 GB of memory would read 98 % less.", "nor are divisions that the error may explain");
-	c.rows[c.best].error = 249;
+	c.rows[c.present].error = 249;
 	ws_memory_chart_draw(&c, whole);
 	is_string(line_of(whole, 5), "           8192 MB   512 MB     300 |#####################", "nothing is marked if nothing is suggested");
 	is_string(line_of(whole, 11), "256 MB of shared_buffers would read 50 % less. 12 GB of memory would read 98 %", "and the best division is compared");
-	c.rows[c.present].error = 301;
+	c.rows[c.best].error = 251;
 	ws_memory_chart_draw(&c, whole);
-	is_string(line_of(whole, 11), "12 GB of memory would read 98 % less.", "nor is what the error of the present one may explain");
+	is_string(line_of(whole, 11), "More memory would not read less.", "nor is memory that the error of the best may explain");
 	c.nrows = 1;
 	c.present = c.best = 0;
 	c.rows[0] = (WsMemoryChartRow) {8 * GB, 1 * GB, NAN, "there is too little data yet", 0};
@@ -828,7 +829,7 @@ test_memory_charts(void)
 int
 main(void)
 {
-	plan(72);
+	plan(73);
 	test_charts();
 	test_words();
 	test_windows();
