@@ -238,7 +238,8 @@ ws_report_summarize(const WsReport *report, WsSummary *s)
 	s->expected_error = p->expected_error;
 	s->saved_doubled = ws_advice_saved_doubled(table);
 	s->waits = p->both.sure ? p->both.present.waits : NAN;
-	s->expected_waits = p->both.suggested.buffers > 0 ? p->both.suggested.waits : NAN;
+	s->expected_waits = p->both.suggested.buffers > 0 && ws_division_is_reliable(&p->both.suggested) ?
+		p->both.suggested.waits : NAN;
 	s->read_ms = ws_read_ms(p);
 	s->doubt = p->doubt;
 	s->unfit = !table->sure && !isnan(table->difference);

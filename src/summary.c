@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "division.h"
 #include "heuristic.h"
 
 #define NO_READS	1			/* a second that do not matter */
@@ -110,10 +111,29 @@ ws_summary_expected_reads(const WsSummary *s)
 	return (1 - s->expected_hit_ratio) * s->lookups;
 }
 
+/* Time of reads now, and with the suggested size, in ms of waiting a second. */
+static double
+get_ms(const WsSummary *s)
+{
+	return ws_summary_reads(s) * s->read_ms;
+}
+
+static double
+get_expected_ms(const WsSummary *s)
+{
+	double		now = ws_summary_reads(s);
+	double		expected = ws_summary_expected_reads(s);
+
+	/* those that remain may wait for the disk more often than now */
+	if (isnan(s->waits) || isnan(s->expected_waits) || now <= 0)
+		return expected * s->read_ms;
+	return get_ms(s) * (s->expected_waits + WS_DIVISION_COPY * expected) / (s->waits + WS_DIVISION_COPY * now);
+}
+
 double
 ws_summary_saved_ms(const WsSummary *s)
 {
-	return (ws_summary_reads(s) - ws_summary_expected_reads(s)) * s->read_ms;
+	return get_ms(s) - get_expected_ms(s);
 }
 
 WsConfidence
@@ -198,18 +218,21 @@ unknown(const WsSummary *s)
 		"what another size would do is not clear yet";
 }
 
-/* How many of the reads that are saved, or cost, are from disk?  NaN: unsure */
+/*
+ * How many of the reads that are saved, or cost, are from disk?  NaN: unsure.
+ * Fewer than the error are as good as none.
+ */
 static void
-put_waits_change(Text *text, double change, bool costs)
+put_waits_change(Text *text, double change, double error, bool costs)
 {
 	char		a[WORDS];
 
 	if (isnan(change))
 		return;
-	if (change <= -NO_READS)
+	if (fabs(change) < fmax(error, NO_READS))
+		put(text, ", hardly any of them from disk");
+	else if (change < 0)
 		put(text, ", but %s %s would come from disk", reads(-change, a), costs ? "fewer" : "more");
-	else if (change < NO_READS)
-		put(text, ", none of them from disk");
 	else
 		put(text, ", %s of them from disk", reads(change, a));
 }
@@ -221,6 +244,7 @@ put_worth(Text *text, const WsSummary *s)
 	bool		costs = s->verdict == WS_VERDICT_SHRINK;
 	double		now = ws_summary_reads(s);
 	double		change = (now - ws_summary_expected_reads(s)) * (costs ? -1 : 1);
+	double		saved = ws_summary_saved_ms(s) * (costs ? -1 : 1);
 	char		a[WORDS];
 	char		b[WORDS];
 
@@ -236,11 +260,13 @@ put_worth(Text *text, const WsSummary *s)
 	}
 	put(text, costs ? "; now it would cost %s reads a second more than %s" :
 		"; now it would save %s of %s reads a second", reads(change, a), reads(now, b));
-	put_waits_change(text, (s->waits - s->expected_waits) * (costs ? -1 : 1), costs);
-	if (isnan(s->read_ms))
-		put(text, " (how long a read takes is not measured)");
+	put_waits_change(text, (s->waits - s->expected_waits) * (costs ? -1 : 1), WS_DIVISION_ERROR * now, costs);
+	if (isnan(saved))
+		put(text, " (how long a read takes is not known)");
+	else if (saved < 0)
+		put(text, " (but about %s %s waiting a second)", waiting(-saved, a), costs ? "less" : "more");
 	else
-		put(text, " (about %s of waiting a second)", waiting(change * s->read_ms, a));
+		put(text, " (about %s of waiting a second)", waiting(saved, a));
 }
 
 /* What more than is kept would bring. */
@@ -448,10 +474,10 @@ put_hit_ratio(Text *text, const WsSummary *s)
 		put(text, "Hit ratio %s -> %s", percent(s->hit_ratio, a), percent(s->expected_hit_ratio, b));
 		put(text, ", reads %s/s -> %s/s", reads(now, a), reads(expected, b));
 		if (isnan(s->read_ms))
-			put(text, ", time of a read not measured");
+			put(text, ", time of a read not known");
 		else
-			put(text, ", waiting for them %s -> %s a second", waiting(now * s->read_ms, a),
-				waiting(expected * s->read_ms, b));
+			put(text, ", waiting for them %s -> %s a second", waiting(get_ms(s), a),
+				waiting(get_expected_ms(s), b));
 	}
 	put(text, "\n");
 }
@@ -481,15 +507,15 @@ put_memory(Text *text, const WsSummary *s)
 		return;
 	}
 	put(text, "Memory %s%s: ", bytes(s->memory, a), s->by_cgroup ? " (control group)" : "");
-	if (s->verdict == WS_VERDICT_EXCEEDS_MEMORY)
-		put(text, "too small for the busiest time; caches can have %s of it", bytes(s->cacheable, a));
-	else if (s->verdict == WS_VERDICT_SHRINK)
+	if (s->verdict == WS_VERDICT_SHRINK)
 	{
 		put(text, "frees %s; ", bytes(s->shared_buffers - s->suggested, a));
 		put_least(text, s);
 	}
+	else if (s->verdict == WS_VERDICT_EXCEEDS_MEMORY || s->peak > s->cacheable)
+		put(text, "caches can have %s of it", bytes(s->cacheable, a));
 	else
-		put(text, s->peak <= s->cacheable ? "fits" : "too small for the busiest time");
+		put(text, "fits");
 	put_waits(text, s);
 	put(text, "\n");
 }

@@ -285,6 +285,7 @@ test_steep(void)
 	is_within(ws_division_error(&pair), pair.error, 0, "where nothing depends on the size both are the same");
 	pair.error = pair.steep = 0.9;
 	is_within(ws_division_error(&pair), 1, 0, "and it is at most 1");
+	ok(!ws_division_is_reliable(&pair), "which is nothing to rely on");
 }
 
 static void
@@ -442,7 +443,7 @@ test_hits_left(void)
 int
 main(void)
 {
-	plan(87);
+	plan(88);
 	test_hits_left();
 	test_table();
 	test_error();

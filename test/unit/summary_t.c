@@ -138,21 +138,28 @@ test_grow(void)
 	s.read_ms = NAN;
 	s.by_cgroup = true;
 	is_reason(&s, "Grow shared_buffers from 64 MB to 188 MB for the busiest time; now it would save 1,900 of "
-			  "2,300 reads a second (how long a read takes is not measured). Based on 6 days; the busiest time was "
+			  "2,300 reads a second (how long a read takes is not known). Based on 6 days; the busiest time was "
 			  "Tuesday 14:00 and needed 187 MB" NOW "; the control group allows 24 GB.", "grow: without I/O timing");
-	is_line(&s, "Hit ratio 77 % -> 96.0 %, reads 2,300/s -> 400/s, time of a read not measured",
+	is_line(&s, "Hit ratio 77 % -> 96.0 %, reads 2,300/s -> 400/s, time of a read not known",
 			"grow: without I/O timing, in lines");
 	is_line(&s, "Memory 24 GB (control group): fits", "grow: by a control group");
 	s.by_cgroup = false;
-	s.waits = 40;
-	is_line(&s, "Memory 24 GB: fits; reads from disk 40/s", "grow: reads from disk, now");
-	s.expected_waits = 39.5;
-	is_worth(&s, "it would save 1,900 of 2,300 reads a second, none of them from disk", "grow: reads of the page cache");
-	s.expected_waits = 55;
-	is_worth(&s, "it would save 1,900 of 2,300 reads a second, but 15 more would come from disk", "grow: that is worse for the disk");
-	s.expected_waits = 2;
-	is_worth(&s, "it would save 1,900 of 2,300 reads a second, 38 of them from disk", "grow: reads from disk");
-	is_line(&s, "Memory 24 GB: fits; reads from disk 40/s -> 2/s", "grow: reads from disk, then");
+	s.waits = 400;
+	is_line(&s, "Memory 24 GB: fits; reads from disk 400/s", "grow: reads from disk, now");
+	s.expected_waits = 460;
+	is_worth(&s, "it would save 1,900 of 2,300 reads a second, hardly any of them from disk (", "grow: reads of the page cache");
+	s.expected_waits = 550;
+	is_worth(&s, "it would save 1,900 of 2,300 reads a second, but 150 more would come from disk (", "grow: that is worse for the disk");
+	s.read_ms = 0.2;
+	is_worth(&s, "come from disk (but about 0.1 s more waiting a second)", "grow: the disk has more work, so clients wait longer");
+	is_line(&s, "Hit ratio 77 % -> 96.0 %, reads 2,300/s -> 400/s, waiting for them 0.5 s -> 0.6 s a second", "grow: longer, in lines");
+	/* a read from the page cache costs a fiftieth of one from disk: (380 + 400 / 50) / (400 + 2,300 / 50) */
+	s.expected_waits = 380;
+	ok(fabs(ws_summary_saved_ms(&s) - 460 * (1 - 388.0 / 446)) < 0.001, "grow: less waiting where less is from disk");
+	s.read_ms = NAN;
+	s.expected_waits = 20;
+	is_worth(&s, "it would save 1,900 of 2,300 reads a second, 380 of them from disk", "grow: reads from disk");
+	is_line(&s, "Memory 24 GB: fits; reads from disk 400/s -> 20/s", "grow: reads from disk, then");
 	s.waits = s.expected_waits = NAN;
 	s.expected_hit_ratio = 0.76995;
 	is_reason(&s, "Grow shared_buffers from 64 MB to 188 MB for the busiest time; now it would save less than one "
@@ -235,7 +242,7 @@ test_keep(void)
 	is_line(&s, "Do: nothing; what the busiest time needed is more than this memory allows", "keep: though much is missing, in lines");
 	s.peak = 23 * GB;
 	s.cacheable = 22 * GB;
-	is_line(&s, "Memory 24 GB: too small for the busiest time; reads from disk 12/s", "keep: until another verdict counts");
+	is_line(&s, "Memory 24 GB: caches can have 22 GB of it; reads from disk 12/s", "keep: until another verdict counts");
 }
 
 static void
@@ -332,7 +339,7 @@ test_exceeds(void)
 			"EXCEEDS MEMORY: shared_buffers 4.0 GB -> 18 GB confidence MEDIUM: 6 days seen, wait a week\n"
 			"Busiest time 40 GB (Tuesday 14:00); now 90 MB\n"
 			"Hit ratio 77 % -> 96.0 %, reads 2,300/s -> 400/s, waiting for them 0.5 s -> 80 ms a second\n"
-			"Memory 24 GB: too small for the busiest time; caches can have 22 GB of it\n"
+			"Memory 24 GB: caches can have 22 GB of it\n"
 			"Top: accounts 150 MB, accounts_pkey 30 MB\n"
 			"Do: ALTER SYSTEM SET shared_buffers = '18432MB';  then restart", "exceeds memory: in lines");
 	s.shared_buffers = 18 * GB;
@@ -507,7 +514,7 @@ test_buffers(void)
 int
 main(void)
 {
-	plan(13 + 5 + 7 + 6 + 7 + 5 + 4 + 9 + 6 + 9 + 14 * 2 + 3 + 2 + 1 + 7);
+	plan(16 + 5 + 7 + 6 + 7 + 5 + 4 + 9 + 6 + 9 + 14 * 2 + 3 + 2 + 1 + 7);
 	test_grow();
 	test_unknown_memory();
 	test_keep();
