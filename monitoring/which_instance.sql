@@ -7,13 +7,14 @@
 --   name,memory,price a month,price of a million reads,limit of reads a second
 --   large,7.6GB,130,0.20,3000
 --
--- For each machine working_set_memory_advice() divides the memory and predicts what the load of
--- the last five minutes would read from disk. A machine is good enough if it reads no more than
--- the variable `reads' a second (by default what is predicted for the present machine, as it is
--- or with its memory divided in the best way, whichever is more; if the present one has a note, no
--- machine is known to be good enough; 2 % and one read a second above it still count as no more), waits for no more than `seconds' in a second (by default anything), and reads no
--- more than its own limit. The cheapest of these is marked. A machine whose prediction has a note
--- is not known to be good enough. Prices are in any currency. The first row is the present machine.
+-- For each machine working_set_memory_advice() predicts what the load of the last five minutes
+-- would read from disk, with the best shared_buffers and with the present ones; of these the row has
+-- what reads less from disk. A machine is good enough if it reads no more than the variable `reads' a second
+-- (by default a tenth more than is predicted for the present machine, or one read more; if that has a
+-- note, no machine is known to be good enough), waits for no more than `seconds' in a second (by
+-- default anything), and reads no more than its own limit. The cheapest of these is marked. A machine
+-- whose prediction has a note is not known to be good enough. Prices are in any currency. The first
+-- row is the present machine.
 --
 -- It is for any PostgreSQL from 15 on, primary or standby, any schema that the extension is in,
 -- and any member of pg_monitor; nothing is created in the database. After an error psql's status
@@ -80,21 +81,25 @@ WITH line AS (
 ), bound AS (
 	SELECT coalesce(nullif(:'reads', '')::float8,
 	                CASE WHEN now.note IS NULL
-	                     THEN greatest(now.predicted_disk_reads_per_second,
-	                                   CASE WHEN best.note IS NULL THEN best.predicted_disk_reads_per_second END)
+	                     THEN greatest(1.1 * now.predicted_disk_reads_per_second, now.predicted_disk_reads_per_second + 1)
 	                END) AS reads,
 	       coalesce(nullif(:'seconds', '')::float8, 'infinity') AS seconds
-	  FROM present now, LATERAL :ws_schema.working_set_memory_advice(now.memory_bytes, NULL::bigint) best
+	  FROM present now
 ), predicted AS (
 	SELECT m.*, a.*,
 	       a.predicted_disk_reads_per_second AS reads,
 	       m.price + (a.predicted_disk_reads_per_second * 86400 * 365 / 12 / 1e6)::numeric * m.million AS cost
-	  FROM machine m, LATERAL :ws_schema.working_set_memory_advice(m.memory, NULL::bigint) a
+	  FROM machine m, present now, LATERAL (
+	       SELECT a.*
+	         FROM (VALUES (1, NULL::bigint), (2, now.shared_buffers_bytes)) division (n, shared_buffers),
+	              LATERAL :ws_schema.working_set_memory_advice(m.memory, division.shared_buffers) a
+	        ORDER BY a.note IS NOT NULL, CASE WHEN a.note IS NULL THEN a.predicted_disk_reads_per_second END, n
+	        LIMIT 1) a
 ), classified AS (
 	SELECT p.*,
 	       CASE WHEN p.reads IS NULL OR b.reads IS NULL OR p.note IS NOT NULL THEN 'not known'
 	            WHEN p.reads > p.most THEN 'above its limit of reads'
-	            WHEN p.reads > 1.02 * b.reads + 1 THEN 'reads too much'
+	            WHEN p.reads > b.reads THEN 'reads too much'
 	            WHEN b.seconds < 'infinity' AND p.predicted_read_seconds_per_second IS NULL THEN 'time of a wait not known'
 	            WHEN p.predicted_read_seconds_per_second > b.seconds THEN 'waits too long'
 	            ELSE 'enough' END AS verdict
@@ -107,7 +112,7 @@ WITH line AS (
 	       predicted_disk_bytes_per_second, predicted_read_seconds_per_second, note
 	  FROM classified
 	 UNION ALL
-	SELECT to_char(now(), '"now, "YYYY-MM-DD HH24:MI'), size, NULL, 'the present machine',
+	SELECT to_char(now(), '"now, "YYYY-MM-DD HH24:MI'), round(memory_bytes / 1048576.0) || 'MB', NULL, 'the present machine',
 	       memory_bytes, setting, predicted_hit_ratio, predicted_os_hit_ratio, error, predicted_disk_reads_per_second,
 	       predicted_disk_bytes_per_second, predicted_read_seconds_per_second, note
 	  FROM present
