@@ -104,7 +104,7 @@ extern double ws_summary_expected_reads(const WsSummary *s);
 /*
  * Time of reads that the suggested size would save, in ms of waiting a second,
  * added over all clients; negative if it costs more; NaN: not known.  Where it
- * is known which of them wait for the disk, the others count as WS_DIVISION_COPY.
+ * is known how many wait for the disk, the others count as WS_DIVISION_COPY.
  */
 extern double ws_summary_saved_ms(const WsSummary *s);
 
