@@ -123,11 +123,14 @@ get_expected_ms(const WsSummary *s)
 {
 	double		now = ws_summary_reads(s);
 	double		expected = ws_summary_expected_reads(s);
+	double		waits = s->expected_waits;
 
-	/* those that remain may wait for the disk more often than now */
-	if (isnan(s->waits) || isnan(s->expected_waits) || now <= 0)
+	if (isnan(s->waits) || isnan(waits) || now <= 0)
 		return expected * s->read_ms;
-	return get_ms(s) * (s->expected_waits + WS_DIVISION_COPY * expected) / (s->waits + WS_DIVISION_COPY * now);
+	/* those that remain may wait for the disk more often than now */
+	if (fabs(waits - s->waits) < WS_DIVISION_ERROR * now)
+		waits = s->waits;
+	return get_ms(s) * (waits + WS_DIVISION_COPY * expected) / (s->waits + WS_DIVISION_COPY * now);
 }
 
 double
