@@ -8,13 +8,13 @@
 --   large,7.6GB,130,0.20,3000
 --
 -- For each machine working_set_memory_advice() predicts what the load of the last five minutes
--- would read from disk, with the best shared_buffers and with the present ones; of these the row has
--- what reads less from disk. A machine is good enough if it reads no more than the variable `reads' a second
--- (by default a tenth more than is predicted for the present machine, or one read more; if that has a
--- note, no machine is known to be good enough), waits for no more than `seconds' in a second (by
--- default anything), and reads no more than its own limit. The cheapest of these is marked. A machine
--- whose prediction has a note is not known to be good enough. Prices are in any currency. The first
--- row is the present machine.
+-- would read from disk, with the best shared_buffers and with the present ones; the row is for
+-- those that read less from disk. A machine is good enough if it reads no more than the variable
+-- `reads' a second (by default a tenth more than is predicted for the present machine, or one
+-- read more; if that has a note, no machine is known to be good enough), waits for no more than
+-- `seconds' in a second (by default anything), and reads no more than its own limit. The cheapest
+-- of these is marked. A machine whose prediction has a note is not known to be good enough.
+-- Prices are in any currency. The first row is the present machine.
 --
 -- It is for any PostgreSQL from 15 on, primary or standby, any schema that the extension is in,
 -- and any member of pg_monitor; nothing is created in the database. After an error psql's status
