@@ -265,7 +265,7 @@ put_worth(Text *text, const WsSummary *s)
 		"; now it would save %s of %s reads a second", reads(change, a), reads(now, b));
 	put_waits_change(text, (s->waits - s->expected_waits) * (costs ? -1 : 1), WS_DIVISION_ERROR * now, costs);
 	if (isnan(saved))
-		put(text, " (how long a read takes is not known)");
+		put(text, " (how long a read takes is not measured)");
 	else if (saved < 0)
 		put(text, " (but about %s %s waiting a second)", waiting(-saved, a), costs ? "less" : "more");
 	else
@@ -477,7 +477,7 @@ put_hit_ratio(Text *text, const WsSummary *s)
 		put(text, "Hit ratio %s -> %s", percent(s->hit_ratio, a), percent(s->expected_hit_ratio, b));
 		put(text, ", reads %s/s -> %s/s", reads(now, a), reads(expected, b));
 		if (isnan(s->read_ms))
-			put(text, ", time of a read not known");
+			put(text, ", time of a read not measured");
 		else
 			put(text, ", waiting for them %s -> %s a second", waiting(get_ms(s), a),
 				waiting(get_expected_ms(s), b));

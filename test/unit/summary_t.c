@@ -138,9 +138,9 @@ test_grow(void)
 	s.read_ms = NAN;
 	s.by_cgroup = true;
 	is_reason(&s, "Grow shared_buffers from 64 MB to 188 MB for the busiest time; now it would save 1,900 of "
-			  "2,300 reads a second (how long a read takes is not known). Based on 6 days; the busiest time was "
+			  "2,300 reads a second (how long a read takes is not measured). Based on 6 days; the busiest time was "
 			  "Tuesday 14:00 and needed 187 MB" NOW "; the control group allows 24 GB.", "grow: without I/O timing");
-	is_line(&s, "Hit ratio 77 % -> 96.0 %, reads 2,300/s -> 400/s, time of a read not known",
+	is_line(&s, "Hit ratio 77 % -> 96.0 %, reads 2,300/s -> 400/s, time of a read not measured",
 			"grow: without I/O timing, in lines");
 	is_line(&s, "Memory 24 GB (control group): fits", "grow: by a control group");
 	s.by_cgroup = false;
