@@ -118,18 +118,25 @@ get_ms(const WsSummary *s)
 	return ws_summary_reads(s) * s->read_ms;
 }
 
+/* Waits for the disk that the suggested size saves; within the error, 0. */
+static double
+get_saved_waits(const WsSummary *s)
+{
+	double		saved = s->waits - s->expected_waits;
+
+	return fabs(saved) < WS_DIVISION_ERROR * ws_summary_reads(s) ? 0 : saved;
+}
+
 static double
 get_expected_ms(const WsSummary *s)
 {
 	double		now = ws_summary_reads(s);
 	double		expected = ws_summary_expected_reads(s);
-	double		waits = s->expected_waits;
+	double		waits = s->waits - get_saved_waits(s);
 
-	if (isnan(s->waits) || isnan(waits) || now <= 0)
+	if (isnan(waits) || now <= 0)
 		return expected * s->read_ms;
 	/* those that remain may wait for the disk more often than now */
-	if (fabs(waits - s->waits) < WS_DIVISION_ERROR * now)
-		waits = s->waits;
 	return get_ms(s) * (waits + WS_DIVISION_COPY * expected) / (s->waits + WS_DIVISION_COPY * now);
 }
 
@@ -221,18 +228,15 @@ unknown(const WsSummary *s)
 		"what another size would do is not clear yet";
 }
 
-/*
- * How many of the reads that are saved, or cost, are from disk?  NaN: unsure.
- * Fewer than the error are as good as none.
- */
+/* How many of the reads that are saved, or cost, are from disk?  NaN: unsure */
 static void
-put_waits_change(Text *text, double change, double error, bool costs)
+put_waits_change(Text *text, double change, bool costs)
 {
 	char		a[WORDS];
 
 	if (isnan(change))
 		return;
-	if (fabs(change) < fmax(error, NO_READS))
+	if (fabs(change) < NO_READS)
 		put(text, ", hardly any of them from disk");
 	else if (change < 0)
 		put(text, ", but %s %s would come from disk", reads(-change, a), costs ? "fewer" : "more");
@@ -263,7 +267,7 @@ put_worth(Text *text, const WsSummary *s)
 	}
 	put(text, costs ? "; now it would cost %s reads a second more than %s" :
 		"; now it would save %s of %s reads a second", reads(change, a), reads(now, b));
-	put_waits_change(text, (s->waits - s->expected_waits) * (costs ? -1 : 1), WS_DIVISION_ERROR * now, costs);
+	put_waits_change(text, get_saved_waits(s) * (costs ? -1 : 1), costs);
 	if (isnan(saved))
 		put(text, " (how long a read takes is not measured)");
 	else if (saved < 0)
