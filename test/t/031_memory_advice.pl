@@ -202,14 +202,16 @@ sub begin_waiting
 	my ($kind) = @_;
 	my $client = $node->background_psql('postgres');
 	$client->query_until(qr/begins/, "\\echo begins\nSELECT wait_for_read('$kind');\n");
-	$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_stat_activity WHERE query = 'SELECT wait_for_read(''$kind'');'") or die "$kind does not wait";
+	$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event_type = 'IO' AND query = 'SELECT wait_for_read(''$kind'');'")
+	  or die "$kind does not wait";
 	return $client;
 }
 
 sub end_waiting
 {
 	my @clients = @_;
-	$node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT wait_for_read%'});
+	# (with a timeout in ms it waits until the process is gone)
+	$node->safe_psql('postgres', "SELECT pg_terminate_backend(pid, 1000 * $PostgreSQL::Test::Utils::timeout_default) FROM pg_stat_activity WHERE query LIKE 'SELECT wait_for_read%'");
 	$_->{run}->finish for @clients;
 	return;
 }
