@@ -341,6 +341,22 @@ my $files = () = glob($node->data_dir . '/pg_wal/' . '[0-9A-F]' x 24);
 cmp_ok(wal_megabytes(), '<=', 16 * ($files + 2), 'and no more than its files have, which are used again');
 cmp_ok(16 * ($files + 2), '<', 8 * 20, '(there are not as many as were written)');
 
+SKIP: {
+	skip 'this release has no direct I/O', 2 if $node->pg_version < 16;
+	for ([ 'wal_init', 19, 160, 'WAL whose files are only made past the page cache takes some of it' ],
+		[ 'wal_init, wal', 0, 0, 'and WAL that is written past it takes nothing' ])
+	{
+		my ($direct, $least, $most, $what) = @$_;
+		$node->append_conf('postgresql.conf', "debug_io_direct = '$direct'");
+		my $started = $clock->lend(sub { $node->stop; $node->start(fail_ok => 1) });
+		skip 'these files cannot be written directly', 1 unless $started;
+		$clock->let_pass($node, 10) for 1 .. 4;
+		my $megabytes = wal_megabytes();
+		ok($megabytes >= $least && $megabytes <= $most, $what) or diag($megabytes);
+	}
+}
+$node->append_conf('postgresql.conf', "debug_io_direct = ''") if $node->pg_version >= 16;
+
 # ---- no prediction
 $node->append_conf('postgresql.conf', "working_set.enabled = off");
 $node->reload;
