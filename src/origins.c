@@ -2,10 +2,11 @@
  * origins.c
  *		The table of origins; see origins.h.
  *
- * An entry is looked for in the PROBES places from the one that its hash
- * names.  A free place among these does not end the search, because entries
- * are freed in any order.  Two processes may enter an origin twice, if a place
- * becomes free at that moment; readers add up what is of equal origin.
+ * An entry is looked for in PROBES places, which its hash spreads over the
+ * table: places side by side would more often all be taken.  A free place among
+ * these does not end the search, because entries are freed in any order.  Two
+ * processes may enter an origin twice, if a place becomes free at that moment;
+ * readers add up what is of equal origin.
  */
 #include "origins.h"
 
@@ -41,6 +42,13 @@ hash_origin(const WsOrigin *origin)
 	hash = mix(hash ^ ((uint64_t) origin->role << 32 | origin->database));
 	hash = mix(hash + origin->application) & ~GENERATION_MASK;
 	return hash != 0 ? hash : GENERATION_MASK + 1;
+}
+
+/* The i-th entry at which an origin is looked for. */
+static uint32_t
+probe(uint64_t hash, uint32_t i)
+{
+	return (uint32_t) mix(hash + i) % WS_ORIGINS;
 }
 
 static uint32_t
@@ -84,11 +92,10 @@ uint32_t
 ws_origins_enter(WsOrigins *origins, const WsOrigin *origin)
 {
 	uint64_t	hash = hash_origin(origin);
-	uint32_t	place = (uint32_t) (hash >> GENERATION_BITS);
 
 	for (uint32_t i = 0; i < PROBES; i++)
 	{
-		uint32_t	entry = (place + i) % WS_ORIGINS;
+		uint32_t	entry = probe(hash, i);
 		uint64_t	word = __atomic_load_n(&origins->words[entry], __ATOMIC_RELAXED);
 
 		if ((word & ~GENERATION_MASK) == hash && entry != WS_ORIGIN_OTHER)
@@ -96,7 +103,7 @@ ws_origins_enter(WsOrigins *origins, const WsOrigin *origin)
 	}
 	for (uint32_t i = 0; i < PROBES; i++)
 	{
-		uint32_t	entry = (place + i) % WS_ORIGINS;
+		uint32_t	entry = probe(hash, i);
 		uint64_t	word = __atomic_load_n(&origins->words[entry], __ATOMIC_RELAXED);
 
 		if (entry == WS_ORIGIN_OTHER)

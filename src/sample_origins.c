@@ -23,13 +23,6 @@
 #define MANY			(WS_ORIGINS * 3 / 4)
 #define ENOUGH			(WS_ORIGINS / 2)
 
-/*
- * Odd, so that multiples of it come to each entry, and near the golden section,
- * so that any few of them are spread evenly.  An origin has a place only near
- * where its hash leads, so places have to be free everywhere.
- */
-#define STRIDE			389
-
 /* Private to the worker. */
 static struct
 {
@@ -118,9 +111,8 @@ choose(const uint32 *counts, bool *freed)
 		for (uint32 i = 0; i < n - ENOUGH; i++)
 			ties += sorted[i] == few;
 	}
-	for (uint32 turn = 1; turn < WS_ORIGINS; turn++)
+	for (uint32 i = 1; i < WS_ORIGINS; i++)
 	{
-		uint32		i = turn * STRIDE % WS_ORIGINS;
 		bool		there = ws_origins_get(ws_shared->origins, i, &origin);
 		bool		tie = there && ties > 0 && counts[i] == few;
 

@@ -136,6 +136,48 @@ test_free(void)
 	free(origins);
 }
 
+static int
+count_taken(const WsOrigins *origins)
+{
+	int			taken = 0;
+
+	for (uint32_t i = 0; i < WS_ORIGINS; i++)
+		taken += ws_origins_taken(origins, i);
+	return taken;
+}
+
+/* A table that was full, then half of it was freed, then new ones came. */
+static void
+test_places(void)
+{
+	enum
+	{
+		NEW = 100000
+	};
+	WsOrigins  *origins = new_origins();
+	uint64_t	number = 0;
+	int			others = 0;
+
+	while (number < 5 * WS_ORIGINS)
+		enter(origins, number++);
+	for (uint32_t i = 1; i <= WS_ORIGINS / 2; i++)
+		if (ws_origins_taken(origins, i))
+			ws_origins_free(origins, i);
+	while (count_taken(origins) < WS_ORIGINS * 3 / 4)
+		enter(origins, number++);
+	for (int i = 0; i < NEW; i++)
+	{
+		uint32_t	tag = enter(origins, number++);
+
+		others += tag == WS_ORIGIN_OTHER;
+		if (tag != WS_ORIGIN_OTHER)
+			ws_origins_free(origins, ws_origins_entry(origins, tag));
+	}
+	/* 0.75^32 of them are 10; four standard errors above that */
+	ok(others <= 10 + 13, "in a table that is three quarters full a new one has a place: not %d of %d", others, NEW);
+	free(origins);
+}
+
 static void
 test_names(void)
 {
@@ -292,10 +334,11 @@ test_parts(void)
 int
 main(void)
 {
-	plan(18);
+	plan(19);
 	test_parts();
 	test_tags();
 	test_free();
+	test_places();
 	test_names();
 	test_threads();
 	return done();
