@@ -649,6 +649,15 @@ cgroup_usage() {
         }' "$WS_CGROUP/memory.stat"
 }
 
+# How often the group reached its limit, and the kernel had to take memory back
+cgroup_reached() {
+    if [ "$(cgroup_version)" = 2 ]; then
+        awk '$1 == "max" { print $2 }' "$WS_CGROUP/memory.events"
+    else
+        cat "$WS_CGROUP/memory.failcnt"
+    fi
+}
+
 cgroup_skip() {
     echo "$0: skipped: $1"
     exit 0

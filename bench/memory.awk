@@ -48,6 +48,7 @@ $1 == "measured" {
     cached[key] = $12 / mb
     memory[key] = $3 + $22 / mb
     steady[key] = $21 " (" $20 ")"
+    reached[key] = $23                      # the limit, how often
 }
 
 $1 == "predicted" {
@@ -74,6 +75,7 @@ function show_pair(key, w,    i, at, row) {
     figure("pairs", row, "bytes", form(byte_hit[key], "%.3f"))
     figure("pairs", row, "MB/s", sprintf("%.1f", bytes[key] / mb))
     figure("pairs", row, "ms", form(ms[key], "%.3f"))
+    figure("pairs", row, "limit reached", reached[key])
     figure("pairs", row, "steady", steady[key])
     for (i = 1; i <= places[w]; i++) {
         at = place[w, i]
@@ -123,7 +125,7 @@ function compare(key, w, at,    off, noted) {
         add(w, noted "cache", off)
         if (!noted && abs(off) <= said_error[key, at]) { within[w]++; within["all"]++ }
     }
-    if (waits[key] != "" && waits[key] >= few_waits) {
+    if (waits[key] != "" && waits[key] >= few_waits && reached[key] != "0") {
         add(w, noted "waits", said_waits[key, at] / waits[key] - 1)
         if (bytes[key] > 0) add(w, noted "bytes", said_bytes[key, at] / bytes[key] - 1)
     }
