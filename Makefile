@@ -85,7 +85,7 @@ clean:
 .PHONY: all install installcheck clean
 endif
 
-.PHONY: demo test test-long check-world monitoring-demo unit unit-programs pure check-headers versions packages dist help
+.PHONY: demo test check-world monitoring-demo unit unit-programs pure check-headers dist help
 
 demo: ## see it work: installs what is missing, runs a private server, cleans up
 	@test/sandbox --demo bench/demo
@@ -93,11 +93,11 @@ demo: ## see it work: installs what is missing, runs a private server, cleans up
 test: ## run the short tests in a private server, installing what is missing: five minutes
 	@test/sandbox --exporter test/all short
 
-test-long: ## run the long tests, which make test leaves out
-	@test/sandbox --monitoring test/all long
+check-world: ## run all the rest, in parts (hours), and write check-world.txt
+	@test/world
 
-check-world: ## run both
-	@test/sandbox --monitoring test/all world
+check-%:
+	@test/world $*
 
 monitoring-demo: ## the same, as Prometheus sees it: real exporter, rules, alerts
 	@test/sandbox --demo --monitoring monitoring/demo
@@ -113,17 +113,12 @@ pure: # the modules that are plain C: test/all and test/mutants ask
 check-headers: ## check what the headers include and what the library exports
 	@test/sandbox test/all headers
 
-versions: ## test the other PostgreSQL versions, in chroots (root on Debian)
-	@test/versions
-
-packages: ## build, install and purge the packages for Debian, Red Hat and PGXN, in chroots
-	@test/packages
-
 dist: ## make the zip for PGXN, of what is committed
 	git archive --format=zip --prefix=$(EXTENSION)-$(EXTVERSION)/ -o $(EXTENSION)-$(EXTVERSION).zip HEAD
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1: \2/p' $(firstword $(MAKEFILE_LIST))
+	@test/world --list
 
 UNIT_CFLAGS = -std=gnu99 -O2 -Wall -Wextra -Werror -Isrc -Itest/unit
 

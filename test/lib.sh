@@ -1,9 +1,86 @@
 # shellcheck shell=bash
 #
-# test/lib.sh - roots made from Debian's packages, for test/versions and test/packages, which
-# source this.  They have set $scratch, a directory.
+# test/lib.sh - what the scripts of this directory share: packages of this machine, counts of tests,
+# and roots made from Debian's packages.  The scripts that make roots have set $scratch, a directory.
 #
 # shellcheck disable=SC2154
+
+# ---------------------------------------------------------------- packages of this machine
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    elif command -v sudo >/dev/null; then
+        sudo "$@"
+    else
+        echo "installing packages needs root, or sudo" >&2
+        return 1
+    fi
+}
+
+# apt_alone COMMAND...: as root, one of ours at a time, since apt does not wait for the lock on its lists.
+apt_alone() {
+    as_root flock /var/lib/apt/lists env LC_ALL=C DEBIAN_FRONTEND=noninteractive "$@"
+}
+
+# Once a process.  Others than us may have the lock, too.
+apt_update() {
+    local out tries
+    [ -z "${apt_is_updated:-}" ] || return 0
+    for tries in {1..60}; do
+        if out=$(apt_alone apt-get -q update 2>&1); then
+            apt_is_updated=yes
+            return 0
+        fi
+        [[ $out == *"Could not get lock"* ]] || break
+        sleep 5     # between two tries
+    done
+    printf '%s\n' "$out" "(gave up after $tries tries)" >&2
+    return 1
+}
+
+# apt_install PACKAGE...: a new server package would make a database cluster and start it.  That is
+# forbidden for as long as this lasts, and no setting is left behind.
+apt_install() {
+    apt_update || return
+    # shellcheck disable=SC2016
+    apt_alone sh -c '
+        setting=/etc/postgresql-common/createcluster.d/zz-working_set-sandbox.conf
+        trap "rm -f $setting" EXIT
+        trap "exit 1" HUP INT TERM
+        mkdir -p "${setting%/*}" && echo "create_main_cluster = false" >"$setting" &&
+            apt-get -q -y -o DPkg::Lock::Timeout=600 --no-install-recommends install "$@"' - "$@"
+}
+
+# apt_install_missing PROGRAM:PACKAGE...: those whose program is not there.  What cannot be had is
+# missed later, with a message.
+apt_install_missing() {
+    local wanted missing=() out
+    for wanted; do
+        command -v "${wanted%:*}" >/dev/null || [ -e "${wanted%:*}" ] || missing+=("${wanted#*:}")
+    done
+    if [ ${#missing[@]} -eq 0 ] || ! command -v apt-get >/dev/null; then return 0; fi
+    echo "installing ${missing[*]}" >&2
+    if ! out=$(apt_install "${missing[@]}" 2>&1 </dev/null); then
+        printf '%s\n' "$out" 'going on without these packages' >&2
+    fi
+}
+
+# ---------------------------------------------------------------- counts
+
+# counts_of FILE STATUS: `PASSED FAILED SKIPPED' of the last line of counts in FILE, where a command
+# that ended with STATUS wrote it.  Without such a line, or with a status that the counts do not
+# explain, something failed.
+counts_of() {
+    local counts
+    read -r -a counts < <(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed\(, \([0-9]*\) skipped\)*$/\1 \2 \4/p' "$1" |
+        tail -n 1) || true
+    if [ ${#counts[@]} -lt 2 ]; then counts=(0 1); fi
+    if [ "$2" -ne 0 ] && [ "${counts[1]}" -eq 0 ]; then counts[1]=1; fi
+    echo "${counts[0]} ${counts[1]} ${counts[2]:-0}"
+}
+
+# ---------------------------------------------------------------- roots
 
 chroots=${WS_CHROOTS:-/var/tmp/working_set-chroots}
 why=            # the reason for not having a root
@@ -32,9 +109,10 @@ have_root() {
 # try_to_make_root NAME COMMAND...
 try_to_make_root() {
     local mirror
-    if ! mirror=$(debian_mirror || { apt-get -q update >/dev/null 2>&1; debian_mirror; }); then
+    if ! mirror=$(debian_mirror || { apt_update >&2; debian_mirror; }); then
         why='there is no Debian mirror among the apt sources'
-    elif ! install_mmdebstrap >"$scratch/apt" 2>&1; then
+    elif ! command -v mmdebstrap >/dev/null &&
+        ! apt_install mmdebstrap debian-archive-keyring >"$scratch/apt" 2>&1 </dev/null; then
         why="mmdebstrap cannot be installed: $(last_error "$scratch/apt")"
     else
         echo "making $chroots/$1"
@@ -43,24 +121,18 @@ try_to_make_root() {
     fi
 }
 
+# last_error FILE: apt's own words, without hosts.
 last_error() {
-    grep -m 1 -E '^E: ' "$1" || tail -n 1 "$1"
+    sed 's,[a-z]*://[^ ]*/,,g' "$1" | grep -m 1 -E '^E: ' || tail -n 1 "$1"
 }
 
-# Where apt gets the distribution's own main component from.
+# debian_mirror [LABEL]: where apt gets the main component of the distribution from.
 debian_mirror() {
     local mirror
     # shellcheck disable=SC2016
     mirror=$(apt-get indextargets --format '$(REPO_URI)' \
-        'Created-By: Packages' 'Origin: Debian' 'Label: Debian' 'Component: main' |
+        'Created-By: Packages' 'Origin: Debian' "Label: ${1:-Debian}" 'Component: main' |
         grep -E '^(https?|file):') && echo "${mirror%%$'\n'*}"
-}
-
-install_mmdebstrap() {
-    command -v mmdebstrap && return
-    apt-get update &&
-        DEBIAN_FRONTEND=noninteractive apt-get -y -o DPkg::Lock::Timeout=600 \
-            --no-install-recommends install mmdebstrap debian-archive-keyring
 }
 
 # make_root NAME MIRROR SUITES ETC OPTION...: a root with packages of these suites, the base
