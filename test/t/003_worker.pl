@@ -186,12 +186,7 @@ is( recommendation(q{
 my $doubled = q{recommended_cache_bytes BETWEEN 2 * plateau_end_bytes - current_setting('block_size')::int AND 3 * plateau_end_bytes + current_setting('block_size')::int};
 $node->append_conf('postgresql.conf', 'working_set.headroom = 1');
 $node->reload;
-for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
-{
-	last if recommendation($doubled) eq 't';
-	recommended();
-}
-is(recommendation($doubled), 't', 'headroom follows a reload');
+ok(eventually(sub { recommended(); recommendation($doubled) eq 't' }), 'headroom follows a reload');
 
 # the worker hangs: its last word is shown, as stale
 kill 'STOP', $worker;

@@ -6,6 +6,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin;
+use patience;
 use library;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;

@@ -353,14 +353,11 @@ look_up(20000, 4000);
 wait_until('sample_rate > 0 AND sampled_pages > 20 FROM working_set_info',
 	'its successor goes on with the table');
 # (it may sample few pages at first, and more after a minute of this)
-my $advises = 'f';
-for (my $tries = 0; $tries < 10 * $PostgreSQL::Test::Utils::timeout_default && $advises ne 't'; $tries++)
-{
-	look_up(20000, 4000);
-	$advises = $node->safe_psql('postgres', q{
-		SELECT predicted_hit_ratio BETWEEN 0.3 AND 0.99 FROM working_set_cache_advice WHERE size_factor = 1});
-}
-is($advises, 't', 'and advises');
+ok(eventually(sub {
+		look_up(20000, 4000);
+		return $node->safe_psql('postgres', q{
+			SELECT predicted_hit_ratio BETWEEN 0.3 AND 0.99 FROM working_set_cache_advice WHERE size_factor = 1}) eq 't';
+	}), 'and advises');
 
 # --- killed: the server starts again, and so does the sample
 

@@ -5,8 +5,8 @@
 
 use strict;
 use warnings;
-use File::Basename qw(dirname);
-use lib dirname(__FILE__);
+use FindBin;
+use lib $FindBin::Bin;
 use patience;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;

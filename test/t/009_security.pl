@@ -4,6 +4,9 @@
 
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use patience;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;

@@ -3,6 +3,9 @@
 
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use patience;
 use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -11,7 +14,7 @@ plan skip_all => 'bench/hammer runs in the sandbox only' unless $ENV{WS_SANDBOX}
 
 my ($out, $err) = ('', '');
 my $ok = IPC::Run::run([ 'bench/hammer', '--seconds', '90' ], '<', \'', '>', \$out, '2>', \$err,
-	IPC::Run::timeout(1800, exception => 'bench/hammer hangs'));
+	IPC::Run::timeout(3 * patience(), exception => 'bench/hammer hangs'));
 
 # The table: what was done how often, what was checked how often, and what was wrong.
 my (%times, %violations);

@@ -4,10 +4,10 @@
 
 use strict;
 use warnings;
-use File::Copy;
 use FindBin;
 use lib $FindBin::Bin;
 use patience;
+use File::Copy;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;

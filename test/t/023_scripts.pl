@@ -5,11 +5,11 @@
 
 use strict;
 use warnings;
-use Cwd qw(abs_path);
-use File::Basename qw(dirname);
 use FindBin;
-use IPC::Run;
 use lib $FindBin::Bin;
+use patience;
+use Cwd qw(abs_path);
+use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -319,8 +319,8 @@ like($refused, qr/ERROR:  permission denied to reset the working set/, "theirs.s
 # ---------------------------------------------------------------- the exporters' queries
 
 # They run as the role that grants.sql makes, with the search_path that it sets.  Its timeout of
-# five seconds is not much on a busy machine.
-$node->safe_psql('postgres', q{ALTER ROLE working_set_scrape SET statement_timeout = '10min'});
+# five seconds is not much on a busy machine: the usual patience instead.
+$node->safe_psql('postgres', sprintf q{ALTER ROLE working_set_scrape SET statement_timeout = '%ds'}, patience());
 for my $file (sort keys %queries)
 {
 	my ($ok, $out) = run('shared', { as => 'working_set_scrape', input => join('', map { s/;?\s*$/;\n/r } @{ $queries{$file} }) });

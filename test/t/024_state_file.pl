@@ -4,8 +4,8 @@
 
 use strict;
 use warnings;
-use File::Basename qw(dirname);
-use lib dirname(__FILE__);
+use FindBin;
+use lib $FindBin::Bin;
 use patience;
 use IO::Socket::UNIX;
 use PostgreSQL::Test::Cluster;

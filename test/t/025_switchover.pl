@@ -4,8 +4,9 @@
 
 use strict;
 use warnings;
-use File::Basename qw(dirname);
-use lib dirname(__FILE__);
+use FindBin;
+use lib $FindBin::Bin;
+use patience;
 use File::Copy qw(copy);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;

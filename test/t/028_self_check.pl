@@ -5,6 +5,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin;
+use patience;
 use clock;
 use pages;
 use PostgreSQL::Test::Cluster;

@@ -6,6 +6,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin;
+use patience;
 use clock;
 use library;
 use pages;
@@ -211,7 +212,7 @@ sub end_waiting
 {
 	my @clients = @_;
 	# (with a timeout in ms it waits until the process is gone)
-	$node->safe_psql('postgres', "SELECT pg_terminate_backend(pid, 1000 * $PostgreSQL::Test::Utils::timeout_default) FROM pg_stat_activity WHERE query LIKE 'SELECT wait_for_read%'");
+	$node->safe_psql('postgres', sprintf q{SELECT pg_terminate_backend(pid, %d) FROM pg_stat_activity WHERE query LIKE 'SELECT wait_for_read%%'}, 1000 * patience());
 	$_->{run}->finish for @clients;
 	return;
 }

@@ -3,6 +3,9 @@
 
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use patience;
 use File::Copy qw(copy);
 use File::Path qw(make_path);
 use PostgreSQL::Test::Cluster;

@@ -4,9 +4,9 @@
 use strict;
 use warnings;
 use FindBin;
-use IPC::Run;
 use lib $FindBin::Bin;
 use patience;
+use IPC::Run;
 use pages;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;

@@ -11,9 +11,9 @@ package clock;
 
 use strict;
 use warnings;
+use patience;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
-use patience;
 use pages qw(wait_for_worker);
 
 sub new

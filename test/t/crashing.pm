@@ -10,10 +10,10 @@ package crashing;
 
 use strict;
 use warnings;
+use patience;
 use Exporter 'import';
 use IPC::Run;
 use PostgreSQL::Test::Utils;
-use patience;
 
 our @EXPORT = qw(ask_crashing until_true);
 

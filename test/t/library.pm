@@ -6,6 +6,7 @@ package library;
 
 use strict;
 use warnings;
+use patience;
 use Exporter 'import';
 use PostgreSQL::Test::Utils;
 

@@ -4,6 +4,7 @@ package pages;
 
 use strict;
 use warnings;
+use patience;
 use Exporter 'import';
 
 our @EXPORT = qw(make_pages look_up_pages make_id_of wait_for_worker);

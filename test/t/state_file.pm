@@ -5,6 +5,7 @@ package state_file;
 
 use strict;
 use warnings;
+use patience;
 use Exporter 'import';
 use PostgreSQL::Test::Utils qw(slurp_file);
 
