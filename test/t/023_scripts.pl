@@ -15,7 +15,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use scrape;
 
-my $top = abs_path(dirname(__FILE__) . '/../..');
+my $top = abs_path("$FindBin::Bin/../..");
 my $tmp = PostgreSQL::Test::Utils::tempdir();
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;

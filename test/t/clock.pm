@@ -6,6 +6,8 @@
 #   $clock->lend(sub { $node->restart });  a server started so has these clocks
 #   $clock->pass(60);                      a minute passes, on both of them
 #   $clock->let_pass($node, 60);           the same, until the worker has published
+#
+#   clock->new(running => 1)               clocks that go on by themselves, too
 
 package clock;
 
@@ -18,9 +20,9 @@ use pages qw(wait_for_worker);
 
 sub new
 {
-	my ($class) = @_;
+	my ($class, %how) = @_;
 	my $dir = PostgreSQL::Test::Utils::tempdir();
-	my $self = bless { library => "$dir/clock.so", file => "$dir/clock", wall => 0, elapsed => 1_000_000 }, $class;
+	my $self = bless { library => "$dir/clock.so", file => "$dir/clock", wall => 0, elapsed => 1_000_000, %how }, $class;
 	system_or_bail($ENV{CC} || 'gcc', '-shared', '-fPIC', '-O2', '-o', $self->{library}, 'test/t/clock.c');
 	$self->show;
 	return $self;
@@ -30,13 +32,14 @@ sub show
 {
 	my ($self) = @_;
 	open my $fh, '>', "$self->{file}.new" or die $!;
-	printf $fh '%d %d', $self->{wall}, $self->{elapsed};
+	printf $fh '%d %s%d', $self->{wall}, ($self->{running} ? '+' : ''), $self->{elapsed};
 	close $fh;
 	rename "$self->{file}.new", $self->{file} or die $!;
 	return;
 }
 
-# Seconds pass.  The clock of ages stands still but for this; the wall clock runs, too.
+# Seconds pass.  The clock of ages stands still but for this, unless it is a running one; the wall
+# clock runs, too.
 sub pass
 {
 	my ($self, $seconds) = @_;

@@ -6,17 +6,9 @@ use strict;
 use warnings;
 use patience;
 use Exporter 'import';
+use server qw(wait_for_worker);
 
 our @EXPORT = qw(make_pages look_up_pages make_id_of wait_for_worker);
-
-# The worker reads the saved file, begins to sample, and then shows its pid.  What was used before
-# is not in the sample.
-sub wait_for_worker
-{
-	my ($node) = @_;
-	$node->poll_query_until('postgres', 'SELECT worker_pid IS NOT NULL FROM working_set_info') or die 'there is no worker';
-	return;
-}
 
 sub make_pages
 {

@@ -1,0 +1,56 @@
+# What the extension consists of, from the catalog.
+#
+#   is(members($node, 'restored'), members($node, 'dumped'), 'the same');
+#   members($node, 'postgres', 'BEGIN; DROP FUNCTION ...;')      after something else
+
+package members;
+
+use strict;
+use warnings;
+use Exporter 'import';
+
+our @EXPORT = qw(members);
+
+# All that makes an extension in a database: its members, and each one's definition,
+# arguments, owner, privileges and comments.
+my $members = q{
+	WITH member AS (
+		SELECT d.classid, d.objid
+		  FROM pg_depend AS d JOIN pg_extension AS e ON d.refobjid = e.oid
+		 WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND e.extname = 'working_set')
+	SELECT replace(line, E'\n', ' ') FROM (
+		SELECT format('extension: %L %L %L %L %L', e.extversion, e.extrelocatable, e.extconfig, n.nspname,
+		              obj_description(e.oid, 'pg_extension'))
+		  FROM pg_extension AS e JOIN pg_namespace AS n ON n.oid = e.extnamespace
+		 WHERE e.extname = 'working_set'
+		UNION ALL
+		SELECT format('member: %s, comment %L, privileges at first %L', pg_describe_object(m.classid, m.objid, 0),
+		              obj_description(m.objid, m.classid::regclass::name),
+		              (SELECT string_agg(a::text, ' ' ORDER BY a::text COLLATE "C")
+		                 FROM pg_init_privs AS i, unnest(i.initprivs) AS a
+		                WHERE i.classoid = m.classid AND i.objoid = m.objid AND i.objsubid = 0))
+		  FROM member AS m
+		UNION ALL
+		SELECT format('function: %s, symbol %L in %L, of %s, privileges %L', pg_get_functiondef(p.oid), p.prosrc,
+		              p.probin, p.proowner::regrole,
+		              (SELECT string_agg(a::text, ' ' ORDER BY a::text COLLATE "C") FROM unnest(p.proacl) AS a))
+		  FROM member AS m JOIN pg_proc AS p ON m.classid = 'pg_proc'::regclass AND m.objid = p.oid
+		UNION ALL
+		SELECT format('relation: %s, kind %L, %s, options %L, of %s, privileges %L', c.relname, c.relkind,
+		              pg_get_viewdef(c.oid), c.reloptions, c.relowner::regrole,
+		              (SELECT string_agg(a::text, ' ' ORDER BY a::text COLLATE "C") FROM unnest(c.relacl) AS a))
+		  FROM member AS m JOIN pg_class AS c ON m.classid = 'pg_class'::regclass AND m.objid = c.oid
+		UNION ALL
+		SELECT format('column: %s.%s, number %s, %s, privileges %L, comment %L', c.relname, a.attname, a.attnum,
+		              format_type(a.atttypid, a.atttypmod), a.attacl, col_description(c.oid, a.attnum))
+		  FROM member AS m JOIN pg_class AS c ON m.classid = 'pg_class'::regclass AND m.objid = c.oid
+		  JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS all_of_it (line)
+	 ORDER BY replace(line, E'\n', ' ') COLLATE "C"};
+
+sub members
+{
+	my ($node, $database, $before) = @_;
+	return $node->safe_psql($database, ($before || '') . $members);
+}
+
+1;

@@ -1,0 +1,156 @@
+# A server with the extension, what the tests ask it, and what they expect of a size.
+#
+#   my $node = new_server('main', 'working_set.save = 1');
+#   make_table($node, 'pages', 3000);
+#   wait_for($node, 'worker_pid > 0 FROM working_set_info', 'no worker');
+#   about(size($node, 3600), 3000, 300, 'a scan');
+
+package server;
+
+use strict;
+use warnings;
+use patience;
+use Exporter 'import';
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+our @EXPORT = qw(new_node new_server info recommendation size wait_for wait_for_worker worker_pid saved
+  make_table error_of about log_from log_size refusal);
+
+# A server that preloads the extension, with these settings.  It is not started.
+sub new_node
+{
+	my ($name, $settings, %params) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+	$node->init(%params);
+	$node->append_conf(
+		'postgresql.conf', q{
+shared_preload_libraries = 'working_set'
+working_set.interval = 1
+shared_buffers = 8192
+max_connections = 20
+autovacuum = off
+fsync = off
+jit = off
+timezone = 'UTC'
+} . ($settings // ''));
+	return $node;
+}
+
+# The same, started, with the extension in the database postgres, and its worker at work.
+sub new_server
+{
+	my $node = new_node(@_);
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION working_set');
+	wait_for_worker($node);
+	return $node;
+}
+
+sub info
+{
+	my ($node, $columns, $database) = @_;
+	return $node->safe_psql($database || 'postgres', "SELECT $columns FROM working_set_info");
+}
+
+sub recommendation
+{
+	my ($node, $columns) = @_;
+	return $node->safe_psql('postgres', "SELECT $columns FROM working_set_recommendation");
+}
+
+# pages that were used in the last so many seconds
+sub size
+{
+	my ($node, $seconds) = @_;
+	return $node->safe_psql('postgres', "SELECT approximate_working_set_size_seconds($seconds)");
+}
+
+sub wait_for
+{
+	my ($node, $condition, $what, $database) = @_;
+	$node->poll_query_until($database || 'postgres', "SELECT $condition") or die $what;
+	return;
+}
+
+# The worker reads the saved file, begins to sample, and then shows its pid.  What was used before
+# is not in the sample.
+sub wait_for_worker
+{
+	my ($node) = @_;
+	wait_for($node, 'worker_pid IS NOT NULL FROM working_set_info', 'there is no worker');
+	return;
+}
+
+# There is one, or there will be.
+sub worker_pid
+{
+	my ($node) = @_;
+	wait_for_worker($node);
+	return info($node, 'worker_pid');
+}
+
+# Wait until all that has been so far is saved.
+sub saved
+{
+	my ($node) = @_;
+	my $now = $node->safe_psql('postgres', 'SELECT clock_timestamp()');
+	wait_for($node, "last_saved > '$now' FROM working_set_info", 'not saved');
+	return;
+}
+
+# a table of so many pages, one row each
+sub make_table
+{
+	my ($node, $name, $pages, $database) = @_;
+	$database ||= 'postgres';
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	$node->safe_psql($database, qq{
+		CREATE TABLE $name (id int, filler text);
+		ALTER TABLE $name ALTER filler SET STORAGE PLAIN;
+		INSERT INTO $name SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(1, $pages) g;
+		VACUUM (FREEZE, ANALYZE) $name;
+	});
+	return is($node->safe_psql($database, "SELECT relpages FROM pg_class WHERE relname = '$name'"),
+		$pages, "$database: $name has $pages pages");
+}
+
+# Five standard errors of an estimate of so many pages, of the usual number of registers.
+sub error_of
+{
+	my ($pages) = @_;
+	return 5 * 0.589 / sqrt(16384) * $pages;
+}
+
+# An estimate of so many pages: within five standard errors, and with no more
+# than so many other pages: catalogs, indexes and maps.
+sub about
+{
+	my ($got, $pages, $others, $name) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	cmp_ok($got, '>=', $pages - error_of($pages), "$name: all of them");
+	return cmp_ok($got, '<=', $pages + error_of($pages) + $others, "$name: once");
+}
+
+sub log_from
+{
+	my ($node, $offset) = @_;
+	return substr slurp_file($node->logfile), $offset;
+}
+
+sub log_size
+{
+	my ($node) = @_;
+	return -s $node->logfile || 0;
+}
+
+# what a statement is refused with
+sub refusal
+{
+	my ($node, $database, $sql, %params) = @_;
+	my ($status, $out, $err) = $node->psql($database, "\\set VERBOSITY verbose\n$sql", %params);
+	return $status == 0 ? "not refused: $out" : $err;
+}
+
+1;
