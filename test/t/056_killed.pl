@@ -33,7 +33,7 @@ sub reader
 {
 	my $script = PostgreSQL::Test::Utils::tempdir() . '/reader.sql';
 	open my $fh, '>', $script or die $!;
-	print $fh 'SELECT sum((SELECT count(filler) FROM pages WHERE id > -g)) FROM generate_series(1, 1000) g',
+	print $fh 'SELECT sum((SELECT count(filler) FROM pages WHERE id > -g)) FROM generate_series(1, 100) g',
 	  "\n\\watch 0.01\n";
 	close $fh;
 	my $h = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') . ' application_name=reader', '-f', $script ],
@@ -123,7 +123,7 @@ my $offset = log_size($node);
 $node->kill9;
 for my $pid ($victim, $before->{worker})
 {
-	ok(eventually(sub { !kill(0, $pid) }), 'the postmaster: its children follow it');
+	ok(eventually(sub { has_ended($pid) }), 'the postmaster: its children follow it');
 }
 eval { $reader->finish };
 # the last of them may still be at it

@@ -2,6 +2,7 @@
 #
 #   is(members($node, 'restored'), members($node, 'dumped'), 'the same');
 #   members($node, 'postgres', 'BEGIN; DROP FUNCTION ...;')      after something else
+#   functions($node), views($node)                what can be called, and read
 
 package members;
 
@@ -9,7 +10,7 @@ use strict;
 use warnings;
 use Exporter 'import';
 
-our @EXPORT = qw(members);
+our @EXPORT = qw(members functions views $of_extension);
 
 # All that makes an extension in a database: its members, and each one's definition,
 # arguments, owner, privileges and comments.
@@ -51,6 +52,54 @@ sub members
 {
 	my ($node, $database, $before) = @_;
 	return $node->safe_psql($database, ($before || '') . $members);
+}
+
+# What is of the extension, in a FROM clause: rows of pg_depend d and pg_extension e.
+our $of_extension = q{pg_depend d JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass
+	AND d.refobjid = e.oid AND d.deptype = 'e' AND e.extname = 'working_set'};
+
+# A value of each type, for functions that do nothing with NULL, or of a function's type.
+my %harmless = (
+	bool => 'false', int4 => '5', int8 => '5', float8 => '3', text => q{'client'}, 'working_set_queries text' => q{'role'},
+	interval => q{'5 min'}, timestamptz => 'now()',
+	_int4 => q{'{60,300}'}, _float8 => q{'{1,2,3,4,5,6}'});
+
+# Its functions, where its schema is ws: name, types (as pg_catalog has them, so that no path
+# matters), how many have defaults, and calls: with no argument that can be left out, with all of
+# them, and with nulls.
+sub functions
+{
+	my ($node) = @_;
+	my @functions;
+	for (split /\n/, $node->safe_psql('postgres', qq{
+		SELECT p.oid, p.proname, p.pronargdefaults, p.proisstrict,
+		       array_to_string(ARRAY(SELECT t.typname FROM unnest(p.proargtypes) WITH ORDINALITY a(type, n)
+		                               JOIN pg_type t ON t.oid = a.type ORDER BY a.n), ' ')
+		  FROM $of_extension JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+		 ORDER BY p.proname, p.oid}))
+	{
+		my ($oid, $name, $defaults, $strict, $types) = split /\|/, $_, -1;
+		my @types = split / /, $types;
+		my %f = (oid => $oid, name => $name, types => \@types, defaults => $defaults,
+			what => "$name(" . join(', ', @types) . ')');
+		my @values = map { ($harmless{"$name $_"} // $harmless{$_} // die "there is no value of type $_ in this test") . "::pg_catalog.$_" } @types;
+		my @nulls = map { "NULL::pg_catalog.$_" } @types;
+
+		my %calls = map { $_ => 1 } (
+			join(', ', @values[ 0 .. $#values - $defaults ]),
+			join(', ', @values), $strict eq 't' ? () : join(', ', @nulls));
+		$f{calls} = [ map { "ws.$name($_)" } sort keys %calls ];
+		push @functions, \%f;
+	}
+	return @functions;
+}
+
+sub views
+{
+	my ($node) = @_;
+	return split /\n/, $node->safe_psql('postgres', qq{
+		SELECT c.relname FROM $of_extension JOIN pg_class c ON d.classid = 'pg_class'::regclass AND d.objid = c.oid
+		 WHERE c.relkind = 'v' ORDER BY 1});
 }
 
 1;

@@ -16,7 +16,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 our @EXPORT = qw(new_node new_server info recommendation size wait_for wait_for_worker worker_pid saved
-  make_table error_of about log_from log_size refusal);
+  has_ended make_table error_of about log_from log_size refusal);
 
 # A server that preloads the extension, with these settings.  It is not started.
 sub new_node
@@ -89,6 +89,14 @@ sub worker_pid
 	my ($node) = @_;
 	wait_for_worker($node);
 	return info($node, 'worker_pid');
+}
+
+# A process has ended, also if nobody has asked for its status yet: init does so in its turn.
+sub has_ended
+{
+	my ($pid) = @_;
+	open my $fh, '<', "/proc/$pid/stat" or return 1;
+	return (<$fh> // ') Z') =~ /\) Z/;
 }
 
 # Wait until all that has been so far is saved.
