@@ -6,6 +6,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin;
+use patience;
 use clock;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -20,35 +21,24 @@ my $node = $clock->new_server("shared_buffers = '16MB'");
 $node->safe_psql('postgres', q{
 	CREATE TABLE pages AS SELECT g, repeat('x', 1000) AS filler FROM generate_series(1, 7000) g;
 });
-$node->command_ok([ 'psql', '-X', '-q', '-d', $node->connstr('postgres'), '-f', monitoring('grants.sql') ], 'grants.sql');
-# five seconds are not much on a busy machine
-$node->safe_psql('postgres', q{ALTER ROLE working_set_scrape SET statement_timeout = '10min'});
+grant($node);
 $clock->pass(60);
 $node->safe_psql('postgres', 'SELECT count(filler) FROM pages');
 $clock->pass(2);
 $node->poll_query_until('postgres', "SELECT status = 'ok' FROM working_set_recommendation") or die 'no recommendation';
 
-# What it exposed between two looks at the views.  Lookups go on, and the worker may just have
-# begun to report: a few tries, and all has to fit in one of them.  No time passes.
+# Lookups go on, and the worker may just have begun to report; no time passes.
 my $exporter = new_exporter($node);
-my (@complaints, $text);
-for (1 .. 10)
-{
-	my $before = truth(sub { $node->safe_psql('postgres', $_[0]) });
-	$text = scrape_text($exporter);
-	my $after = truth(sub { $node->safe_psql('postgres', $_[0]) });
-	@complaints = differences($before, ours($text), $after, 0);
-	last if !@complaints;
-}
-is(join("\n", @complaints), '', 'all series, and no others, as the views have them');
+my $text;
+my ($series, $complaints) = agreement(sub { truth(sub { $node->safe_psql('postgres', $_[0]) }) }, sub { ours($text = scrape_text($exporter)) }, 0);
+is($complaints, '', 'all series, and no others, as the views have them');
 
 my $failed = failed($text);
 cmp_ok(scalar(keys %$failed), '>', 0, 'there are queries');
 is(join(' ', grep { $failed->{$_} } sort keys %$failed), '', 'and none has failed');
-my $series = ours($text);
 is($series->{'working_set_status{status="ok"}'}, 1, 'the status is exposed');
 my $documented = documented_metrics();
-my %there = map { /^(\w+)/ ? ($1 => 1) : () } keys %$series;
+my %there = map { $_ => 1 } @{ names_of($series) };
 # a control group may be there that cannot be seen from here, and nothing need have been saved yet
 my %may_lack = map { $_ => 1 } qw(working_set_memory_limit_bytes working_set_last_saved_timestamp_seconds);
 is(join(' ', grep { !$there{$_} && !$may_lack{$_} } sort map { keys %{ $documented->{$_} } } 'always', 'while it tracks'),

@@ -12,12 +12,14 @@ use File::Temp qw(tempfile);
 use HTTP::Tiny;
 use IPC::Run;
 use JSON::PP;
+use patience;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils qw(slurp_file);
-use patience;
+use pages qw(look_up_pages);
 
-our @EXPORT = qw(find_program monitoring read_yaml series_name parse_exposition truth differences
-  pretend_memory_advice pretend_queries lint documented_metrics new_exporter stop_exporter scrape_text ours failed);
+our @EXPORT = qw(find_program monitoring read_yaml grant work_until_known series_name names_of parse_exposition truth agreement unknown_metrics
+  pretend_memory_advice pretend_queries lint documented_metrics new_exporter stop_exporter scrape_text ours failed
+  queries_of_postgres_exporter metrics_of_queries new_postgres_exporter text_of_postgres_exporter series_of_postgres_exporter);
 
 # where on PATH
 sub find_program
@@ -50,6 +52,38 @@ sub read_yaml
 	return $documents->[0];
 }
 
+# The role that an exporter connects as, by grants.sql.
+sub grant
+{
+	my ($n, @options) = @_;
+	$n->command_ok([ 'psql', '-X', '-q', '-d', $n->connstr('postgres'), @options, '-f', monitoring('grants.sql') ],
+		'grants.sql on ' . $n->name);
+	# five seconds are not much on a busy machine
+	$n->safe_psql('postgres', q{
+		DO $$ DECLARE r name; BEGIN
+			FOR r IN SELECT rolname FROM pg_roles WHERE 'statement_timeout=5s' = ANY (rolconfig) LOOP
+				EXECUTE format('ALTER ROLE %I SET statement_timeout = ''10min''', r);
+			END LOOP;
+		END $$});
+	return;
+}
+
+# Keys of the table of pages.pm are looked up while a clock of the test's goes on (clock.pm), until all is
+# known that may be recommended: an answer of each kind, and all of it can be relied on.
+sub work_until_known
+{
+	my ($clock, $n) = @_;
+	$clock->let_pass($n, 61);
+	eventually(sub {
+		look_up_pages($n);
+		$clock->let_pass($n, 10);
+		return $n->safe_psql('postgres', q{
+			SELECT status = 'ok' AND verdict IS NOT NULL AND live_bytes IS NOT NULL AND (expected_hit_ratio IS NOT NULL OR memory_limit_bytes IS NULL)
+			       AND (SELECT bool_and(note IS NULL) FROM working_set_cache_advice) FROM working_set_recommendation}) eq 't';
+	}) or die 'not everything is known';
+	return;
+}
+
 # A label without a value is no label.
 sub series_name
 {
@@ -57,6 +91,14 @@ sub series_name
 	my @labels = map { qq($_="$labels->{$_}") }
 	  grep { defined $labels->{$_} && $labels->{$_} ne '' } sort keys %$labels;
 	return @labels ? $name . '{' . join(',', @labels) . '}' : $name;
+}
+
+# names of metrics in a set of series
+sub names_of
+{
+	my ($series) = @_;
+	my %names = map { /^(\w+)/ ? ($1 => 1) : () } keys %$series;
+	return [ sort keys %names ];
 }
 
 # Text format of Prometheus to {series => value}; $relabel gets name and labels, may change
@@ -324,6 +366,33 @@ sub differences
 	return @complaints;
 }
 
+# What $get->() gives is what $truth->() says.  Some of it moves meanwhile, and more so at the end of a
+# window: a few tries, and all has to fit in one of them.  Returns what was got, complaints as text, and
+# the series whose truth has moved; $seconds: how many pass, if that is not what a clock on the wall says.
+sub agreement
+{
+	my ($truth, $get, $seconds) = @_;
+	my (@complaints, $before, $got, $after);
+	for (1 .. 10)
+	{
+		my $begin = time;
+		$before = $truth->();
+		$got = $get->();
+		$after = $truth->();
+		@complaints = differences($before, $got, $after, $seconds // time - $begin);
+		last if !@complaints;
+	}
+	return ($got, join("\n", @complaints), [ grep { !defined $after->{$_} || $before->{$_} != $after->{$_} } sort keys %$before ]);
+}
+
+# A control group may be there that cannot be seen from here: these metrics are missing then.
+sub unknown_metrics
+{
+	my ($query) = @_;
+	return () if $query->('SELECT memory_limit_bytes FROM working_set_recommendation') ne '';
+	return qw(working_set_memory_limit_bytes working_set_suggested_shared_buffers_bytes working_set_expected_hit_ratio);
+}
+
 # what promtool has to say about metrics
 sub lint
 {
@@ -444,6 +513,72 @@ sub failed
 		($failed{$query}) = $line =~ / (\S+)$/;
 	}
 	return \%failed;
+}
+
+# ---------------------------------------------------------------- Debian's prometheus-postgres-exporter
+
+# The queries of these files of monitoring/postgres_exporter, of which all but the first are to be
+# appended to that.
+sub queries_of_postgres_exporter
+{
+	return { map { %{ read_yaml(monitoring("postgres_exporter/$_.yaml")) } } @_ };
+}
+
+# {metric => usage}, by the names that the exporter makes
+sub metrics_of_queries
+{
+	my ($queries) = @_;
+	my %usage;
+	for my $block (sort keys %$queries)
+	{
+		for my $metric (@{ $queries->{$block}{metrics} })
+		{
+			my ($column) = keys %$metric;
+			$usage{"${block}_$column"} = lc $metric->{$column}{usage} if $metric->{$column}{usage} ne 'LABEL';
+		}
+	}
+	return \%usage;
+}
+
+# begins to run, with the queries of a file
+sub new_postgres_exporter
+{
+	my ($n, $file) = @_;
+	my $address = '127.0.0.1:' . PostgreSQL::Test::Cluster::get_free_port();
+	my %e = (log => PostgreSQL::Test::Utils::tempdir() . '/exporter', url => "http://$address/metrics");
+	local $ENV{DATA_SOURCE_NAME} = 'host=' . $n->host . ' port=' . $n->port . ' user=working_set_scrape dbname=postgres sslmode=disable';
+	$e{run} = IPC::Run::start([ find_program('prometheus-postgres-exporter'), '--extend.query-path=' . monitoring("postgres_exporter/$file.yaml"),
+			"--web.listen-address=$address" ], '<', \undef, '>', $e{log}, '2>&1');
+	push @exporters, \%e;
+	return \%e;
+}
+
+# It runs its queries when it is asked.
+sub text_of_postgres_exporter
+{
+	my ($e) = @_;
+	my $answer;
+	eventually(sub { $answer = HTTP::Tiny->new(timeout => patience())->get($e->{url}); return $answer->{success} })
+	  or die "$answer->{status} $answer->{content}\n" . slurp_file($e->{log});
+	return $answer->{content};
+}
+
+# As the relabelling of monitoring/prometheus/prometheus.yml makes it.  Status and verdict are of one
+# block: each has series with the label of the other, which are 0.
+sub series_of_postgres_exporter
+{
+	my ($text) = @_;
+	my $series = parse_exposition($text, sub {
+		my ($name, $labels) = @_;
+		delete $labels->{server};
+		return $name =~ /^working_set_/ ? $name : undef;
+	});
+	for my $empty (grep { /^working_set_(?:status\{verdict|verdict\{status)=/ } keys %$series)
+	{
+		die "$empty is not 0" if $series->{$empty} != 0;
+		delete $series->{$empty};
+	}
+	return $series;
 }
 
 1;
