@@ -1,0 +1,44 @@
+# The files of monitoring/postgres_exporter: the format, names and types of the metrics, and the
+# columns of the queries.  041_scrape_postgres_exporter runs the program.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use patience;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use scrape;
+use exporter_files;
+
+my $node = new_monitored_node();
+
+# the opt-in files are appended to the first
+my $queries = queries_of_postgres_exporter(qw(queries queries_relations queries_databases queries_memory queries_queries));
+my %type = map { %$_ } values %{ documented_metrics() };
+for my $block (sort keys %$queries)
+{
+	is_deeply([ sort keys %{ $queries->{$block} } ], [qw(metrics query)], "$block has no unknown fields");
+	my %wanted;
+	for my $metric (@{ $queries->{$block}{metrics} })
+	{
+		my ($column) = keys %$metric;
+		my $usage = $metric->{$column}{usage};
+		is_deeply([ sort keys %{ $metric->{$column} } ], [qw(description usage)], "$block.$column");
+		$wanted{$column} = $usage eq 'LABEL' ? 'text' : 'double precision';
+		is(lc $usage, $type{"${block}_$column"} // 'not in the README', "${block}_$column")
+		  if $usage ne 'LABEL';
+	}
+	is_deeply({ map { $_->[0] => $_->[1] } @{ columns($queries->{$block}{query}) } }, \%wanted,
+		"columns of $block");
+}
+
+# Status and tracking have queries that read nothing else.
+is_deeply([ sort map { keys %$_ } @{ $queries->{working_set}{metrics} } ], [qw(tracking worker_running)], 'tracking has a query of its own');
+is_deeply([ sort map { keys %$_ } @{ $queries->{working}{metrics} } ], [qw(set_status set_verdict status verdict)],
+	'status and verdict have a query of their own');
+is(reads_more($queries->{$_}{query}), '', "$_ reads nothing else") for qw(working_set working);
+
+$node->stop;
+done_testing();

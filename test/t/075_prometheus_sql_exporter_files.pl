@@ -1,0 +1,32 @@
+# The files of monitoring/prometheus-sql-exporter: the columns of the queries are as that exporter
+# wants them.  026_scrape and 013_exporter run the program.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use patience;
+use sql_exporter_stand_in qw(list);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use scrape;
+use exporter_files;
+
+my $node = new_monitored_node();
+my %other = map { $_->{name} => $_ } map { @{ $_->{queries} } } jobs_of_sql_exporter();
+
+# as that exporter wants it, whatever the answer is
+for my $name (sort keys %other)
+{
+	my %column = map { $_->[0] => $_->[1] } @{ columns($other{$name}{query}) };
+	my ($value) = list($other{$name}{values});
+	my %wanted = ((map { $_ => 'text' } list($other{$name}{labels})), $value => 'double precision');
+	is_deeply(\%column, \%wanted, "types of $name");
+	is($other{$name}{allow_zero_rows}, 'true', "no row is no error in $name");
+}
+
+is(reads_more($other{$_}{query}), '', "$_ reads nothing else") for qw(working_set_status working_set_tracking working_set_worker_running);
+
+$node->stop;
+done_testing();
