@@ -38,15 +38,22 @@ sub show
 	return;
 }
 
+# The wall clock and that of ages are put forward by so many seconds each, or back.
+sub jump
+{
+	my ($self, $wall, $elapsed) = @_;
+	$self->{wall} += $wall;
+	$self->{elapsed} += 1000 * $elapsed;
+	$self->show;
+	return;
+}
+
 # Seconds pass.  The clock of ages stands still but for this, unless it is a running one; the wall
 # clock runs, too.
 sub pass
 {
 	my ($self, $seconds) = @_;
-	$self->{wall} += $seconds;
-	$self->{elapsed} += 1000 * $seconds;
-	$self->show;
-	return;
+	return $self->jump($seconds, $seconds);
 }
 
 # So many seconds pass, and then the node's worker has published.
@@ -69,9 +76,7 @@ sub let_pass
 sub set_wall
 {
 	my ($self, $seconds) = @_;
-	$self->{wall} += $seconds;
-	$self->show;
-	return;
+	return $self->jump($seconds, 0);
 }
 
 # A server with these settings, and the extension in the database postgres.
