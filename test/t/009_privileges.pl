@@ -8,22 +8,18 @@ use patience;
 use Test::More;
 use members;
 use roles;
+use server;
 
 my $node = new_server_with_roles();
 
-sub sql
-{
-	return $node->safe_psql('postgres', $_[0]);
-}
-
 # with a path to it, so that what is refused is the object itself
-sql('CREATE SCHEMA ws; CREATE EXTENSION working_set SCHEMA ws; GRANT USAGE ON SCHEMA ws TO public');
+sql($node, 'CREATE SCHEMA ws; CREATE EXTENSION working_set SCHEMA ws; GRANT USAGE ON SCHEMA ws TO public');
 my @functions = functions($node);
 my @views = views($node);
 cmp_ok(scalar(@functions), '>=', 12, 'functions are found');
 cmp_ok(scalar(@views), '>=', 7, 'and views');
 # (newer versions tell of the row type that a view has, too, and of the array type of that)
-is(sql(qq{
+is(sql($node, qq{
 	SELECT string_agg(pg_describe_object(d.classid, d.objid, d.objsubid), ', ') FROM $of_extension
 	  LEFT JOIN pg_class c ON d.classid = 'pg_class'::regclass AND d.objid = c.oid AND c.relkind = 'v'
 	  LEFT JOIN pg_type t ON d.classid = 'pg_type'::regclass AND d.objid = t.oid
@@ -32,17 +28,17 @@ is(sql(qq{
 	 WHERE d.classid <> 'pg_proc'::regclass AND c.oid IS NULL AND v.oid IS NULL}),
 	'', 'and nothing else that could have privileges');
 
-is(sql(qq{
+is(sql($node, qq{
 	SELECT string_agg(p.oid::regprocedure::text, ', ')
 	  FROM $of_extension JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
 	 WHERE p.prosecdef OR p.proconfig IS NOT NULL OR p.proowner <> e.extowner}),
 	'', 'no function is SECURITY DEFINER, has settings, or another owner than the extension');
-is(sql(qq{
+is(sql($node, qq{
 	SELECT string_agg(c.oid::regclass::text, ', ')
 	  FROM $of_extension JOIN pg_class c ON d.classid = 'pg_class'::regclass AND d.objid = c.oid
 	 WHERE c.reloptions IS NOT NULL OR c.relowner <> e.extowner}),
 	'', 'no view has options or another owner');
-is(sql(qq{
+is(sql($node, qq{
 	SELECT string_agg(DISTINCT concat_ws(' ', kind, CASE a.grantee WHEN 0 THEN 'public' ELSE a.grantee::regrole::text END,
 	                                     a.privilege_type, nullif(a.is_grantable, false)), ', ')
 	  FROM (SELECT 'function' AS kind, coalesce(p.proacl, acldefault('f', p.proowner)) AS acl, p.proowner AS owner
@@ -53,7 +49,7 @@ is(sql(qq{
 	       aclexplode(o.acl) a
 	 WHERE a.grantee <> o.owner}),
 	'function pg_monitor EXECUTE, view pg_monitor SELECT', 'only pg_monitor is granted anything, and not to grant it');
-is(sql(qq{
+is(sql($node, qq{
 	SELECT string_agg(p.oid::regprocedure::text, ', ')
 	  FROM $of_extension JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
 	 WHERE NOT has_function_privilege('pg_monitor', p.oid, 'EXECUTE')}),
@@ -79,29 +75,29 @@ is(as($node, 'ws_monitor', 'SELECT tracking FROM ws.working_set_info'), 't', 'wh
 my $forget = 'SELECT ws.approximate_working_set_size(true) IS NOT NULL';
 is((run_as($node, 'ws_monitor', $forget))[1], '42501', 'a monitor may not reset by the other way');
 # the privilege that counts is that on the extension's own function, not on what has its name
-sql('GRANT pg_monitor TO ws_mallory');
+sql($node, 'GRANT pg_monitor TO ws_mallory');
 as($node, 'ws_mallory', q{
 	CREATE SCHEMA hostile;
 	CREATE FUNCTION hostile.working_set_reset() RETURNS bigint LANGUAGE sql AS 'SELECT 1'});
 is(as($node, 'ws_mallory', 'SELECT hostile.working_set_reset() > 0'), 't', 'a function of that name is no help:');
 is((run_as($node, 'ws_mallory', "SET search_path = pg_temp, hostile, pg_catalog, public, ws; $forget"))[1], '42501', 'it does not let one reset');
-sql('REVOKE pg_monitor FROM ws_mallory');
+sql($node, 'REVOKE pg_monitor FROM ws_mallory');
 
-sql('GRANT EXECUTE ON FUNCTION ws.working_set_reset() TO ws_resetter, ws_nobody');
+sql($node, 'GRANT EXECUTE ON FUNCTION ws.working_set_reset() TO ws_resetter, ws_nobody');
 is(as($node, 'ws_resetter', 'SELECT ws.working_set_reset() IS NOT NULL'), 't', 'who is granted it, resets');
 is(as($node, 'ws_resetter', $forget), 't', 'and by the other way');
 is(as($node, 'ws_nobody', 'SELECT ws.working_set_reset() IS NOT NULL'), 't', 'the grant is enough to reset');
 is((run_as($node, 'ws_nobody', $forget))[1], '42501', 'but not to read');
-sql('REVOKE EXECUTE ON FUNCTION ws.working_set_reset() FROM ws_nobody');
+sql($node, 'REVOKE EXECUTE ON FUNCTION ws.working_set_reset() FROM ws_nobody');
 
 # a view runs its function as the one who reads it, so it gives nothing away
-sql('GRANT SELECT ON ws.working_set_info TO ws_nobody');
+sql($node, 'GRANT SELECT ON ws.working_set_info TO ws_nobody');
 my ($status, $out, $err) = $node->psql('postgres', 'SELECT * FROM ws.working_set_info',
 	extra_params => [ '-U', 'ws_nobody' ]);
 like($err, qr/permission denied for function working_set_info/, 'a view alone is not enough');
-sql('GRANT EXECUTE ON FUNCTION ws.working_set_info() TO ws_nobody');
+sql($node, 'GRANT EXECUTE ON FUNCTION ws.working_set_info() TO ws_nobody');
 is(as($node, 'ws_nobody', 'SELECT tracking FROM ws.working_set_info'), 't', 'with its function it is');
-sql(q{REVOKE SELECT ON ws.working_set_info FROM ws_nobody;
+sql($node, q{REVOKE SELECT ON ws.working_set_info FROM ws_nobody;
 	REVOKE EXECUTE ON FUNCTION ws.working_set_info() FROM ws_nobody});
 
 $node->stop;

@@ -90,7 +90,7 @@ sub before
 		now => $node->safe_psql('postgres', 'SELECT clock_timestamp()'),
 		time => time,
 		checkpointer => pid_of(q{backend_type = 'checkpointer'}),
-		postmaster => (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0]
+		postmaster => postmaster_pid($node)
 	};
 }
 
@@ -109,7 +109,7 @@ for my $case (
 	eval { $reader->finish };
 	is_back($name, \@heard, $before);
 	like(log_from($node, $offset), qr/PID $pid\) was terminated by signal 9/, "$name: it was he");
-	is((split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0], $before->{postmaster},
+	is(postmaster_pid($node), $before->{postmaster},
 		"$name: the postmaster is the same");
 	counts_a_scan($name);
 	$node->safe_psql('postgres', 'SELECT count(filler) FROM pages');
@@ -120,7 +120,7 @@ my $reader = reader();
 my $before = before();
 my $victim = pid_of(q{application_name = 'reader'});
 my $offset = log_size($node);
-$node->kill9;
+kill_postmaster($node);
 for my $pid ($victim, $before->{worker})
 {
 	ok(eventually(sub { has_ended($pid) }), 'the postmaster: its children follow it');

@@ -10,15 +10,11 @@ use patience;
 use Test::More;
 use members;
 use roles;
+use server;
 
 my $node = new_server_with_roles();
 
-sub sql
-{
-	return $node->safe_psql('postgres', $_[0]);
-}
-
-my $superuser = sql('SELECT current_user');
+my $superuser = sql($node, 'SELECT current_user');
 
 # ---- a hostile schema, and temporary objects, are first in the path all the time
 
@@ -101,10 +97,10 @@ my @idle = map { $traps[$_][0] } grep { $counts[ $_ + 1 ] <= $counts[$_] } 0 .. 
 is(scalar(@counts), 1 + @traps, 'each of them was stepped on');
 cmp_ok(scalar(@traps), '>', 100, 'there are traps');
 is(join('; ', @idle), '', 'and each of them works');
-sql('ALTER SEQUENCE hostile.sprung RESTART');
+sql($node, 'ALTER SEQUENCE hostile.sprung RESTART');
 
 # temporary objects of our names, in the very session that creates the extension
-sql(qq{
+sql($node, qq{
 	CREATE SCHEMA ws;
 	CREATE TEMP VIEW working_set_curve AS SELECT hostile.spring();
 	CREATE TEMP VIEW working_set_info AS SELECT hostile.spring();
@@ -112,10 +108,10 @@ sql(qq{
 	$hostile_path
 	CREATE EXTENSION working_set SCHEMA ws;
 });
-is(sql($sprung), '0', 'CREATE EXTENSION steps on none of them');
+is(sql($node, $sprung), '0', 'CREATE EXTENSION steps on none of them');
 
 # all that the extension has, from the catalog: what is added later is seen, too
-sql('GRANT USAGE ON SCHEMA ws TO public; GRANT EXECUTE ON FUNCTION ws.working_set_reset() TO ws_resetter');
+sql($node, 'GRANT USAGE ON SCHEMA ws TO public; GRANT EXECUTE ON FUNCTION ws.working_set_reset() TO ws_resetter');
 my @functions = functions($node);
 my @views = views($node);
 
@@ -131,7 +127,7 @@ my $bound = qq{
 	  FROM pg_depend d
 	 WHERE d.deptype = 'n' AND (d.classid = 'pg_rewrite'::regclass AND d.objid IN (SELECT oid FROM rules)
 	       OR (d.classid, d.objid) IN (SELECT classid, objid FROM members))};
-my $bindings = sql($bound);
+my $bindings = sql($node, $bound);
 like($bindings, qr/^\d+\|$/, 'views and functions depend on each other and on the system only');
 cmp_ok((split /\|/, $bindings)[0], '>=', scalar(@views), 'and each view depends on something');
 
@@ -171,7 +167,7 @@ for my $role ($superuser, 'ws_monitor')
 	is($unqualified, $expected, 'and without naming our schema, if it is the first');
 }
 as($node, 'ws_resetter', "$hostile_path SELECT ws.working_set_reset(), ws.approximate_working_set_size(true)");
-is(sql($sprung), '0', 'all that steps on no trap');
+is(sql($node, $sprung), '0', 'all that steps on no trap');
 
 # The schema that the extension is created in is theirs, and has something in it that the
 # script could take for its own, or call instead.  It is not made then, or does not call it.

@@ -8,16 +8,12 @@ use patience;
 use Test::More;
 use members;
 use roles;
+use server;
 
 my $node = new_server_with_roles();
 
-sub sql
-{
-	return $node->safe_psql('postgres', $_[0]);
-}
-
-my $superuser = sql('SELECT current_user');
-sql('CREATE SCHEMA ws; CREATE EXTENSION working_set SCHEMA ws; GRANT USAGE ON SCHEMA ws TO public');
+my $superuser = sql($node, 'SELECT current_user');
+sql($node, 'CREATE SCHEMA ws; CREATE EXTENSION working_set SCHEMA ws; GRANT USAGE ON SCHEMA ws TO public');
 my @functions = functions($node);
 my @views = views($node);
 

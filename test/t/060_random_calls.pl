@@ -15,13 +15,8 @@ use trials;
 
 my $node = new_server_with_roles();
 
-sub sql
-{
-	return $node->safe_psql('postgres', $_[0]);
-}
-
-sql('CREATE SCHEMA ws; CREATE EXTENSION working_set SCHEMA ws; GRANT USAGE ON SCHEMA ws TO public');
-sql('GRANT EXECUTE ON FUNCTION ws.working_set_reset() TO ws_resetter');
+sql($node, 'CREATE SCHEMA ws; CREATE EXTENSION working_set SCHEMA ws; GRANT USAGE ON SCHEMA ws TO public');
+sql($node, 'GRANT EXECUTE ON FUNCTION ws.working_set_reset() TO ws_resetter');
 my @functions = functions($node);
 my @views = views($node);
 
@@ -49,7 +44,7 @@ my %errors = (
 is(join(' ', sort map { $_->{name} } @functions), join(' ', sort keys %errors), 'the errors of each function are known');
 $_->{codes} = { map { $_ => 1 } split / /, $errors{ $_->{name} } // '' } for @functions;
 
-my $infinite = sql(q{SELECT current_setting('server_version_num')::int >= 170000}) eq 't';
+my $infinite = sql($node, q{SELECT current_setting('server_version_num')::int >= 170000}) eq 't';
 my %values = (
 	bool => [ 'true', 'false', 'NULL' ],
 	int4 => [ qw(NULL 0 1 -1 2 3 5 6 60 300 3600 86400 65536 2147483647 -2147483648), '(random() * 100)::int4',
@@ -139,13 +134,13 @@ sub calls
 my $memory = q{SELECT 'memory', substring(s FROM 'RssAnon:\s*(\d+)'), substring(s FROM 'VmHWM:\s*(\d+)')
 	FROM pg_read_file('/proc/self/status') s;};
 wait_for($node, 'worker_pid > 0 FROM ws.working_set_info', 'no worker');
-my $worker = sql('SELECT worker_pid FROM ws.working_set_info');
+my $worker = sql($node, 'SELECT worker_pid FROM ws.working_set_info');
 my $log_before = length slurp_file($node->logfile);
 my $began = time;
 my $trials = trials(10000);
 # setseed() takes a number between -1 and 1
 my $seed = seeded(271828) % 1_000_000 / 1_000_000;
-my $result = sql($prepare
+my $result = sql($node, $prepare
 	  . "SELECT setseed($seed) \\g /dev/null\n"
 	  . calls(10, 'true') . $memory
 	  . 'SET ROLE ws_monitor;' . calls($trials / 10, "name <> 'working_set_reset'") x 9
@@ -154,7 +149,7 @@ my $result = sql($prepare
 	  . $memory
 	  . q{SELECT 'calls', name, state, count(*), min(call) FROM fuzz_calls GROUP BY name, state;
 	      SELECT 'temporary', count(*) FROM pg_ls_tmpdir();});
-note(sprintf('fuzzing took %d s; assertions of the server: %s', time - $began, sql('SHOW debug_assertions')));
+note(sprintf('fuzzing took %d s; assertions of the server: %s', time - $began, sql($node, 'SHOW debug_assertions')));
 
 my %states;
 my $total = 0;
@@ -186,9 +181,9 @@ cmp_ok($anonymous_after - $anonymous, '<', 64 * 1024, 'the process has not grown
 # of which 16 MB are shared buffers; the largest arrays are 4 MB
 cmp_ok($peak_after, '<', 256 * 1024, 'and has never had more than 256 MB');
 like($result, qr/^temporary\|0$/m, 'no temporary file is left');
-is(sql(q{SELECT temp_files FROM pg_stat_database WHERE datname = 'postgres'}), '0', 'and none was made');
-is(sql('SELECT worker_pid FROM ws.working_set_info'), $worker, 'the server is up, and the worker still the same');
-is(sql('SELECT tracking, since IS NOT NULL FROM ws.working_set_info'), 't|t', 'and lookups are counted');
+is(sql($node, q{SELECT temp_files FROM pg_stat_database WHERE datname = 'postgres'}), '0', 'and none was made');
+is(sql($node, 'SELECT worker_pid FROM ws.working_set_info'), $worker, 'the server is up, and the worker still the same');
+is(sql($node, 'SELECT tracking, since IS NOT NULL FROM ws.working_set_info'), 't|t', 'and lookups are counted');
 unlike(substr(slurp_file($node->logfile), $log_before), qr/TRAP:|PANIC:|terminated by signal|exited with exit code/,
 	'nothing has crashed');
 

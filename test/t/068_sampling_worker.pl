@@ -57,7 +57,7 @@ is($node->safe_psql('postgres', q{
 $background = in_background($node, 100000);
 $pid = info($node, 'worker_pid');
 # no successor comes while the postmaster is stopped, however long we look
-my $postmaster = (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
+my $postmaster = postmaster_pid($node);
 my $session = $node->background_psql('postgres');
 $session->query_safe('SELECT 1');
 kill 'STOP', $postmaster;

@@ -22,7 +22,7 @@ sub new
 {
 	my ($class, %how) = @_;
 	my $dir = PostgreSQL::Test::Utils::tempdir();
-	my $self = bless { library => "$dir/clock.so", file => "$dir/clock", wall => 0, elapsed => 1_000_000, %how }, $class;
+	my $self = bless { library => "$dir/clock.so", file => "$dir/clock", wall => 0, elapsed => $how{running} ? 0 : 1_000_000, %how }, $class;
 	system_or_bail($ENV{CC} || 'gcc', '-shared', '-fPIC', '-O2', '-o', $self->{library}, 'test/t/clock.c');
 	$self->show;
 	return $self;

@@ -15,8 +15,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(new_node new_server info recommendation size wait_for wait_for_worker worker_pid saved
-  has_ended make_table error_of about log_from log_size refusal);
+our @EXPORT = qw(new_node new_server sql info recommendation size wait_for wait_for_worker worker_pid saved
+  has_ended postmaster_pid kill_postmaster make_table error_of about log_from log_size refusal);
 
 # A server that preloads the extension, with these settings.  It is not started.
 sub new_node
@@ -46,6 +46,12 @@ sub new_server
 	$node->safe_psql('postgres', 'CREATE EXTENSION working_set');
 	wait_for_worker($node);
 	return $node;
+}
+
+sub sql
+{
+	my ($node, $query) = @_;
+	return $node->safe_psql('postgres', $query);
 }
 
 sub info
@@ -97,6 +103,23 @@ sub has_ended
 	my ($pid) = @_;
 	open my $fh, '<', "/proc/$pid/stat" or return 1;
 	return (<$fh> // ') Z') =~ /\) Z/;
+}
+
+sub postmaster_pid
+{
+	my ($node) = @_;
+	return (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
+}
+
+# A server is not started as long as there is a process with that number, also if it has ended and
+# nobody has asked for its status.
+sub kill_postmaster
+{
+	my ($node) = @_;
+	my $pid = postmaster_pid($node);
+	$node->kill9;
+	eventually(sub { !kill(0, $pid) }) or die 'the postmaster is still there';
+	return;
 }
 
 # Wait until all that has been so far is saved.
