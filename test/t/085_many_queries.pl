@@ -1,0 +1,45 @@
+# More queries than there are places for.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use patience;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use queries;
+use server;
+
+my $node = new_queried();
+
+# Each of 2,048 differs in its operators, and reads thirty pages.  Beside them, one that is large.
+my $expression = sub {
+	my ($n) = @_;
+	return join(' ', 'id', map { ($n >> $_ & 1 ? '+' : '-') . " $_" } 0 .. 10);
+};
+my $many = join('', map { 'SELECT sum(length(filler)), sum(' . $expression->($_) . ') FROM pages WHERE id BETWEEN ' . $_ % 1450 . ' AND ' . ($_ % 1450 + 30) . ";\n" } 0 .. 2047);
+
+sql($node, 'SELECT working_set_reset()');
+# if the worker is late in a flood, little of it is sampled
+my $kept = q{
+	SELECT count(*) > 200 AND bool_or(is_other AND datname IS NULL AND rolname IS NULL AND queryid IS NULL AND pages > 100)
+	  FROM working_set_queries};
+ok(eventually(sub {
+		sql($node, 'SELECT count(filler), 1 FROM pages');
+		sql($node, "SET enable_seqscan = off;\n$many") for 1 .. 2;
+		return sql($node, $kept) eq 't';
+	}), 'of thousands the largest are kept, and the others are one')
+  or diag(sql($node, 'SELECT count(*), bool_or(is_other), max(pages) FILTER (WHERE is_other) FROM working_set_queries'));
+uses($node, 'SELECT count(filler), 1 FROM pages', 'a large one among them', 'reused_bytes IS NOT NULL');
+is(sql($node, 'SELECT count(*) FROM working_set_queries WHERE is_other'), '1', 'there is one row of others');
+# once the worker has freed some places, which it does each second
+eventually(sub {
+	sql($node, 'SELECT count(filler), 2, 3 FROM pages');
+	return sql($node, q{SELECT count(*) FROM working_set_queries WHERE queryid = id_of('SELECT count(filler), 2, 3 FROM pages') AND pages > 1000}) eq '1';
+});
+uses($node, 'SELECT count(filler), 2, 3 FROM pages', 'and a new one finds a place');
+
+$node->stop;
+
+done_testing();

@@ -1,0 +1,57 @@
+# A server with a table of 1,500 pages, whose queries have identifiers; who uses these pages.
+#
+#   my $node = new_queried();
+#   sql($node, 'SELECT count(filler) FROM pages');
+#   uses($node, 'SELECT count(filler) FROM pages', 'a query');
+
+package queries;
+
+use strict;
+use warnings;
+use patience;
+use Exporter 'import';
+use Test::More;
+use pages;
+use server;
+
+our @EXPORT = qw(new_queried uses uses_by_role);
+
+# No query has parallel workers by itself.  There is a role of the name owner.
+sub new_queried
+{
+	my ($settings) = @_;
+	my $node = new_server('main', q{
+compute_query_id = on
+max_parallel_workers_per_gather = 0
+} . ($settings // ''));
+	make_table($node, 'pages', 1500);
+	sql($node, 'CREATE INDEX ON pages (id); CREATE ROLE owner SUPERUSER LOGIN');
+	make_id_of($node);
+	return $node;
+}
+
+# A row by its query, with about so many pages: four standard errors, and some of the catalog.
+sub uses
+{
+	my ($node, $query, $name, $where) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	$where //= 'true';
+	return ok($node->poll_query_until('postgres', qq{
+		SELECT count(*) = 1 FROM working_set_queries('1 hour')
+		 WHERE queryid = id_of(\$id\$$query\$id\$) AND $where
+		   AND abs(pages - 1500) <= 150 + 4 * standard_error_bytes / current_setting('block_size')::int}), $name)
+	  || diag(sql($node, q{SELECT * FROM working_set_queries('1 hour')}));
+}
+
+# All the pages are of this role, and of no other.
+sub uses_by_role
+{
+	my ($node, $role, $name) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	return ok($node->poll_query_until('postgres', qq{
+		SELECT bool_or(rolname = $role AND pages > 1000) AND NOT bool_or(rolname <> $role AND pages > 1000)
+		  FROM working_set_queries('5 min', 'role')}), $name)
+	  || diag(sql($node, q{SELECT * FROM working_set_queries('5 min', 'role')}));
+}
+
+1;
