@@ -1,6 +1,7 @@
 # The memory advice on a server: rows that agree with each other, with the cache advice and with
 # the function of a pair; reads from disk that the prediction is compared with; and why there is no
-# prediction.  The clock is the test's.
+# prediction.  The clock is the test's.  It takes minutes of it, and more than ten seconds of others,
+# until there is advice, so all that needs some is here.
 
 use strict;
 use warnings;
@@ -145,57 +146,6 @@ append_to_file("$machines.semicolons", "large;15GB;180\n");
 like(which('-v', "file=$machines.semicolons"), qr/^failed: .*ERROR: .*invalid size/s, 'as is a line without a size');
 like(which('-v', "file=$machines", '-d', $node->connstr('template1')), qr/^failed: .*ERROR: .*the extension working_set is not installed/s, 'so is a database without the extension');
 
-# ---- what it answers, with figures that are made up
-$node->safe_psql('postgres', q{
-	CREATE SCHEMA figures;
-	CREATE TABLE figures.kind AS SELECT * FROM working_set_memory_advice LIMIT 0;
-	CREATE FUNCTION figures.working_set_memory_advice(memory bigint, shared_buffers bigint) RETURNS SETOF figures.kind LANGUAGE sql AS $$
-		SELECT (jsonb_populate_record(NULL::figures.kind, jsonb_build_object('setting', '1GB', 'predicted_disk_reads_per_second', 1.6e12 / memory * coalesce(shared_buffers, 100) / 100,
-		        'predicted_read_seconds_per_second', CASE WHEN memory < 1e11 THEN 2e9 / memory END, 'note', CASE WHEN memory < 1e9 THEN 'too small' END))).* $$;
-	CREATE TABLE figures.working_set_memory_advice AS
-		SELECT (jsonb_populate_record(NULL::figures.kind, '{"predicted_disk_reads_per_second": 100, "present": true}')).*});
-(my $script = slurp_file('monitoring/which_instance.sql')) =~ s/:ws_schema\./figures./g;
-append_to_file("$machines.sql", $script);
-append_to_file("$machines.figures", <<'CSV');
-much,4000000000,1
-slow,16000000000,200,0.2,50
-fair,16000000000,300,0.2,
-free,32000000000,340
-huge,128000000000,900
-tiny,500000000,1
-CSV
-sub verdicts
-{
-	my @options = @_;
-	my ($out) = run_command([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-v', "file=$machines.figures", @options, '-f', "$machines.sql" ]);
-	return join '; ', sort map { my @f = split /[|]/; "$f[0] $f[8] $f[9]" } grep { !/^now, / } split /\n/, $out;
-}
-is(verdicts(), 'fair 352.56 enough; free 340.00 cheapest that is enough; huge 900.00 enough; much 1.00 reads too much; '
-	  . 'slow 252.56 above its limit of reads; tiny 1.00 not known', 'each machine has a verdict, and reads have a price');
-like(verdicts('-v', 'seconds=0.1'),
-	qr/^fair 352.56 waits too long; free 340.00 cheapest that is enough; huge 900.00 time of a wait not known; much .* reads too much/, 'seconds are a bound, too');
-# (of made-up shared_buffers the reads are so many hundredths of those of the best)
-sub present
-{
-	my ($values) = @_;
-	$node->safe_psql('postgres', "UPDATE figures.working_set_memory_advice SET $values");
-	return;
-}
-present('predicted_disk_reads_per_second = 91');
-like(verdicts(), qr/^fair 352.56 enough;/, 'a tenth more than now is enough');
-present('predicted_disk_reads_per_second = 90');
-like(verdicts(), qr/^fair 352.56 reads too much;/, 'more is not');
-present('predicted_disk_reads_per_second = 20, shared_buffers_bytes = 20');
-like(verdicts(), qr/^fair 310.51 enough; .* slow 210.51 cheapest that is enough;/, 'the present shared_buffers are taken if the best ones read more from disk');
-present('shared_buffers_bytes = 200');
-like(verdicts(), qr/^fair 352.56 reads too much; .* huge 900.00 cheapest that is enough;/, 'and not if these read less');
-present('predicted_disk_reads_per_second = NULL, memory_bytes = NULL, shared_buffers_bytes = NULL');
-is(scalar(() = verdicts() =~ /not known/g), 6, 'if nothing is known each machine has one line all the same');
-present(q{predicted_disk_reads_per_second = 100, note = 'not sure'});
-unlike(verdicts(), qr/enough|much \d+[.]\d+ reads/, 'a present row that is not reliable is no bound');
-like(verdicts('-v', 'reads=100'), qr/free 340.00 cheapest that is enough/, 'and none is needed if one is given');
-$node->safe_psql('postgres', 'DROP SCHEMA figures CASCADE');
-
 # ---- a client that waits; of one kind the kernel shows nobody what it reads
 $node->safe_psql('postgres', "CREATE FUNCTION wait_for_read(text) RETURNS void LANGUAGE C STRICT AS '$waiting', 'ws_test_wait'");
 sub begin_waiting
@@ -319,64 +269,5 @@ my $offset = -s $node->logfile;
 $node->safe_psql('postgres', 'DROP TABLE pages; CHECKPOINT');
 $clock->let_pass($node, 10) for 1 .. 3;
 unlike(slurp_file($node->logfile, $offset), qr/WARNING|ERROR|LOG:  working_set|No such file/, 'of a table that was dropped nothing is logged');
-
-# ---- WAL
-sub wal_megabytes
-{
-	$node->safe_psql('postgres', q{SELECT pg_logical_emit_message(false, 'test', repeat('x', 1048576)) FROM generate_series(1, 20)});
-	$node->safe_psql('postgres', 'CHECKPOINT');
-	my $before = -s $node->logfile;
-	$clock->let_pass($node, 10) for 1 .. 4;
-	return (slurp_file($node->logfile, $before) =~ /WAL in (\d+) MB/g)[-1];
-}
-$node->append_conf('postgresql.conf', "log_min_messages = debug1");
-$node->reload;
-is(wal_megabytes(), 0, 'WAL of wal_level minimal takes nothing of the page cache');
-$node->append_conf('postgresql.conf', "wal_level = replica\nmin_wal_size = '32MB'\nmax_wal_size = '32MB'");
-$clock->lend(sub { $node->restart });
-$clock->let_pass($node, 10) for 1 .. 4;
-# (the last is still in its buffers; segments of 16 MB)
-cmp_ok(wal_megabytes(), '>=', 19, 'other WAL takes what is written');
-wal_megabytes() for 1 .. 7;
-my $files = () = glob($node->data_dir . '/pg_wal/' . '[0-9A-F]' x 24);
-cmp_ok(wal_megabytes(), '<=', 16 * ($files + 2), 'and no more than its files have, which are used again');
-cmp_ok(16 * ($files + 2), '<', 8 * 20, '(there are not as many as were written)');
-
-SKIP: {
-	skip 'this release has no direct I/O', 2 if $node->pg_version < 16;
-	for ([ 'wal_init', '>=', 19, 'WAL whose files are only made past the page cache takes some of it' ],
-		[ 'wal_init, wal', '==', 0, 'and WAL that is written past it takes nothing' ])
-	{
-		my ($direct, $is, $megabytes, $what) = @$_;
-		$node->append_conf('postgresql.conf', "debug_io_direct = '$direct'");
-		my $started = $clock->lend(sub { $node->stop('fast', fail_ok => 1); $node->start(fail_ok => 1) });
-		skip 'these files cannot be written directly', 1 unless $started;
-		$clock->let_pass($node, 10) for 1 .. 4;
-		cmp_ok(wal_megabytes(), $is, $megabytes, $what);
-	}
-}
-if ($node->pg_version >= 16)
-{
-	$node->append_conf('postgresql.conf', "debug_io_direct = ''");
-	$clock->lend(sub { $node->stop('fast', fail_ok => 1); $node->start });
-}
-
-# ---- no prediction
-$node->append_conf('postgresql.conf', "working_set.enabled = off");
-$node->reload;
-$node->poll_query_until('postgres', 'SELECT NOT tracking FROM working_set_info') or die 'it tracks';
-is(doubt(), 'working_set.enabled is off', 'what is not tracked is not predicted');
-$node->append_conf('postgresql.conf', "working_set.enabled = on\nworking_set.sample_pages = 0");
-$clock->lend(sub { $node->restart });
-$node->poll_query_until('postgres', q{SELECT note = 'working_set.sample_pages is 0' FROM working_set_memory_advice WHERE present});
-is(doubt(), 'working_set.sample_pages is 0', 'nor is anything without a sample');
-SKIP: {
-	skip 'this release has no direct I/O', 1 if $node->pg_version < 16;
-	$node->append_conf('postgresql.conf', "working_set.sample_pages = 16384\ndebug_io_direct = 'wal_init, data'");
-	my $started = $clock->lend(sub { $node->stop; $node->start(fail_ok => 1) });
-	skip 'these files cannot be read directly', 1 unless $started;
-	$node->poll_query_until('postgres', q{SELECT note ~ 'debug_io_direct' FROM working_set_memory_advice WHERE present});
-	is(doubt(), 'the server reads past the page cache (debug_io_direct)', 'nor where there is no page cache');
-}
 
 done_testing();

@@ -1,6 +1,5 @@
 # What others read because of a query, a role, an application or a relation: beside what the server
-# reads, with it and without it.  What is predicted to be read where rows are updated, beside what
-# is.  The clock is the test's.
+# reads, with it and without it.  The clock is the test's.
 
 use strict;
 use warnings;
@@ -12,6 +11,7 @@ use pages;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use server;
 
 my $clock = clock->new;
 my $node = $clock->new_server(q{
@@ -24,11 +24,7 @@ my @victims = ('one', 'two', 'three');
 my @polluters = ('four', 'five', 'six');
 for my $table (@victims, @polluters)
 {
-	$node->safe_psql('postgres', qq{
-		CREATE TABLE $table (id int, filler text);
-		ALTER TABLE $table ALTER filler SET STORAGE PLAIN;
-		INSERT INTO $table SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(1, 500) g;
-		VACUUM (FREEZE, ANALYZE) $table});
+	make_table($node, $table, 500);
 }
 $node->safe_psql('postgres', 'CREATE ROLE polluter SUPERUSER LOGIN');
 make_id_of($node);
@@ -36,20 +32,14 @@ make_id_of($node);
 my $victim = 'SELECT (SELECT count(filler) FROM one), (SELECT count(filler) FROM two), (SELECT count(filler) FROM three)';
 my $polluter = 'SELECT (SELECT max(filler) FROM four) || (SELECT max(filler) FROM five) || (SELECT max(filler) FROM six) IS NULL';
 
-sub sql
-{
-	my ($query) = @_;
-	return $node->safe_psql('postgres', $query);
-}
-
 # For so many rounds of four seconds: the victim's query, and the polluter's unless there is none.
 sub run
 {
 	my ($rounds, $polluted) = @_;
 	for (1 .. $rounds)
 	{
-		sql($victim);
-		sql("SET ROLE polluter; SET application_name = 'dump'; $polluter") if $polluted;
+		sql($node, $victim);
+		sql($node, "SET ROLE polluter; SET application_name = 'dump'; $polluter") if $polluted;
 		$clock->let_pass($node, 4);
 	}
 	return;
@@ -61,18 +51,18 @@ sub reads
 	$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'client backend'})
 	  or die 'a session does not end';
 	my $names = join(', ', map { "'$_'" } @_);
-	return sql("SELECT sum(heap_blks_read) FROM pg_statio_user_tables WHERE relname IN ($names)");
+	return sql($node, "SELECT sum(heap_blks_read) FROM pg_statio_user_tables WHERE relname IN ($names)");
 }
 
 sub by_query
 {
 	my ($query, $columns) = @_;
-	return sql("SELECT $columns FROM working_set_queries WHERE queryid = id_of(\$id\$$query\$id\$) AND pages > 100");
+	return sql($node, "SELECT $columns FROM working_set_queries WHERE queryid = id_of(\$id\$$query\$id\$) AND pages > 100");
 }
 
 # ---- not known yet
 
-is(sql(q{SELECT count(*) FROM working_set_relations WHERE reads_saved_per_second IS NOT NULL}), '0', 'nothing is known at first');
+is(sql($node, q{SELECT count(*) FROM working_set_relations WHERE reads_saved_per_second IS NOT NULL}), '0', 'nothing is known at first');
 # the first recommendation, so that one can wait for the next
 $clock->let_pass($node, 61);
 run(2, 1);
@@ -96,20 +86,20 @@ sub is_about
 }
 my $columns = 'reads_saved_per_second, reads_saved_standard_error';
 is_about(by_query($polluter, $columns), $read, 'by the query');
-is_about(sql("SELECT $columns FROM working_set_queries('5 min', 'role') WHERE rolname = 'polluter'"), $read, 'by the role');
-is_about(sql("SELECT $columns FROM working_set_queries('5 min', 'application') WHERE application_name = 'dump'"), $read, 'by the application');
-is(sql(q{SELECT count(*) > 0 AND bool_and(reads_saved_per_second IS NULL) FROM working_set_queries('5 min', 'query') WHERE pages < 20}), 't',
+is_about(sql($node, "SELECT $columns FROM working_set_queries('5 min', 'role') WHERE rolname = 'polluter'"), $read, 'by the role');
+is_about(sql($node, "SELECT $columns FROM working_set_queries('5 min', 'application') WHERE application_name = 'dump'"), $read, 'by the application');
+is(sql($node, q{SELECT count(*) > 0 AND bool_and(reads_saved_per_second IS NULL) FROM working_set_queries('5 min', 'query') WHERE pages < 20}), 't',
 	'NULL for those that use little')
-  or diag(sql('SELECT * FROM working_set_queries'));
+  or diag(sql($node, 'SELECT * FROM working_set_queries'));
 # 3,000 pages and some of the catalog in 2,048 buffers: without one of six tables of 500 there are still too many
-is(sql(q{SELECT count(*) FROM working_set_relations WHERE relation = ANY ('{one,two,three,four,five,six}'::regclass[]) AND fork = 'main' AND
+is(sql($node, q{SELECT count(*) FROM working_set_relations WHERE relation = ANY ('{one,two,three,four,five,six}'::regclass[]) AND fork = 'main' AND
 	     reads_saved_per_second IS NOT NULL AND abs(reads_saved_per_second) <= 600}), '6', 'each of the relations is simulated')
-  or diag(sql('SELECT * FROM working_set_relations'));
+  or diag(sql($node, 'SELECT * FROM working_set_relations'));
 
 # ---- a reset
 
-sql('SELECT working_set_reset()');
-is(sql(q{SELECT count(*) FROM working_set_queries WHERE reads_saved_per_second IS NOT NULL}), '0', 'nothing from before a reset');
+sql($node, 'SELECT working_set_reset()');
+is(sql($node, q{SELECT count(*) FROM working_set_queries WHERE reads_saved_per_second IS NOT NULL}), '0', 'nothing from before a reset');
 # as above
 $clock->let_pass($node, 61);
 run(4, 1);
@@ -124,63 +114,16 @@ is(reads(@victims) - $before, 0, 'without it the victim reads nothing, as predic
 # what is counted is over after five minutes and the present one
 $clock->let_pass($node, 300);
 run(15, 0);
-my ($saved) = split /\|/, sql(qq{SELECT coalesce(max(abs(reads_saved_per_second)), 0) FROM working_set_queries('1 hour') WHERE queryid = id_of(\$id\$$polluter\$id\$)});
+my ($saved) = split /\|/, sql($node, qq{SELECT coalesce(max(abs(reads_saved_per_second)), 0) FROM working_set_queries('1 hour') WHERE queryid = id_of(\$id\$$polluter\$id\$)});
 cmp_ok($saved, '<', 1, 'then it costs nothing any more');
-
-# ---- rows that are updated
-
-# An update finds its row, and then looks up the page again that it still has pinned: one use.
-# 1,000 pages that are used often, and 6,000 in each of which one row is updated and has room for
-# another version.
-my %use = (
-	often => [1000, 'SELECT count(t.filler) FROM r JOIN often t USING (id)'],
-	updated => [6000, 'UPDATE updated t SET n = n + 1 FROM r WHERE t.id = r.id']);
-my @queries;
-for my $table (sort keys %use)
-{
-	my ($rows, $use) = @{ $use{$table} };
-	sql(qq{
-		CREATE TABLE $table (id int PRIMARY KEY, n int, filler text) WITH (fillfactor = 40, autovacuum_enabled = off);
-		ALTER TABLE $table ALTER filler SET STORAGE PLAIN;
-		INSERT INTO $table SELECT g, 0, repeat('x', current_setting('block_size')::int / 3) FROM generate_series(1, $rows) g;
-		VACUUM (FREEZE, ANALYZE) $table});
-	push @queries, "WITH r AS MATERIALIZED (SELECT 1 + floor($rows * random())::int AS id FROM generate_series(1, 100)) $use";
-}
-
-# For so many rounds of fifteen seconds: 100 of each in a second.
-sub use_and_update
-{
-	my ($rounds) = @_;
-	for (1 .. $rounds)
-	{
-		sql(join('; ', 'SET enable_seqscan = off', 'SET enable_bitmapscan = off', 'SET enable_hashjoin = off',
-				'SET enable_mergejoin = off', (@queries) x 15));
-		$clock->let_pass($node, 15);
-	}
-	return;
-}
-
-use_and_update(12);
-sql('SELECT working_set_reset()');
-# as above
-$clock->let_pass($node, 61);
-use_and_update(24);
-# All pages are sampled, and what is simulated are the uses that are measured, so chance is small:
-# it was 0.001 and 0.005.  With two uses for each update it was 0.1.
-my ($off, $misses, $rate) = split /\|/, sql(q{
-	SELECT (1 - a.predicted_hit_ratio) / (1 - i.hits::float8 / i.lookups) - 1, 1 - i.hits::float8 / i.lookups, i.sample_rate
-	  FROM working_set_cache_advice a, working_set_info i WHERE a.size_factor = 1});
-is($rate, 1, 'all pages are sampled');
-cmp_ok($misses, '>', 0.05, 'some of the lookups miss');
-cmp_ok(abs($off), '<', 0.03, "as many as are predicted ($off)");
 
 # ---- the worker ends
 
-my $worker = sql('SELECT worker_pid FROM working_set_info');
+my $worker = sql($node, 'SELECT worker_pid FROM working_set_info');
 kill TERM => $worker;
 ok($node->poll_query_until('postgres', "SELECT worker_pid <> $worker FROM working_set_info"), 'another worker');
 $clock->let_pass($node, 1);
-is(sql(q{SELECT count(*) FROM working_set_queries WHERE reads_saved_per_second IS NOT NULL}), '0', 'has to simulate first');
+is(sql($node, q{SELECT count(*) FROM working_set_queries WHERE reads_saved_per_second IS NOT NULL}), '0', 'has to simulate first');
 run(14, 1);
 is_about(by_query($polluter, $columns), $read, 'and then knows');
 $node->stop;

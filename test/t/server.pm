@@ -16,7 +16,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 our @EXPORT = qw(new_node new_server sql info recommendation size wait_for wait_for_worker worker_pid saved
-  has_ended postmaster_pid kill_postmaster make_table error_of about log_from log_size refusal);
+  has_ended postmaster_pid kill_postmaster make_table error_of about counts_a_scan log_from log_size refusal);
 
 # A server that preloads the extension, with these settings.  It is not started.
 sub new_node
@@ -162,6 +162,21 @@ sub about
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	cmp_ok($got, '>=', $pages - error_of($pages), "$name: all of them");
 	return cmp_ok($got, '<=', $pages + error_of($pages) + $others, "$name: once");
+}
+
+# It tracks, and a scan of the table pages, which has so many of them, is counted once.
+sub counts_a_scan
+{
+	my ($node, $name, $pages) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	my ($tracking, $size) = split /\|/, sql($node, q{
+		SET max_parallel_workers_per_gather = 0;
+		SELECT working_set_reset() \g /dev/null
+		SELECT count(filler) FROM pages \g /dev/null
+		SELECT tracking, approximate_working_set_size() FROM working_set_info;
+	});
+	is($tracking, 't', "$name: tracking");
+	return about($size, $pages, 150, $name);
 }
 
 sub log_from

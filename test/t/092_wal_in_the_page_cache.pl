@@ -1,0 +1,66 @@
+# What WAL takes of the page cache, by wal_level, by the size of its files, and where it is written
+# past the page cache.  The clock is the test's.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use patience;
+use clock;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use server;
+
+# in a chroot, this process may be in a control group that is not to be seen
+plan skip_all => 'no control groups are mounted here'
+  unless !-e '/proc/self/cgroup' || slurp_file('/proc/self/mountinfo') =~ / - cgroup/;
+
+my $clock = clock->new;
+my $node = $clock->new_server("shared_buffers = '16MB'");
+# nothing is published in the first minute
+$clock->let_pass($node, 61);
+
+sub wal_megabytes
+{
+	$node->safe_psql('postgres', q{SELECT pg_logical_emit_message(false, 'test', repeat('x', 1048576)) FROM generate_series(1, 20)});
+	$node->safe_psql('postgres', 'CHECKPOINT');
+	my $before = -s $node->logfile;
+	$clock->let_pass($node, 10) for 1 .. 4;
+	return (slurp_file($node->logfile, $before) =~ /WAL in (\d+) MB/g)[-1];
+}
+$node->append_conf('postgresql.conf', "log_min_messages = debug1");
+$node->reload;
+is(wal_megabytes(), 0, 'WAL of wal_level minimal takes nothing of the page cache');
+$node->append_conf('postgresql.conf', "wal_level = replica\nmin_wal_size = '32MB'\nmax_wal_size = '32MB'");
+$clock->lend(sub { $node->restart });
+$clock->let_pass($node, 10) for 1 .. 4;
+# (the last is still in its buffers; segments of 16 MB)
+cmp_ok(wal_megabytes(), '>=', 19, 'other WAL takes what is written');
+wal_megabytes() for 1 .. 7;
+my $files = () = glob($node->data_dir . '/pg_wal/' . '[0-9A-F]' x 24);
+cmp_ok(wal_megabytes(), '<=', 16 * ($files + 2), 'and no more than its files have, which are used again');
+cmp_ok(16 * ($files + 2), '<', 8 * 20, '(there are not as many as were written)');
+
+SKIP: {
+	skip 'this release has no direct I/O', 2 if $node->pg_version < 16;
+	for ([ 'wal_init', '>=', 19, 'WAL whose files are only made past the page cache takes some of it' ],
+		[ 'wal_init, wal', '==', 0, 'and WAL that is written past it takes nothing' ])
+	{
+		my ($direct, $is, $megabytes, $what) = @$_;
+		$node->append_conf('postgresql.conf', "debug_io_direct = '$direct'");
+		my $started = $clock->lend(sub { $node->stop('fast', fail_ok => 1); $node->start(fail_ok => 1) });
+		skip 'these files cannot be written directly', 1 unless $started;
+		$clock->let_pass($node, 10) for 1 .. 4;
+		cmp_ok(wal_megabytes(), $is, $megabytes, $what);
+	}
+}
+if ($node->pg_version >= 16)
+{
+	$node->append_conf('postgresql.conf', "debug_io_direct = ''");
+	$clock->lend(sub { $node->stop('fast', fail_ok => 1); $node->start });
+}
+
+$node->stop;
+
+done_testing();
