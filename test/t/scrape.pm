@@ -12,13 +12,14 @@ use File::Temp qw(tempfile);
 use HTTP::Tiny;
 use IPC::Run;
 use JSON::PP;
+use Test::More;
 use patience;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils qw(slurp_file);
 use pages qw(look_up_pages);
 
 our @EXPORT = qw(find_program monitoring read_yaml grant work_until_known series_name names_of parse_exposition truth agreement unknown_metrics
-  pretend_memory_advice pretend_queries lint documented_metrics new_exporter stop_exporter scrape_text ours failed
+  pretend_memory_advice pretend_queries lint documented_metrics new_exporter stop_exporter scrape_text ours failed all_failed log_like
   queries_of_postgres_exporter metrics_of_queries new_postgres_exporter text_of_postgres_exporter series_of_postgres_exporter);
 
 # where on PATH
@@ -513,6 +514,25 @@ sub failed
 		($failed{$query}) = $line =~ / (\S+)$/;
 	}
 	return \%failed;
+}
+
+# $failed: 0 or 1, of every query
+sub all_failed
+{
+	my ($e, $text, $failed, $name) = @_;
+	my $found = failed($text);
+	is(scalar(grep { $_ == $failed } values %$found), $e->{queries},
+		"$name: " . ($failed ? 'every query is said to have failed' : 'no query failed'))
+	  || diag(join(' ', grep { $found->{$_} != $failed } sort keys %$found), "\n", grep { /error|warn/i } split /^/, slurp_file($e->{log}));
+	is(scalar keys %$found, $e->{queries}, "$name: of all there are");
+	return;
+}
+
+sub log_like
+{
+	my ($e, $pattern, $name) = @_;
+	like(slurp_file($e->{log}), $pattern, "$name: the exporter's log says why");
+	return;
 }
 
 # ---------------------------------------------------------------- Debian's prometheus-postgres-exporter
