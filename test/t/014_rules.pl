@@ -29,7 +29,7 @@ sub succeeds
 {
 	my ($what, @command) = @_;
 	my ($out, $err) = ('', '');
-	my $ok = IPC::Run::run(\@command, '<', \'', '>', \$out, '2>', \$err, IPC::Run::timeout(1800));
+	my $ok = IPC::Run::run(\@command, '<', \'', '>', \$out, '2>', \$err, IPC::Run::timeout(patience()));
 	ok($ok, $what) or diag("$out\n$err");
 	return $out;
 }
@@ -142,7 +142,7 @@ sub with_prometheus
 			start_prometheus 1s "${@:4}"
 			hold_monitoring}, 'bash', tempdir(CLEANUP => 1), $exporter, $sample_job, @$rules
 		],
-		'<', \$in, '>', \$out, '2>', \$err, IPC::Run::timeout(1800));
+		'<', \$in, '>', \$out, '2>', \$err, IPC::Run::timeout(patience()));
 	$handle->pump while $handle->pumpable && $out !~ /^prometheus (\S+)\n/m;
 	my ($url) = $out =~ /^prometheus (\S+)\n/m;
 	eval { $function->($url); 1 } or diag("$@ $err") if $url;
@@ -154,7 +154,7 @@ sub with_prometheus
 sub ask
 {
 	my ($url, $path) = @_;
-	my $answer = HTTP::Tiny->new(timeout => 30)->get("$url/api/v1/$path");
+	my $answer = HTTP::Tiny->new(timeout => patience())->get("$url/api/v1/$path");
 	die "$url/api/v1/$path: $answer->{content}" unless $answer->{success};
 	return decode_json($answer->{content})->{data};
 }

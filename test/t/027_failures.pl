@@ -18,7 +18,7 @@ use scrape;
 
 my $tmp = PostgreSQL::Test::Utils::tempdir();
 # an answer of all servers takes long on a busy machine
-my $http = HTTP::Tiny->new(timeout => $PostgreSQL::Test::Utils::timeout_default);
+my $http = HTTP::Tiny->new(timeout => patience());
 my @running;
 
 END
@@ -38,9 +38,7 @@ sub new_node
 	$n->append_conf('postgresql.conf', "shared_preload_libraries = '$preload'\nshared_buffers = '16MB'\nautovacuum = off\nfsync = off\n");
 	$n->start;
 	$n->safe_psql('postgres', 'CREATE EXTENSION working_set');
-	$n->command_ok([ 'psql', '-X', '-q', '-d', $n->connstr('postgres'), '-f', monitoring('grants.sql') ], "grants.sql on $name");
-	# five seconds are not much on a busy machine
-	$n->safe_psql('postgres', q{ALTER ROLE working_set_scrape SET statement_timeout = '10min'});
+	grant($n);
 	return $n;
 }
 
@@ -177,7 +175,7 @@ SKIP:
 			sample_job=working_set_exporter
 			start_prometheus 20s
 			hold_monitoring}, 'bash', PostgreSQL::Test::Utils::tempdir(), $many ],
-		'<', \$in, '>', \$out, '2>', \$err, IPC::Run::timeout(1800));
+		'<', \$in, '>', \$out, '2>', \$err, IPC::Run::timeout(10 * patience()));
 	$handle->pump while $handle->pumpable && $out !~ /^prometheus (\S+)\n/m;
 	my ($url) = $out =~ /^prometheus (\S+)\n/m;
 	ok($url, 'Prometheus starts') or diag($err);
@@ -187,7 +185,7 @@ SKIP:
 		my ($count, $query) = @_;
 		my @found;
 		eventually(sub {
-			my $answer = HTTP::Tiny->new->post_form("$url/api/v1/query", { query => $query });
+			my $answer = $http->post_form("$url/api/v1/query", { query => $query });
 			die "$query: $answer->{content}" if !$answer->{success};
 			@found = sort map { "$_->{metric}{instance} $_->{value}[1]" } @{ decode_json($answer->{content})->{data}{result} };
 			return @found == $count;

@@ -1,13 +1,13 @@
 # monitoring/kubernetes: the objects for CloudNativePG and the Prometheus Operator name each other
-# rightly, the dashboards are in ConfigMaps, series get the names and labels that the rules expect, and the queries work as the
+# rightly, series get the names and labels that the rules expect, and the queries work as the
 # operator's exporter runs them.
 
 use strict;
 use warnings;
 use CPAN::Meta::YAML;
 use FindBin;
-use JSON::PP;
 use lib $FindBin::Bin;
+use patience;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -73,15 +73,7 @@ sub relabel
 
 my $queries = read_yaml(monitoring($file));
 my %documented = map { %$_ } values %{ documented_metrics() };
-my @names;
-for my $block (sort keys %$queries)
-{
-	for my $metric (@{ $queries->{$block}{metrics} })
-	{
-		my ($column) = keys %$metric;
-		push @names, "${block}_$column" if $metric->{$column}{usage} ne 'LABEL';
-	}
-}
+my @names = sort keys %{ metrics_of_queries($queries) };
 cmp_ok(scalar @names, '>', 20, 'names of the queries');
 is_deeply([ map { relabel("cnpg_$_") } @names ], \@names, 'without the prefix they are ours');
 is_deeply([ grep { !$documented{$_} } @names ], [], 'and documented');
@@ -106,41 +98,5 @@ for my $block (sort keys %$queries)
 	is("$status $err", '0 ', "the exporter's role can run $block");
 }
 $node->stop;
-
-# ---- the rules
-
-my $rules = `'${\ monitoring('kubernetes/prometheus_rule')}'`;
-is($?, 0, 'prometheus_rule');
-my @objects = split /^---\n/m, $rules;
-shift @objects;
-my @files = sort glob(monitoring('prometheus/working_set*.yml'));
-is(scalar @objects, scalar @files, 'an object for each file');
-for my $i (0 .. $#files)
-{
-	my ($head, $spec) = split /^spec:\n/m, $objects[$i], 2;
-	like($head, qr/\AapiVersion: monitoring\.coreos\.com\/v1\nkind: PrometheusRule\nmetadata:\n  name: [a-z]+(?:-[a-z]+)*\n\z/,
-		"$files[$i]: the head");
-	is($spec =~ s/^  //mgr, slurp_file($files[$i]), 'the rules, as they are');
-}
-
-# ---- the dashboards
-
-my $maps = `'${\ monitoring('kubernetes/dashboards')}'`;
-is($?, 0, 'dashboards');
-# kubectl and the API server take no object above a megabyte
-cmp_ok(length $maps, '<', 1 << 20, 'are not too large');
-my @maps = @{ CPAN::Meta::YAML->read_string($maps) };
-@files = sort glob(monitoring('grafana/working_set*.json'));
-is(scalar @maps, scalar @files, 'an object for each file');
-for my $i (0 .. $#files)
-{
-	my ($base) = $files[$i] =~ m{([^/]+)$};
-	my $map = $maps[$i];
-	is("$map->{apiVersion} $map->{kind}", 'v1 ConfigMap', "$base: a ConfigMap");
-	like($map->{metadata}{name}, qr/^[a-z]+(?:-[a-z]+)*$/, 'with a name that is allowed');
-	is_deeply($map->{metadata}{labels}, { grafana_dashboard => 1 }, 'and the label that the sidecar looks for');
-	is(join(' ', keys %{ $map->{data} }), $base, 'has one file');
-	is_deeply(decode_json($map->{data}{$base}), decode_json(slurp_file($files[$i])), 'which is the dashboard, as it is');
-}
 
 done_testing();

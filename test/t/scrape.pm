@@ -485,7 +485,7 @@ sub scrape_text
 		# one may have begun before
 		return $e->{jobs} == grep { $new->{$_} >= ($old->{$_} || 0) + 2 } keys %$new;
 	}) or die "no run of all jobs:\n" . slurp_file($e->{log});
-	my $answer = HTTP::Tiny->new->get("http://127.0.0.1:$e->{port}/metrics");
+	my $answer = HTTP::Tiny->new(timeout => patience())->get("http://127.0.0.1:$e->{port}/metrics");
 	die "$answer->{status} $answer->{content}" if !$answer->{success};
 	return $answer->{content};
 }
