@@ -19,7 +19,8 @@ CREATE FUNCTION wait_for(condition text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
 	met boolean;
 BEGIN
-	FOR i IN 1 .. 1800 LOOP
+	-- ten minutes at least, with a pause between two questions
+	FOR i IN 1 .. 6000 LOOP
 		EXECUTE 'SELECT ' || condition INTO met;
 		IF met THEN
 			RETURN true;

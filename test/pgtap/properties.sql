@@ -60,7 +60,7 @@ SELECT cmp_ok(abs(approximate_working_set_size() - pages), '<=', ceil(200 + 2 * 
 
 -- Windows: first c, eight seconds later a.  The short window is five seconds longer than
 -- what has passed since the eight were over, so that it holds all of a and nothing of c,
--- however slow this is.
+-- however slow this is.  The eight have to be a time: ages are by the server's clock.
 SELECT count(filler) FROM c \g /dev/null
 SELECT pg_sleep(8) \g /dev/null
 CREATE TEMP TABLE rested AS SELECT clock_timestamp() AS at;
