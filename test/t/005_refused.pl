@@ -11,6 +11,7 @@ use library;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use server;
 
 # a library that makes the probe doubt
 my $pg_config = $ENV{PG_CONFIG} || 'pg_config';
@@ -95,8 +96,7 @@ sub serves
 		CREATE INDEX ON served (g);
 		SELECT count(*), sum(g) FROM served;
 		VACUUM served; CHECKPOINT; DROP TABLE served}), '20000|200010000', "$name: the server serves");
-	$node->poll_query_until('postgres', 'SELECT worker_pid IS NOT NULL FROM working_set_info')
-	  or die 'there is no worker';
+	wait_for_worker($node);
 	return;
 }
 

@@ -10,6 +10,7 @@ use clock;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use server;
 
 my $clock = clock->new;
 # the logger has no shared memory, and reads the settings all the same
@@ -27,12 +28,6 @@ $node->safe_psql('postgres', q{
 });
 my $scan = 'SELECT count(filler) FROM pages \g /dev/null';
 
-sub info
-{
-	my ($what) = @_;
-	return $node->safe_psql('postgres', "SELECT $what FROM working_set_info");
-}
-
 sub switch
 {
 	my ($to) = @_;
@@ -49,7 +44,7 @@ sub switch
 # one session that was there before, one that comes meanwhile
 my $old = $node->background_psql('postgres');
 $old->query_safe($scan);
-my $since = info('since');
+my $since = info($node, 'since');
 switch('off');
 my $new = $node->background_psql('postgres');
 for my $session ($old, $new)
@@ -72,7 +67,7 @@ for my $session ($old, $new)
 	$session->query_safe($scan);
 }
 $_->quit for $old, $new;
-my $lookups = info('lookups');
+my $lookups = info($node, 'lookups');
 # four scans of 1,000 pages, and no more than some for catalogs
 cmp_ok($lookups, '>=', 4000, 'what is looked up after it was switched on counts');
 cmp_ok($lookups, '<', 10000, 'what was looked up while it was off does not');
@@ -83,10 +78,10 @@ unlike(slurp_file($node->data_dir . '/' . (split ' ', slurp_file($node->data_dir
 
 my $idle = $node->background_psql('postgres');
 $idle->query_safe('SELECT 1');
-my $before = info('hits');
+my $before = info($node, 'hits');
 $idle->query_safe($scan);
 # it is there, and has nothing to do: at most 63 of its hits are not counted
-cmp_ok(info('hits') - $before, '>=', 1000 - 63, 'hits of a process that went idle count');
+cmp_ok(info($node, 'hits') - $before, '>=', 1000 - 63, 'hits of a process that went idle count');
 
 # nor do reads stay uncounted: a table that is not in shared buffers
 $node->safe_psql('postgres', 'CREATE TABLE cold (LIKE pages INCLUDING STORAGE); INSERT INTO cold SELECT * FROM pages; VACUUM (FREEZE) cold');
@@ -94,14 +89,14 @@ $idle->quit;
 $clock->lend(sub { $node->restart });
 $idle = $node->background_psql('postgres');
 $idle->query_safe('SELECT 1');
-$before = info('lookups');
+$before = info($node, 'lookups');
 $idle->query_safe('SELECT count(filler) FROM cold \g /dev/null');
-cmp_ok(info('lookups') - $before, '>=', 1000 - 63, 'and so do its reads');
+cmp_ok(info($node, 'lookups') - $before, '>=', 1000 - 63, 'and so do its reads');
 
 # ---- a worker that hangs
 
-$node->poll_query_until('postgres', 'SELECT worker_pid > 0 FROM working_set_info') or die 'no worker';
-my $worker = info('worker_pid');
+wait_for_worker($node);
+my $worker = info($node, 'worker_pid');
 kill 'STOP', $worker;
 for my $round (1 .. 3)
 {

@@ -11,23 +11,10 @@ use File::Copy qw(copy);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use server;
 use state_file;
 
 my $file = 'pg_stat/working_set.saved';
-
-# the worker has read the file, if there is one, before it says who it is
-sub start
-{
-	my ($node) = @_;
-	$node->start;
-	$node->poll_query_until('postgres', 'SELECT worker_pid IS NOT NULL FROM working_set_info') or die 'no worker';
-	return;
-}
-
-sub size
-{
-	return $_[0]->safe_psql('postgres', 'SELECT approximate_working_set_size_seconds(NULL)');
-}
 
 # rows of the history that the test has put there
 sub rows
@@ -47,31 +34,20 @@ sub put_rows
 	return;
 }
 
-my $a = PostgreSQL::Test::Cluster->new('a');
-$a->init(allows_streaming => 1);
-$a->append_conf(
-	'postgresql.conf', q{
-shared_preload_libraries = 'working_set'
+my $a = new_server('a', q{
 working_set.registers = 1024
 working_set.sample_pages = 1024
 shared_buffers = 2048
 wal_log_hints = on
 wal_keep_size = '128MB'
-autovacuum = off
-timezone = 'UTC'
-});
-$a->start;
-$a->safe_psql('postgres', q{
-	CREATE EXTENSION working_set;
-	CREATE TABLE pages (id int, filler text);
-	ALTER TABLE pages ALTER filler SET STORAGE PLAIN;
-	INSERT INTO pages SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(1, 1500) g;
-	CHECKPOINT;
-});
+}, allows_streaming => 1);
+make_table($a, 'pages', 1500);
+$a->safe_psql('postgres', 'CHECKPOINT');
 $a->backup('backup');
 my $b = PostgreSQL::Test::Cluster->new('b');
 $b->init_from_backup($a, 'backup', has_streaming => 1);
-start($b);
+$b->start;
+wait_for_worker($b);
 $a->wait_for_catchup($b);
 
 # 5 standard errors of 1.84 % of 1,500 pages are 138; an idle server uses some hundred of catalogs
@@ -80,7 +56,7 @@ my $forgotten = 1000;
 
 # A has seen more than the standby, which reads nothing but the end of the log
 $a->safe_psql('postgres', 'SELECT count(filler) FROM pages');
-cmp_ok(size($a), '>', $used, 'the primary has a set');
+cmp_ok(size($a, 'NULL'), '>', $used, 'the primary has a set');
 
 # ---- there
 $a->stop('fast');
@@ -88,12 +64,13 @@ put_rows($a);
 $b->promote;
 $a->enable_streaming($b);
 $a->set_standby_mode;
-my $offset = -s $a->logfile;
-start($a);
+my $offset = log_size($a);
+$a->start;
+wait_for_worker($a);
 is($a->safe_psql('postgres', 'SELECT pg_is_in_recovery()'), 't', 'the primary is a standby now');
-cmp_ok(size($a), '>', $used, 'and has its set');
+cmp_ok(size($a, 'NULL'), '>', $used, 'and has its set');
 is(rows($a), 5, 'and its history');
-unlike(substr(slurp_file($a->logfile), $offset), qr/working_set: /, 'and nothing to complain about');
+unlike(log_from($a, $offset), qr/working_set: /, 'and nothing to complain about');
 $b->safe_psql('postgres', 'CREATE TABLE since (id int)');
 $b->wait_for_catchup($a, 'replay', $b->lsn('insert'));
 
@@ -101,8 +78,9 @@ $b->wait_for_catchup($a, 'replay', $b->lsn('insert'));
 $b->stop('fast');
 $a->promote;
 $a->stop;
-start($a);
-cmp_ok(size($a), '>', $used, 'a primary again it has its set still');
+$a->start;
+wait_for_worker($a);
+cmp_ok(size($a, 'NULL'), '>', $used, 'a primary again it has its set still');
 is(rows($a), 5, 'and its history');
 
 # ---- pg_rewind: B, which was not stopped in time, has gone its own way
@@ -123,18 +101,20 @@ my $theirs = slurp_file($b->data_dir . "/$file");
 ok($theirs eq slurp_file($a->data_dir . "/$file"), 'and brings the file of its source along');
 $b->enable_streaming($a);
 $b->set_standby_mode;
-$offset = -s $b->logfile;
-start($b);
-cmp_ok(size($b), '<', $forgotten, 'which is not used');
+$offset = log_size($b);
+$b->start;
+wait_for_worker($b);
+cmp_ok(size($b, 'NULL'), '<', $forgotten, 'which is not used');
 is(rows($b), 0, 'nor is its history');
-like(substr(slurp_file($b->logfile), $offset), qr/is not used: it was saved in another directory, which this one is a copy of$/m,
+like(log_from($b, $offset), qr/is not used: it was saved in another directory, which this one is a copy of$/m,
 	'which the log says');
 $b->stop('fast');
 
 # what was copied before is its own still
 copy($copy, $b->data_dir . "/$file") or die $!;
-start($b);
-cmp_ok(size($b), '>', $used, 'its own, put back, it uses');
+$b->start;
+wait_for_worker($b);
+cmp_ok(size($b, 'NULL'), '>', $used, 'its own, put back, it uses');
 is(rows($b), 5, 'and has its history');
 $b->stop;
 $a->stop;

@@ -11,6 +11,7 @@ use pages;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use server;
 
 my $clock = clock->new;
 my $node = $clock->new_server("shared_buffers = '16MB'");
@@ -91,7 +92,7 @@ is($node->safe_psql('postgres', q{
 ($checked, $right) = checked();
 $node->append_conf('postgresql.conf', "shared_buffers = '32MB'");
 $clock->lend(sub { $node->restart });
-$node->poll_query_until('postgres', 'SELECT worker_pid > 0 FROM working_set_info') or die 'no worker';
+wait_for_worker($node);
 look_up() for 1 .. 3;
 $clock->let_pass($node, 30);
 ten_minutes(\&look_up) for 1 .. 3;

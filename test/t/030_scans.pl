@@ -10,6 +10,7 @@ use clock;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use server;
 
 my $clock = clock->new;
 my $node = $clock->new_server(q{
@@ -17,19 +18,10 @@ working_set.break_even = 30
 working_set.hold = 5
 shared_buffers = 2048
 });
-$node->safe_psql('postgres', q{
-	CREATE TABLE hot (id int, filler text);
-	CREATE TABLE cold (id int, filler text);
-	CREATE TABLE moving (id int, filler text);
-	ALTER TABLE hot ALTER filler SET STORAGE PLAIN;
-	ALTER TABLE cold ALTER filler SET STORAGE PLAIN;
-	ALTER TABLE moving ALTER filler SET STORAGE PLAIN;
-	INSERT INTO hot SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(1, 3000) g;
-	INSERT INTO cold SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(1, 12000) g;
-	INSERT INTO moving SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(0, 17999) g;
-	ALTER TABLE moving ADD PRIMARY KEY (id);
-	VACUUM (FREEZE, ANALYZE) hot, cold, moving;
-});
+make_table($node, 'hot', 3000);
+make_table($node, 'cold', 12000);
+make_table($node, 'moving', 18000);
+$node->safe_psql('postgres', 'ALTER TABLE moving ADD PRIMARY KEY (id); VACUUM (FREEZE, ANALYZE) moving');
 
 sub scan
 {
@@ -48,7 +40,7 @@ sub move
 		SET enable_bitmapscan = off;
 		SET enable_hashjoin = off;
 		SET enable_mergejoin = off;
-		SELECT count(filler) FROM (SELECT 300 * b + n AS id FROM generate_series(0, 299) n, unnest(ARRAY[$second, $second - 8]) b
+		SELECT count(filler) FROM (SELECT 300 * b + n AS id FROM generate_series(1, 300) n, unnest(ARRAY[$second, $second - 8]) b
 		                            WHERE b >= 0 ORDER BY random()) x JOIN moving USING (id)});
 	$second++;
 	return;

@@ -11,6 +11,7 @@ use File::Path qw(make_path);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use server;
 
 my $pg_config = $ENV{PG_CONFIG} || 'pg_config';
 my ($version) = `$pg_config --version` =~ /(\d+)/;
@@ -61,8 +62,7 @@ is( $node->safe_psql(
 	"$image/lib/working_set.so",
 	'the only library is that in the foreign directory');
 
-$node->poll_query_until('postgres', 'SELECT worker_pid > 0 FROM working_set_info') or die 'no worker';
-my $worker = $node->safe_psql('postgres', 'SELECT worker_pid FROM working_set_info');
+my $worker = worker_pid($node);
 like(slurp_file("/proc/$worker/maps"), qr{\Q$image\E/lib/working_set\.so}, 'that of the worker, too');
 
 $node->stop;

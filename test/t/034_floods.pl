@@ -11,31 +11,16 @@ use clock;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use sampling qw(changes_of_rate);
+use server;
 
 my $clock = clock->new;
 my $node = $clock->new_server(q{
 shared_buffers = 2048
 log_min_messages = debug1
 });
-$node->safe_psql('postgres', q{
-	CREATE TABLE pages (id int, filler text);
-	ALTER TABLE pages ALTER filler SET STORAGE PLAIN;
-	INSERT INTO pages SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(1, 4000) g;
-	CREATE INDEX ON pages (id);
-	VACUUM (FREEZE, ANALYZE) pages;
-});
-
-sub info
-{
-	my ($columns) = @_;
-	return $node->safe_psql('postgres', "SELECT $columns FROM working_set_info");
-}
-
-# What the log says of the rate of sampling, to be shown with a failure.
-sub changes_of_rate
-{
-	return join '', grep { /working_set samples one page/ } split /^/, slurp_file($node->logfile);
-}
+make_table($node, 'pages', 4000);
+$node->safe_psql('postgres', 'CREATE INDEX ON pages (id)');
 
 # Look up random rows, each a page of its own, of which half are not cached.
 sub look_up
@@ -53,7 +38,7 @@ sub becomes_dense
 {
 	my ($most) = @_;
 	my $passed = 0;
-	for (; $passed < $most && info('sample_rate') ne '1'; $passed++)
+	for (; $passed < $most && info($node, 'sample_rate') ne '1'; $passed++)
 	{
 		$clock->let_pass($node, 1);
 	}
@@ -63,16 +48,16 @@ sub becomes_dense
 $clock->pass(120);
 ok($node->poll_query_until('postgres', q{SELECT status = 'ok' FROM working_set_recommendation}), 'there is a recommendation');
 becomes_dense(60);
-is(info('sample_rate'), '1', 'all pages are sampled');
+is(info($node, 'sample_rate'), '1', 'all pages are sampled');
 
 # --- a flood, while the worker is stopped: no time passes
 
-my $pid = info('worker_pid');
-my $dropped = info('dropped_samples');
+my $pid = info($node, 'worker_pid');
+my $dropped = info($node, 'dropped_samples');
 kill 'STOP', $pid;
 look_up(40000);
-is(info('dropped_samples'), $dropped, 'a flood: nothing is dropped');
-cmp_ok(info('sample_rate'), '<', 1, 'the processes thin the sample, which the view shows');
+is(info($node, 'dropped_samples'), $dropped, 'a flood: nothing is dropped');
+cmp_ok(info($node, 'sample_rate'), '<', 1, 'the processes thin the sample, which the view shows');
 # so many events in eight seconds would be no flood for the worker, which has to follow nevertheless
 $clock->pass(8);
 kill 'CONT', $pid;
@@ -82,24 +67,24 @@ ok($node->poll_query_until('postgres', q{
 	SELECT abs(sampled_pages - pages * sample_rate) <= 5 * sqrt(pages * sample_rate * (1 - sample_rate)) + 5
 	  FROM working_set_info, approximate_working_set_size_seconds(3600) AS pages}),
 	'the worker has as many pages as the rate says')
-  or diag(info('sampled_pages, sample_rate'));
-is(info('dropped_samples'), $dropped, 'and nothing is dropped when it reads');
+  or diag(info($node, 'sampled_pages, sample_rate'));
+is(info($node, 'dropped_samples'), $dropped, 'and nothing is dropped when it reads');
 # in steps of ten seconds, since the first still count the flood
 cmp_ok(becomes_dense(60), '<', 55, 'soon the sample is dense again');
-is(info('sample_rate'), '1', 'as dense as before')
-  or diag(changes_of_rate());
+is(info($node, 'sample_rate'), '1', 'as dense as before')
+  or diag(changes_of_rate($node));
 
 # --- as many events, but slowly
 
-$dropped = info('dropped_samples');
+$dropped = info($node, 'dropped_samples');
 kill 'STOP', $pid;
-for (my $tries = 0; $tries < 100 && info('dropped_samples') == $dropped; $tries++)
+for (my $tries = 0; $tries < 100 && info($node, 'dropped_samples') == $dropped; $tries++)
 {
 	look_up(2000);
 	$clock->pass(1);
 }
-cmp_ok(info('dropped_samples'), '>', $dropped, 'a worker that is late: events are dropped and counted');
-is(info('sample_rate'), '1', 'and the sample stays as dense as it is');
+cmp_ok(info($node, 'dropped_samples'), '>', $dropped, 'a worker that is late: events are dropped and counted');
+is(info($node, 'sample_rate'), '1', 'and the sample stays as dense as it is');
 kill 'CONT', $pid;
 $node->stop;
 

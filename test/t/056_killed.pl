@@ -51,7 +51,7 @@ sub pid_of
 	return $pid;
 }
 
-sub counts_a_scan
+sub is_counted
 {
 	my ($name) = @_;
 	# as many whole seconds as have passed hold the scan, and nothing from before; two of them have
@@ -111,7 +111,7 @@ for my $case (
 	like(log_from($node, $offset), qr/PID $pid\) was terminated by signal 9/, "$name: it was he");
 	is(postmaster_pid($node), $before->{postmaster},
 		"$name: the postmaster is the same");
-	counts_a_scan($name);
+	is_counted($name);
 	$node->safe_psql('postgres', 'SELECT count(filler) FROM pages');
 }
 
@@ -131,7 +131,7 @@ ok(eventually(sub { $clock->lend(sub { $node->start(fail_ok => 1) }) }), 'the po
 is_back('the postmaster', [], $before);
 like(log_from($node, $offset), qr/database system was not properly shut down/, 'the postmaster: from a crash');
 unlike(log_from($node, $offset), qr/is not used|working_set is not tracking/, 'the postmaster: nothing is refused');
-counts_a_scan('the postmaster');
+is_counted('the postmaster');
 $node->stop;
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP|terminated by signal (?!9\b)/, 'no crash but those that were made');
 
