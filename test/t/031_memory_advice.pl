@@ -12,7 +12,6 @@ use clock;
 use library;
 use pages;
 use IPC::Run;
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 

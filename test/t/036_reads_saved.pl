@@ -8,8 +8,6 @@ use lib $FindBin::Bin;
 use patience;
 use clock;
 use pages;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use Test::More;
 use server;
 

@@ -8,7 +8,6 @@ use lib $FindBin::Bin;
 use patience;
 use clock;
 use IPC::Run;
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use crashing;

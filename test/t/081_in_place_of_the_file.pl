@@ -7,7 +7,6 @@ use FindBin;
 use lib $FindBin::Bin;
 use patience;
 use IO::Socket::UNIX;
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use POSIX qw(mkfifo);
 use Test::More;
