@@ -14,9 +14,7 @@ use Test::More;
 use server;
 
 # a library that makes the probe doubt
-my $pg_config = $ENV{PG_CONFIG} || 'pg_config';
-chomp(my $libdir = `$pg_config --pkglibdir`);
-my $rival = "$libdir/ws_test_rival.so";
+my $rival = pg_config('pkglibdir') . '/ws_test_rival.so';
 
 build_library($rival, 'test/t/rival.c');
 

@@ -21,12 +21,6 @@ timezone = 'UTC'
 });
 my $hot = 'SELECT count(filler) FROM hot \g /dev/null';
 
-sub history
-{
-	my ($columns) = @_;
-	return $node->safe_psql('postgres', "SELECT $columns FROM working_set_history");
-}
-
 # Ask until the answer is as it should be.  In each second a table is scanned.
 sub becomes
 {
@@ -41,18 +35,15 @@ sub becomes
 	return is($answer, $expected, $name);
 }
 
-# in a chroot, this process may be in a control group that is not to be seen
-my $memory_known = !-e '/proc/self/cgroup' || slurp_file('/proc/self/mountinfo') =~ / - cgroup/;
-
 # ---- first start: no history, and nothing is claimed
-is(history('count(*)'), 0, 'first start: there is no history');
+is(history($node, 'count(*)'), 0, 'first start: there is no history');
 is($node->safe_psql('postgres', q{
 	SELECT status, live_bytes IS NULL, peak_cache_bytes IS NULL, peak_at IS NULL, verdict IS NULL,
 	       suggested_shared_buffers IS NULL
 	  FROM working_set_recommendation}), 'collecting|t|t|t|t|t', 'and nothing is recommended');
 
 SKIP: {
-	skip 'no control groups are mounted here', 1 unless $memory_known;
+	skip 'no control groups are mounted here', 1 unless memory_known();
 	wait_for($node, 'memory_limit_bytes > 0 FROM working_set_recommendation', 'memory is not known');
 	pass('but the memory is known at once');
 }
@@ -100,7 +91,7 @@ becomes('SELECT method FROM working_set_recommendation', 'live_set', 'and anothe
 
 # ---- memory, and how it is split
 SKIP: {
-skip 'no control groups are mounted here', 7 unless $memory_known;
+skip 'no control groups are mounted here', 7 unless memory_known();
 my ($total) = slurp_file('/proc/meminfo') =~ /^MemTotal: +(\d+) kB/m;
 my $limit = $node->safe_psql('postgres', 'SELECT memory_limit_bytes FROM working_set_recommendation');
 cmp_ok($limit, '>', 0, 'memory is known');

@@ -14,14 +14,6 @@ my $node = new_server('main', 'working_set.save = 1');
 make_table($node, 'pages', 4000);
 $node->safe_psql('postgres', 'CHECKPOINT');
 
-# Ask until there are more than so many: the worker reads the sample in its turn.
-sub knows
-{
-	my ($pages, $name) = @_;
-	return ok($node->poll_query_until('postgres', qq{
-		SELECT sum(pages) > $pages FROM working_set_relations('1 hour') WHERE relation = 'pages'::regclass}), $name);
-}
-
 # pages of the table that the sample knows
 sub known
 {
@@ -38,7 +30,7 @@ my $before = size($node, 3600);
 # 5 standard errors of 0.46 % are 92; there are some hundred pages of catalogs
 cmp_ok($before, '>', 4000 - error_of(4000), 'the table was used');
 cmp_ok($before, '<', 4000 + error_of(4000) + 600, 'once');
-knows(2000, 'the sample knows the table');
+knows($node, 2000, 'the sample knows the table');
 my $relations = known();
 my ($since, $looked_up) = split /\|/, $node->safe_psql('postgres', 'SELECT since, lookups FROM working_set_info');
 
@@ -52,7 +44,7 @@ cmp_ok(size($node, 2), '<', 2000, 'what was used long ago is not of the last two
 cmp_ok($node->safe_psql('postgres', qq{
 	SELECT approximate_working_set_size_seconds(ceil(extract(epoch FROM clock_timestamp() - '$first'))::int + 2)}),
 	'>=', 4000 - error_of(4000), 'and is as old as it is, with the time that the server was down');
-knows($relations * 0.9, 'the sample, too');
+knows($node, $relations * 0.9, 'the sample, too');
 is($node->safe_psql('postgres', "SELECT since > '$since', lookups < $looked_up FROM working_set_info"), 't|t',
 	'counters begin anew');
 is($node->safe_psql('postgres', q{

@@ -11,18 +11,18 @@ use File::Path qw(make_path);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use library;
 use server;
 
-my $pg_config = $ENV{PG_CONFIG} || 'pg_config';
-my ($version) = `$pg_config --version` =~ /(\d+)/;
+my ($version) = pg_config('version') =~ /(\d+)/;
 plan skip_all => 'extension_control_path is new in PostgreSQL 18' if $version < 18;
 
 # The layout of the image: lib and share/extension.  A note in the control file shows that
 # this one is used, and not the one that is installed.
 my $image = PostgreSQL::Test::Utils::tempdir() . '/extensions/working_set';
 make_path("$image/lib", "$image/share/extension");
-chomp(my $lib = `$pg_config --pkglibdir`);
-chomp(my $share = `$pg_config --sharedir`);
+my $lib = pg_config('pkglibdir');
+my $share = pg_config('sharedir');
 copy("$lib/working_set.so", "$image/lib/working_set.so") or die $!;
 for my $file (glob("$share/extension/working_set*"))
 {

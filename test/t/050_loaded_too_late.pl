@@ -8,6 +8,7 @@ use lib $FindBin::Bin;
 use patience;
 use IPC::Run;
 use Test::More;
+use library;
 use server;
 
 my $node = new_node('main', "shared_preload_libraries = ''");
@@ -65,7 +66,7 @@ is($node->safe_psql('postgres', $goes_on), '500500', 'and those of other databas
 # Anybody may load what is in a directory of its own, where nobody puts us by himself.
 my @as_somebody = (connstr => $node->connstr('postgres') .
 	q{ user=somebody options='-c local_preload_libraries=working_set'});
-chomp(my $libdir = `@{[ $ENV{PG_CONFIG} || 'pg_config' ]} --pkglibdir`);
+my $libdir = pg_config('pkglibdir');
 SKIP:
 {
 	skip 'the library is among the plugins', 1 if -e "$libdir/plugins/working_set.so";

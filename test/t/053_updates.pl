@@ -8,14 +8,14 @@ use lib $FindBin::Bin;
 use patience;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use library;
 use members;
 use server;
 
 my $node = new_server('main');
 $node->safe_psql('postgres', 'CREATE ROLE watcher');
 
-chomp(my $sharedir = `@{[ $ENV{PG_CONFIG} || 'pg_config' ]} --sharedir`);
-my $scripts = "$sharedir/extension";
+my $scripts = pg_config('sharedir') . '/extension';
 my $present = $node->safe_psql('postgres', q{
 	SELECT default_version FROM pg_available_extensions WHERE name = 'working_set'});
 

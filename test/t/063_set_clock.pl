@@ -21,12 +21,6 @@ timezone = 'UTC'
 });
 my $hot = 'SELECT count(filler) FROM hot \g /dev/null';
 
-sub history
-{
-	my ($columns) = @_;
-	return $node->safe_psql('postgres', "SELECT $columns FROM working_set_history");
-}
-
 # Ask until the answer is as it should be.  In each second a table is scanned.
 sub becomes
 {
@@ -57,7 +51,7 @@ wait_for($node, q{computed_at BETWEEN clock_timestamp() - interval '5 s' AND clo
 	FROM working_set_recommendation}, 'the worker has stopped');
 becomes('SELECT status FROM working_set_recommendation', 'ok',
 	'set back by an hour: the recommendation goes on');
-is(history("max(recommended_cache_bytes) >= $known, bool_and(at <= clock_timestamp()), min(at) > clock_timestamp() - interval '30 min'"),
+is(history($node, "max(recommended_cache_bytes) >= $known, bool_and(at <= clock_timestamp()), min(at) > clock_timestamp() - interval '30 min'"),
 	't|t|t', 'and the history was moved with it');
 # (less or more by what the worker takes to look at both clocks)
 like(slurp_file($node->logfile), qr/the system clock was set back by 3[56]\d\d seconds/, 'which the log says');
@@ -80,7 +74,7 @@ wait_for($node, q{count(*) > 0 FROM working_set_history WHERE at > clock_timesta
 	'no row of now');
 becomes('SELECT status FROM working_set_recommendation', 'ok',
 	'set ahead by ten days: the recommendation goes on');
-is(history('bool_and(at <= clock_timestamp()), count(*) FILTER (WHERE at < clock_timestamp() - interval \'9 days\' AND minutes = 15) > 0'),
+is(history($node, 'bool_and(at <= clock_timestamp()), count(*) FILTER (WHERE at < clock_timestamp() - interval \'9 days\' AND minutes = 15) > 0'),
 	't|t', 'and what was before is ten days old');
 becomes(q{SELECT peak_at > clock_timestamp() - interval '7 days' FROM working_set_recommendation},
 	't', 'so that it is not the peak of six days');
@@ -89,7 +83,7 @@ becomes(q{SELECT count(*) FROM working_set_cache_advice WHERE note ~ 'has not re
 
 # thirteen years ahead, where ticks of 32 bits end, with the worker stopped and then with it
 my $pid = $node->safe_psql('postgres', 'SELECT worker_pid FROM working_set_info');
-my $kept = history('count(*)');
+my $kept = history($node, 'count(*)');
 kill 'STOP', $pid;
 $clock->jump(0, 423000000);
 $node->safe_psql('postgres', $hot);
@@ -103,7 +97,7 @@ is($node->safe_psql('postgres', 'SELECT approximate_working_set_size() BETWEEN 2
 wait_for($node, 'approximate_working_set_size_seconds(1) < 1000', 'time stands still');
 like(slurp_file($node->logfile), qr/LOG:  working_set: the working set starts over, since the clock has come to its end/,
 	'which the log says');
-is(history("count(*) >= $kept"), 't', 'and the history is kept');
+is(history($node, "count(*) >= $kept"), 't', 'and the history is kept');
 wait_for($node, q{status IN ('collecting', 'ok') FROM working_set_recommendation}, 'the worker is late');
 pass('and the worker is on time');
 

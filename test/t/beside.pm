@@ -10,6 +10,7 @@ use warnings;
 use patience;
 use Exporter 'import';
 use Test::More;
+use library;
 use server;
 
 our @EXPORT = qw(skip_without new_stated has_pages of_statement nothing_else reads_none);
@@ -18,7 +19,7 @@ our @EXPORT = qw(skip_without new_stated has_pages of_statement nothing_else rea
 sub skip_without
 {
 	my @libraries = @_;
-	chomp(my $directory = `@{[ $ENV{PG_CONFIG} || 'pg_config' ]} --pkglibdir`);
+	my $directory = pg_config('pkglibdir');
 	for my $library (@libraries)
 	{
 		plan skip_all => "there is no $library" unless -e "$directory/$library.so";

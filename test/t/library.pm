@@ -1,6 +1,7 @@
 # A library of a test's own, built for the server under test.
 #
 #   build_library("$dir/rival.so", 'test/t/rival.c');
+#   pg_config('pkglibdir')                          where others are
 
 package library;
 
@@ -10,14 +11,22 @@ use patience;
 use Exporter 'import';
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(build_library);
+our @EXPORT = qw(build_library pg_config);
+
+# what the server's pg_config says
+sub pg_config
+{
+	my ($what) = @_;
+	my $program = $ENV{PG_CONFIG} || 'pg_config';
+	chomp(my $answer = `$program --$what`);
+	return $answer;
+}
 
 # Build a file from sources and other arguments of the compiler.
 sub build_library
 {
 	my ($file, @arguments) = @_;
-	my $pg_config = $ENV{PG_CONFIG} || 'pg_config';
-	chomp(my $include = `$pg_config --includedir-server`);
+	my $include = pg_config('includedir-server');
 	system_or_bail($ENV{CC} || 'cc', '-O2', '-fPIC', '-shared', '-fvisibility=hidden', '-D_GNU_SOURCE', '-DWS_VERSION="test"',
 		'-DPGDLLEXPORT=__attribute__((visibility("default")))', '-Isrc', "-I$include", @arguments, '-o', $file);
 	return;

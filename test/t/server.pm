@@ -15,7 +15,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(new_node new_server sql info recommendation size wait_for wait_for_worker worker_pid saved
+our @EXPORT = qw(new_node new_server sql info recommendation history size knows memory_known wait_for wait_for_worker worker_pid saved
   has_ended postmaster_pid kill_postmaster make_table error_of about counts_a_scan log_from log_size refusal);
 
 # A server that preloads the extension, with these settings.  It is not started.
@@ -64,6 +64,27 @@ sub recommendation
 {
 	my ($node, $columns) = @_;
 	return $node->safe_psql('postgres', "SELECT $columns FROM working_set_recommendation");
+}
+
+sub history
+{
+	my ($node, $columns) = @_;
+	return sql($node, "SELECT $columns FROM working_set_history");
+}
+
+# The sample has more than so many of the table pages: the worker reads it in its turn.
+sub knows
+{
+	my ($node, $pages, $name) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	return ok($node->poll_query_until('postgres', qq{
+		SELECT sum(pages) > $pages FROM working_set_relations('1 hour') WHERE relation = 'pages'::regclass}), $name);
+}
+
+# In a chroot, this process may be in a control group that is not to be seen.
+sub memory_known
+{
+	return !-e '/proc/self/cgroup' || slurp_file('/proc/self/mountinfo') =~ / - cgroup/;
 }
 
 # pages that were used in the last so many seconds
