@@ -76,7 +76,7 @@ for my $case (
 	[ 'no list of conditions', another_pod(sub { $_[0]{status}{conditions} = undef }), '.* another form than expected: TypeError.*' ],
 	(map {
 		my $size = $_;
-		[ 'a limit of ' . ($size || 'no text'), another_pod(sub { $_[0]{spec}{containers}[1]{resources}{limits}{memory} = $size }), '.* another form than expected: \w+Error.*' ]
+		[ 'a limit of ' . (ref $size ? 'a list' : $size || 'no text'), another_pod(sub { $_[0]{spec}{containers}[1]{resources}{limits}{memory} = $size }), '.* another form than expected: \w+Error.*' ]
 	} '', 'much', '1.2.3Gi', '1e999', '-1Gi', [1]))
 {
 	my ($what, $answer, $pattern) = @$case;
