@@ -14,7 +14,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(text find by_id by_class rows_of pictures verdict report_script run_report page_of says new_report_node $ws read_until);
+our @EXPORT = qw(text find by_id by_class rows_of pictures verdict report_script run_report page_of says new_report_node $ws);
 
 my $script = dirname(abs_path(__FILE__)) . '/../../monitoring/report.sql';
 my $dir = PostgreSQL::Test::Utils::tempdir();
@@ -224,18 +224,6 @@ timezone = 'UTC'
 		GRANT pg_monitor TO ws_monitor;
 	});
 	return $node;
-}
-
-# Run a statement until a condition holds: the sample is read once a second, and does not
-# hear of a page again that was used a moment ago.
-sub read_until
-{
-	my ($node, $read, $condition) = @_;
-	eventually(sub {
-		$node->safe_psql('postgres', $read);
-		return $node->safe_psql('postgres', "SELECT $condition") eq 't';
-	}) or die "never true: $condition";
-	return;
 }
 
 # ---------------------------------------------------------------- making one
