@@ -1,5 +1,5 @@
 # The files of monitoring/postgres_exporter: the format, names and types of the metrics, and the
-# columns of the queries.  041_scrape_postgres_exporter runs the program.
+# columns of the queries.  141_scrape_postgres_exporter runs the program.
 
 use strict;
 use warnings;

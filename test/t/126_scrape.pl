@@ -1,5 +1,5 @@
 # One scrape of a real exporter, Debian's prometheus-sql-exporter, with the files of
-# monitoring/prometheus-sql-exporter: what it exposes is what the views say.  013_exporter has
+# monitoring/prometheus-sql-exporter: what it exposes is what the views say.  113_exporter has
 # all the rest.  The clock stands still meanwhile, and with it what is recommended.
 
 use strict;

@@ -1,5 +1,5 @@
 # The files of monitoring/prometheus-sql-exporter: the columns of the queries are as that exporter
-# wants them.  026_scrape and 013_exporter run the program.
+# wants them.  126_scrape and 113_exporter run the program.
 
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
 # One scrape of a real exporter, Debian's prometheus-postgres-exporter, with the main file of
-# monitoring/postgres_exporter: what it exposes is what the views say.  026_scrape is the same for
+# monitoring/postgres_exporter: what it exposes is what the views say.  126_scrape is the same for
 # the other exporter of Debian's.  The clock stands still meanwhile, and with it what is recommended.
 
 use strict;
