@@ -46,6 +46,7 @@ ws_test_wait(PG_FUNCTION_ARGS)
 	if (strcmp(kind, "hidden") == 0)
 		(void) prctl(PR_SET_DUMPABLE, 0);
 	pgstat_report_wait_start(event);
+	/* nothing wakes it but the signal to end, so it looks for that */
 	for (;;)
 	{
 		pg_usleep(10000);
