@@ -6,23 +6,18 @@ use strict;
 use warnings;
 use File::Temp qw(tempdir);
 use FindBin;
-use HTTP::Tiny;
 use IO::Socket::INET;
 use IPC::Run;
 use JSON::PP;
 use lib $FindBin::Bin;
 use patience;
+use PostgreSQL::Test::Utils qw(slurp_file);
 use Test::More;
+use scrape;
 
 my $dir = 'monitoring/prometheus';
 
-sub have
-{
-	my ($program) = @_;
-	return scalar grep { -x "$_/$program" } split /:/, $ENV{PATH};
-}
-
-plan skip_all => 'promtool is missing (package prometheus)' unless have('promtool');
+plan skip_all => 'promtool is missing (package prometheus)' unless find_program('promtool');
 
 # Run it; both its outputs are shown if it fails.
 sub succeeds
@@ -34,14 +29,6 @@ sub succeeds
 	return $out;
 }
 
-sub slurp
-{
-	my ($file) = @_;
-	open my $fh, '<', $file or die "$file: $!";
-	local $/;
-	return <$fh>;
-}
-
 # ---- the files
 
 my @rules = sort glob("$dir/*.rules.yml"), glob("$dir/*.alerts.yml");
@@ -49,7 +36,7 @@ my @tests = sort glob("$dir/tests/*.yml");
 
 for my $file (@rules)
 {
-	my $wanted = () = slurp($file) =~ /^ *- (?:record|alert): /mg;
+	my $wanted = () = slurp_file($file) =~ /^ *- (?:record|alert): /mg;
 	my $out = succeeds("promtool check rules $file", 'promtool', 'check', 'rules', $file);
 	like($out, qr/SUCCESS: $wanted rules found/, "all $wanted of them");
 }
@@ -57,7 +44,7 @@ succeeds("promtool check config $dir/prometheus.yml", 'promtool', 'check', 'conf
 succeeds("promtool test rules $_", 'promtool', 'test', 'rules', $_) for @tests;
 
 # Every target names a machine, and instance is its name without a port, in `up' too.
-my %sample = slurp("$dir/prometheus.yml") =~ /^  - job_name: (\w+)\n((?:(?!  - job_name).*\n)*)/mg;
+my %sample = slurp_file("$dir/prometheus.yml") =~ /^  - job_name: (\w+)\n((?:(?!  - job_name).*\n)*)/mg;
 is(join(' ', sort keys %sample), 'working_set working_set_debian working_set_exporter working_set_postgres_exporter', 'sample jobs');
 for my $job (sort keys %sample)
 {
@@ -68,10 +55,10 @@ for my $job (sort keys %sample)
 }
 
 # Each rule has a test, and a test in which it gives something.
-my %tested = map { $_ => slurp($_) } @tests;
+my %tested = map { $_ => slurp_file($_) } @tests;
 for my $file (@rules)
 {
-	my $text = slurp($file);
+	my $text = slurp_file($file);
 	while ($text =~ /^ *- alert: (\w+)\n((?:(?! *- alert:).*\n)*)/mg)
 	{
 		my ($alert, $body) = ($1, $2);
@@ -126,52 +113,30 @@ END
 	$? = $status;
 }
 
-# Start one and call the function with its URL.
+# Start one and call the function with it.
 sub with_prometheus
 {
 	my ($exporter, $sample_job, $rules, $function) = @_;
-	my ($in, $out, $err) = ('', '', '');
-	my $handle = IPC::Run::start(
-		[
-			'bash', '-c', q{
-			set -euo pipefail
-			. monitoring/lib.sh
-			begin_monitoring "$1"
-			exporter_url=http://127.0.0.1:$2/metrics
-			sample_job=$3
-			start_prometheus 1s "${@:4}"
-			hold_monitoring}, 'bash', tempdir(CLEANUP => 1), $exporter, $sample_job, @$rules
-		],
-		'<', \$in, '>', \$out, '2>', \$err, IPC::Run::timeout(patience()));
-	$handle->pump while $handle->pumpable && $out !~ /^prometheus (\S+)\n/m;
-	my ($url) = $out =~ /^prometheus (\S+)\n/m;
-	eval { $function->($url); 1 } or diag("$@ $err") if $url;
-	$handle->finish;
-	ok($url, "Prometheus starts with the job $sample_job") or diag($err);
+	my $p = start_prometheus("exporter_url=http://127.0.0.1:\$1/metrics\nsample_job=\$2\nstart_prometheus 1s \"\${\@:3}\"", $exporter, $sample_job, @$rules);
+	ok($p->{url}, "Prometheus starts with the job $sample_job");
+	$function->($p);
+	stop_prometheus($p);
 	return;
-}
-
-sub ask
-{
-	my ($url, $path) = @_;
-	my $answer = HTTP::Tiny->new(timeout => patience())->get("$url/api/v1/$path");
-	die "$url/api/v1/$path: $answer->{content}" unless $answer->{success};
-	return decode_json($answer->{content})->{data};
 }
 
 # The scraped series as labels and values, when there are that many; without those that
 # Prometheus itself makes of the scrape, or our rules, whose names have a colon.
 sub scraped
 {
-	my ($url, $count) = @_;
+	my ($p, $count) = @_;
 	my @series;
 	eventually(sub {
-		my $query = '%7Bjob=~%22working_set.*%22,__name__!~%22scrape_(duration%7Csamples%7Cseries).%2B%7CALERTS.*%7C.*:.*%22%7D';
+		my $query = '{job=~"working_set.*",__name__!~"scrape_(duration|samples|series).+|ALERTS.*|.*:.*"}';
 		@series = sort grep { !/^up\{.*instance="127\.0\.0\.1"/ } map {
 			my %label = %{ $_->{metric} };
 			my $name = delete $label{__name__};
 			"$name\{" . join(', ', map { qq($_="$label{$_}") } sort keys %label) . "} $_->{value}[1]"
-		} @{ ask($url, "query?query=$query")->{result} };
+		} @{ ask_prometheus($p, 'query', query => $query)->{result} };
 		return @series >= $count;
 	});
 	return \@series;
@@ -179,9 +144,9 @@ sub scraped
 
 sub groups_by_file
 {
-	my ($url) = @_;
+	my ($p) = @_;
 	my %groups;
-	for my $group (@{ ask($url, 'rules')->{groups} })
+	for my $group (@{ ask_prometheus($p, 'rules')->{groups} })
 	{
 		my ($file) = $group->{file} =~ m{([^/]*)$};
 		my @rules = map { my $rule = $_; +{ map { $_ => $rule->{$_} } grep { defined $rule->{$_} } qw(name query duration labels annotations type) } }
@@ -193,11 +158,11 @@ sub groups_by_file
 
 SKIP:
 {
-	skip 'prometheus is missing', 1 unless have('prometheus');
+	skip 'prometheus is missing', 1 unless find_program('prometheus');
 
 	my @files = @rules;
 	my $scratch = tempdir(CLEANUP => 1);
-	my $mixin = have('jsonnet');
+	my $mixin = find_program('jsonnet');
 	if ($mixin)
 	{
 		for my $label ('cluster', 'site')
@@ -226,9 +191,9 @@ SKIP:
 		'working_set_debian',
 		\@files,
 		sub {
-			my ($url) = @_;
+			my ($p) = @_;
 			my $rest = 'job="working_set_debian"';
-			is_deeply(scraped($url, 11), [
+			is_deeply(scraped($p, 11), [
 				sort((map { qq(working_set_tracking{cluster="main", instance="$_", $rest} 1) }
 					'db1:5432', 'db2', '127.0.0.1', '127.0.0.1:5433', '127.0.0.1:5434', '127.0.0.1:5435'),
 				(map { qq(working_set_$_\{cluster="main", instance="127.0.0.1", $rest} 1) } qw(worker_running shared_buffers_bytes)),
@@ -237,10 +202,10 @@ SKIP:
 				qq(sql_exporter_last_scrape_failed{cluster="main", instance="db1:5432", $rest, query="working_set_tracking"} 0)),
 			], 'what Debian\'s exporter says of many servers has the names of README.md, and the servers as instances');
 
-			my $groups = groups_by_file($url);
+			my $groups = groups_by_file($p);
 			my %yaml = map { %{ $groups->{ s{.*/}{}r } } } @rules;
 			is(scalar(map { @{ $_->{rules} } } values %yaml),
-				scalar(map { my @found = slurp($_) =~ /^ *- (?:record|alert): /mg; @found } @rules), 'Prometheus has all rules');
+				scalar(map { my @found = slurp_file($_) =~ /^ *- (?:record|alert): /mg; @found } @rules), 'Prometheus has all rules');
 		  SKIP:
 			{
 				skip 'jsonnet is missing', 3 unless $mixin;
@@ -260,8 +225,8 @@ SKIP:
 		'working_set_exporter',
 		[ $rules[0] ],
 		sub {
-			my ($url) = @_;
-			is_deeply(scraped($url, 4), [
+			my ($p) = @_;
+			is_deeply(scraped($p, 4), [
 				'scrape_errors_total{cluster="shop", collector="working_set", instance="pg2", job="working_set", query="working_set_state"} 3',
 				'up{cluster="shop", instance="pg1", job="working_set"} 0',
 				map { qq(working_set_tracking{cluster="shop", instance="$_", job="working_set"} 1) } 'pg1', 'pg2',

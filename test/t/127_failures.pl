@@ -8,7 +8,6 @@ use warnings;
 use FindBin;
 use HTTP::Tiny;
 use IPC::Run;
-use JSON::PP;
 use lib $FindBin::Bin;
 use patience;
 use PostgreSQL::Test::Cluster;
@@ -166,46 +165,19 @@ is($series->{'scrape_errors_total{job="shop",target="down"}'}, 1, 'many servers:
 SKIP:
 {
 	skip 'there is no prometheus on PATH', 1 if !find_program('prometheus');
-	my ($in, $out, $err) = ('', '', '');
-	my $handle = IPC::Run::start([ 'bash', '-c', q{
-			set -euo pipefail
-			. monitoring/lib.sh
-			begin_monitoring "$1"
-			exporter_url=$2
-			sample_job=working_set_exporter
-			start_prometheus 20s
-			hold_monitoring}, 'bash', PostgreSQL::Test::Utils::tempdir(), $many ],
-		'<', \$in, '>', \$out, '2>', \$err, IPC::Run::timeout(10 * patience()));
-	$handle->pump while $handle->pumpable && $out !~ /^prometheus (\S+)\n/m;
-	my ($url) = $out =~ /^prometheus (\S+)\n/m;
-	ok($url, 'Prometheus starts') or diag($err);
-
+	my $p = start_prometheus("exporter_url=\$1\nsample_job=working_set_exporter\nstart_prometheus 20s", $many);
+	ok($p->{url}, 'Prometheus starts');
 	# "instance value", when there are that many
-	my $ask = sub {
-		my ($count, $query) = @_;
-		my @found;
-		eventually(sub {
-			my $answer = $http->post_form("$url/api/v1/query", { query => $query });
-			die "$query: $answer->{content}" if !$answer->{success};
-			@found = sort map { "$_->{metric}{instance} $_->{value}[1]" } @{ decode_json($answer->{content})->{data}{result} };
-			return @found == $count;
-		});
-		return \@found;
-	};
-	# it runs as the user's shell would, and is stopped in any case
-	eval {
-		is_deeply($ask->(6, 'up{job="working_set", cluster="shop"}'), [ map { $_ . ($_ eq 'down' ? ' 0' : ' 1') } sort keys %server ],
-			'instances are servers');
-		is_deeply($ask->(4, 'ALERTS{alertname="WorkingSetScrapeFailing"}'), [ map { "$_ 1" } sort @refused, 'down' ],
-			'WorkingSetScrapeFailing is about to be raised for each of those without figures');
-		is_deeply($ask->(1, 'ALERTS{alertname="WorkingSetScrapeIncomplete"}'), ['one_query_fails 1'],
-			'WorkingSetScrapeIncomplete for the one that lacks some');
-		is_deeply($ask->(6, 'instance:working_set_scraped:max'),
-			[ map { $_ . (/^(?:well|one_query_fails)$/ ? ' 1' : ' 0') } sort keys %server ], 'all of them are servers of the fleet');
-		1;
-	} or fail("Prometheus: $@");
-	$handle->signal('TERM');
-	$handle->finish;
+	my $ask = sub { return [ sort map { "$_->{metric}{instance} $_->{value}[1]" } have_in_prometheus($p, @_) ] };
+	is_deeply($ask->(6, 'up{job="working_set", cluster="shop"}'), [ map { $_ . ($_ eq 'down' ? ' 0' : ' 1') } sort keys %server ],
+		'instances are servers');
+	is_deeply($ask->(4, 'ALERTS{alertname="WorkingSetScrapeFailing"}'), [ map { "$_ 1" } sort @refused, 'down' ],
+		'WorkingSetScrapeFailing is about to be raised for each of those without figures');
+	is_deeply($ask->(1, 'ALERTS{alertname="WorkingSetScrapeIncomplete"}'), ['one_query_fails 1'],
+		'WorkingSetScrapeIncomplete for the one that lacks some');
+	is_deeply($ask->(6, 'instance:working_set_scraped:max'),
+		[ map { $_ . (/^(?:well|one_query_fails)$/ ? ' 1' : ' 0') } sort keys %server ], 'all of them are servers of the fleet');
+	stop_prometheus($p);
 }
 
 $_->stop for $main, $bare;

@@ -57,23 +57,8 @@ push @running, IPC::Run::start(
 	'<', \undef, '>', '/dev/null', '2>', '/dev/null');
 
 my $began = time;
-my ($in, $out, $err) = ('', '', '');
-push @running, IPC::Run::start([
-	'bash', '-c', q{
-		set -euo pipefail
-		. "$1/lib.sh"
-		begin_monitoring "$2"
-		start_exporter "$3" "$4" postgres working_set_scrape 1s "$1"/prometheus-sql-exporter/*.yml
-		start_prometheus 1s
-		hold_monitoring
-	}, 'bash', monitoring('.'), $tmp, $node->host, $node->port ], '<', \$in, '>', \$out, '2>', \$err);
-my $monitoring = $running[-1];
-my $prometheus;
-eventually(sub {
-	die "monitoring/lib.sh: $err" if !$monitoring->pumpable;
-	$monitoring->pump_nb;
-	return ($prometheus) = $out =~ /^prometheus (\S+)\n/m;
-}) or die "monitoring/lib.sh: $err";
+my $prometheus = start_prometheus(qq{start_exporter "\$1" "\$2" postgres working_set_scrape 1s "\${\@:3}"; start_prometheus 1s},
+	$node->host, $node->port, glob(monitoring('prometheus-sql-exporter/*.yml')))->{url};
 
 for my $dashboard (values %dashboard)
 {
@@ -94,7 +79,7 @@ sub servers
 }
 $_->{to} = time for values %dashboard;
 my @servers = servers($dashboard{working_set});
-is(scalar @servers, 1, 'one server is offered') or diag($err);
+is(scalar @servers, 1, 'one server is offered');
 $dashboard{working_set}{variables}{instance} = $servers[0];
 
 # Complaints about one panel's results

@@ -4,12 +4,9 @@
 
 use strict;
 use warnings;
-use File::Temp qw(tempdir);
 use FindBin;
 use HTTP::Tiny;
 use IO::Socket::INET;
-use IPC::Run;
-use JSON::PP;
 use lib $FindBin::Bin;
 use patience;
 use clock;
@@ -36,55 +33,15 @@ sub free
 	return !IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port, Timeout => patience());
 }
 
-# ---- Prometheus' word
-
-my $http = HTTP::Tiny->new(timeout => patience());
 my @used_ports;
 
-# Start both, the queries to be run every INTERVAL, and call the function with their URLs.
-sub with_monitoring
+# Both, the queries to be run every INTERVAL.
+sub start
 {
-	my ($interval, $function) = @_;
-	my ($in, $out, $err) = ('', '', '');
-	my $handle = IPC::Run::start(
-		[
-			'bash', '-c', q{
-			set -euo pipefail
-			. monitoring/lib.sh
-			begin_monitoring "$1"
-			start_exporter 127.0.0.1 "$2" postgres working_set_scrape "$3"
-			start_prometheus 1s
-			hold_monitoring}, 'bash', tempdir(CLEANUP => 1), $node->port, $interval
-		],
-		'<', \$in, '>', \$out, '2>', \$err, IPC::Run::timeout(10 * patience()));
-	$handle->pump while $handle->pumpable && $out !~ /^prometheus (\S+)\n/m;
-	my ($exporter) = $out =~ /^exporter (\S+)\n/m;
-	my ($prometheus) = $out =~ /^prometheus (\S+)\n/m;
-	push @used_ports, map { /:(\d+)/ } $exporter, $prometheus if $prometheus;
-	eval { $function->($exporter, $prometheus); 1 } or diag($@) if $prometheus;
-	# a server that was started meanwhile has inherited what should be closed now
-	$handle->signal('TERM');
-	$handle->finish;
-	$prometheus or die "exporter and Prometheus do not start: $err";
-	return;
-}
-
-# The samples of an instant query.
-sub ask
-{
-	my ($prometheus, $expression) = @_;
-	my $answer = $http->post_form("$prometheus/api/v1/query", { query => $expression });
-	die "$expression: $answer->{content}" unless $answer->{success};
-	return @{ decode_json($answer->{content})->{data}{result} };
-}
-
-# Ask until there are so many of them; how many there are.
-sub count_of
-{
-	my ($prometheus, $count, $expression) = @_;
-	my @found;
-	eventually(sub { @found = ask($prometheus, $expression); return @found == $count });
-	return scalar @found;
+	my ($interval) = @_;
+	my $p = start_prometheus(qq{start_exporter 127.0.0.1 "\$1" postgres working_set_scrape "\$2"; start_prometheus 1s}, $node->port, $interval);
+	push @used_ports, map { /:(\d+)/ } @$p{qw(exporter url)};
+	return $p;
 }
 
 # What one run of the queries found: {series => value}, which servers it says they are of, and the
@@ -92,19 +49,18 @@ sub count_of
 sub scrape_once
 {
 	my (%series, %from, $text);
-	with_monitoring('1h', sub {
-		my ($exporter, $prometheus) = @_;
-		# the last query of the run
-		eventually(sub { $text = $http->get($exporter)->{content}; return $text =~ /^sql_working_set_advice_reliable\{/m });
-		count_of($prometheus, 1, 'working_set_advice_reliable');
-		# a scrape may fail on a busy machine
-		for (ask($prometheus, 'last_over_time({__name__=~"working_set_.+"}[5m])'))
-		{
-			my %label = %{ $_->{metric} };
-			$from{ join ' ', delete @label{qw(cluster instance job)} } = 1;
-			$series{ series_name(delete $label{__name__}, \%label) } = $_->{value}[1];
-		}
-	});
+	my $p = start('1h');
+	# the last query of the run
+	eventually(sub { $text = HTTP::Tiny->new(timeout => patience())->get($p->{exporter})->{content}; return $text =~ /^sql_working_set_advice_reliable\{/m });
+	have_in_prometheus($p, 1, 'working_set_advice_reliable');
+	# a scrape may fail on a busy machine
+	for (@{ ask_prometheus($p, 'query', query => 'last_over_time({__name__=~"working_set_.+"}[5m])')->{result} })
+	{
+		my %label = %{ $_->{metric} };
+		$from{ join ' ', delete @label{qw(cluster instance job)} } = 1;
+		$series{ series_name(delete $label{__name__}, \%label) } = $_->{value}[1];
+	}
+	stop_prometheus($p);
 	return (\%series, \%from, $text);
 }
 
@@ -128,22 +84,26 @@ like($text, qr/^# HELP sql_$_ \S/m, "help of $_") for @{ names_of($series) };
 
 # ---- the server goes away, and comes back
 
-with_monitoring('1s', sub {
-	my ($exporter, $prometheus) = @_;
-	my $size = 'instance:working_set_shared_buffers_bytes:max';
-	is(count_of($prometheus, 1, $size), 1, 'a server that is up is in the recording rules');
-	$node->stop('immediate');
-	is(count_of($prometheus, 1, 'sql_exporter_last_scrape_failed{query="working_set_tracking"} == 1'), 1,
-		'the exporter says when it could not ask');
-	is(count_of($prometheus, 1, 'working_set_shared_buffers_bytes'), 1, 'and goes on showing what it found before');
-	is(count_of($prometheus, 0, $size), 0, 'which the recording rules do not take for new');
-	is(count_of($prometheus, 1, 'ALERTS{alertname="WorkingSetScrapeFailing", alertstate="pending"}'), 1,
-		'and WorkingSetScrapeFailing is about to be raised');
-	$clock->pass(1);
-	$clock->lend(sub { $node->start });
-	is(count_of($prometheus, 1, $size), 1, 'when it is up again, it is in them again');
-	is(count_of($prometheus, 0, 'ALERTS{alertname="WorkingSetScrapeFailing"}'), 0, 'and the alert is none');
-});
+my $p = start('1s');
+sub count_of
+{
+	my ($count, $query) = @_;
+	return scalar(my @found = have_in_prometheus($p, $count, $query));
+}
+my $size = 'instance:working_set_shared_buffers_bytes:max';
+is(count_of(1, $size), 1, 'a server that is up is in the recording rules');
+$node->stop('immediate');
+is(count_of(1, 'sql_exporter_last_scrape_failed{query="working_set_tracking"} == 1'), 1,
+	'the exporter says when it could not ask');
+is(count_of(1, 'working_set_shared_buffers_bytes'), 1, 'and goes on showing what it found before');
+is(count_of(0, $size), 0, 'which the recording rules do not take for new');
+is(count_of(1, 'ALERTS{alertname="WorkingSetScrapeFailing", alertstate="pending"}'), 1,
+	'and WorkingSetScrapeFailing is about to be raised');
+$clock->pass(1);
+$clock->lend(sub { $node->start });
+is(count_of(1, $size), 1, 'when it is up again, it is in them again');
+is(count_of(0, 'ALERTS{alertname="WorkingSetScrapeFailing"}'), 0, 'and the alert is none');
+stop_prometheus($p);
 
 ok(free($_), 'the port is free again') for @used_ports;
 $node->stop;

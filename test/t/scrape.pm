@@ -20,6 +20,7 @@ use pages qw(look_up_pages);
 
 our @EXPORT = qw(find_program monitoring read_yaml grant work_until_known series_name names_of parse_exposition truth agreement unknown_metrics
   pretend_memory_advice pretend_queries lint documented_metrics new_exporter stop_exporter scrape_text ours failed all_failed log_like
+  start_prometheus stop_prometheus ask_prometheus have_in_prometheus
   queries_of_postgres_exporter metrics_of_queries new_postgres_exporter text_of_postgres_exporter series_of_postgres_exporter);
 
 # where on PATH
@@ -600,6 +601,51 @@ sub series_of_postgres_exporter
 		delete $series->{$empty};
 	}
 	return $series;
+}
+
+# ---------------------------------------------------------------- Prometheus
+
+# Runs lines of bash that start one by monitoring/lib.sh, with arguments from $1 on; it is stopped at the end.
+sub start_prometheus
+{
+	my ($lines, @arguments) = @_;
+	my %p = (out => '', err => '', in => '');
+	my $dir = PostgreSQL::Test::Utils::tempdir();
+	$p{run} = IPC::Run::start([ 'bash', '-c', "set -euo pipefail\n. monitoring/lib.sh\nbegin_monitoring '$dir'\n$lines\nhold_monitoring", 'bash', @arguments ],
+		'<', \$p{in}, '>', \$p{out}, '2>', \$p{err}, IPC::Run::timeout(10 * patience()));
+	push @exporters, \%p;
+	$p{run}->pump while $p{run}->pumpable && $p{out} !~ /^prometheus (\S+)\n/m;
+	@p{qw(exporter url)} = $p{out} =~ /^exporter (\S*)\nprometheus (\S+)\n/m or die "monitoring/lib.sh: $p{err}";
+	return \%p;
+}
+
+sub stop_prometheus
+{
+	my ($p) = @_;
+	# a server that was started meanwhile has inherited what should be closed now
+	$p->{run}->signal('TERM');
+	$p->{run}->finish;
+	$p->{run} = undef;
+	return;
+}
+
+# what a path of the API answers
+sub ask_prometheus
+{
+	my ($p, $path, %form) = @_;
+	my $http = HTTP::Tiny->new(timeout => patience());
+	my $answer = $http->get("$p->{url}/api/v1/$path?" . $http->www_form_urlencode(\%form));
+	die "$path: $answer->{content}" if !$answer->{success};
+	return JSON::PP->new->utf8->decode($answer->{content})->{data};
+}
+
+# the samples of an instant query, when there are so many of them
+sub have_in_prometheus
+{
+	my ($p, $count, $query) = @_;
+	my @found;
+	eventually(sub { @found = @{ ask_prometheus($p, 'query', query => $query)->{result} }; return @found == $count });
+	return @found;
 }
 
 1;
