@@ -8,7 +8,6 @@ use FindBin;
 use lib $FindBin::Bin;
 use patience;
 use clock;
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use scrape;

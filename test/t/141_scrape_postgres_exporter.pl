@@ -9,7 +9,6 @@ use lib $FindBin::Bin;
 use patience;
 use clock;
 use pages qw(make_pages);
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use scrape;

@@ -9,7 +9,6 @@ use lib $FindBin::Bin, "$FindBin::Bin/../../monitoring/grafana";
 use patience;
 use Dashboard;
 use IPC::Run;
-use JSON::PP;
 use List::Util qw(first);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
