@@ -62,8 +62,9 @@ set_bins(WsLife *life)
 		{
 			int			bin = c * WS_LIFE_BINS_PER_CLASS + i;
 
+			/* a whole number of ticks stays one, whatever is rounded */
 			life->bin[bin] = (uint32_t) ceil((double) bin * short_ticks(life) / WS_LIFE_BINS +
-											 beyond * share_before(c) + i * wider);
+											 beyond * share_before(c) + i * wider - 1e-6);
 		}
 	}
 	life->bin[WS_LIFE_BINS] = life->break_even;

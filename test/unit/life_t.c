@@ -84,6 +84,17 @@ bins_of(uint32_t be)
 	return bins;
 }
 
+/* some ticks on, but neither past the last tick of a bin nor past the next one's first */
+static uint32_t
+further(uint32_t be, uint32_t idle, uint32_t ticks)
+{
+	for (int bin = 1; bin < 90; bin++)
+		for (uint32_t edge = bins_of(be)[bin] - 1; edge <= bins_of(be)[bin]; edge++)
+			if (idle < edge && edge < idle + ticks)
+				return edge;
+	return idle + ticks;
+}
+
 static uint32_t
 bin_at(uint32_t be, uint32_t idle)
 {
@@ -206,7 +217,7 @@ test_classes(int break_even, int hold)
 	long		wrong_class = 0;
 	long		wrong_use = 0;
 
-	for (uint32_t idle = 0; idle <= be + 10; idle += be > 36000 ? random_below(&seed, 100) : 1)
+	for (uint32_t idle = 0; idle <= be + 10; idle = further(be, idle, be > 36000 ? random_below(&seed, 100) : 1))
 	{
 		uint32_t	n = idle < be;
 		double		part = n ? part_of_bin(be, bin_at(be, idle) / 3) : 0;
