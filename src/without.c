@@ -196,6 +196,9 @@ ws_without_begin(WsWithout *w, int candidate, const WsSampler *sampler, const ui
 	w->from[candidate] = tick + WARM_TICKS;
 	for (int minute = 0; minute < WS_WITHOUT_MINUTES && candidate != WS_WITHOUT_BASE; minute++)
 		memset(w->counts[minute][candidate], 0, sizeof(w->counts[0][0]));
+	/* all are compared with the base */
+	if (candidate == WS_WITHOUT_BASE)
+		memset(w->counts, 0, sizeof(w->counts));
 }
 
 void
