@@ -378,11 +378,15 @@ wrapped(const WsChart *c, int most, char (*want)[200])
 	while (*rest && lines < most)
 	{
 		bool		cut = lines == most - 1 && strlen(rest) > WS_CHART_WIDTH;
+		int			whole = cut ? WS_CHART_WIDTH - 4 : WS_CHART_WIDTH;
 		int			n = (int) strlen(rest);
 
 		if (n > WS_CHART_WIDTH)
-			for (n = cut ? WS_CHART_WIDTH - 4 : WS_CHART_WIDTH; rest[n] != ' '; n--)
+			for (n = whole; n > 0 && rest[n] != ' '; n--)
 				;
+		/* a word that is longer than a line */
+		if (n == 0)
+			n = whole;
 		sprintf(want[lines], "%.*s%s", n, rest, cut ? " ..." : "");
 		for (char *end = want[lines] + strlen(want[lines]); end[-1] == ' ';)
 			*--end = '\0';

@@ -43,6 +43,7 @@ random_table(uint64_t *seed, double nbuffers)
 	return table;
 }
 
+/* numbers are kept as floats */
 static void
 list_keep(Known * known, const WsAdviceTable *table)
 {
@@ -51,9 +52,9 @@ list_keep(Known * known, const WsAdviceTable *table)
 	{
 		bool		doubtful = isnan(table->rows[i].error) || table->rows[i].cold > 0.03;
 
-		known->size[i] = table->rows[i].buffers;
-		known->ratio[i] = doubtful ? NAN : table->rows[i].hit_ratio;
-		known->error[i] = table->rows[i].error;
+		known->size[i] = (float) table->rows[i].buffers;
+		known->ratio[i] = doubtful ? NAN : (float) table->rows[i].hit_ratio;
+		known->error[i] = (float) table->rows[i].error;
 	}
 }
 
@@ -69,7 +70,7 @@ list_check(const Known * known, double buffers, double ratio)
 			double		error = (1 - t) * known->error[i - 1] + t * known->error[i];
 
 			if (!isnan(expected))
-				return fabs(ratio - expected) <= error + 1e-6;
+				return fabs(ratio - expected) <= error;
 		}
 	return -1;
 }
