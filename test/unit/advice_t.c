@@ -3,8 +3,7 @@
  *		Tests of the advice: random tallies against a plain definition, and from
  *		end to end against caches of all sizes.
  *
- * Seeds are fixed, so a run either always passes or always fails.  Where an
- * assertion is about random numbers its bound is stated beside it.
+ * Where an assertion is about random numbers its bound is stated beside it.
  */
 #include "tap.h"
 #include "advice.h"
@@ -32,7 +31,7 @@ test_add(void)
 	static WsTally sum;
 	static WsTally part;
 	static WsTally want;
-	uint64_t	seed = 161;
+	uint64_t	seed = seeded(161);
 	bool		fine = true;
 
 	for (int n = 0; n < 3; n++)
@@ -402,14 +401,11 @@ define_expected(const WsAdviceTable *table, double buffers)
 static void
 test_definition(void)
 {
-	enum
-	{
-		TRIALS = 3000
-	};
+	const int	n = trials(3000);
 	static WsTally t;
 	static WsTally parts[PARTS];
 	WsAdvice	untouched;
-	uint64_t	seed = 162;
+	uint64_t	seed = seeded(162);
 	long		wrong = 0;
 	long		errors = 0;
 	long		expected = 0;
@@ -419,7 +415,7 @@ test_definition(void)
 	long		beyond = 0;
 
 	memset(&untouched, 0xA5, sizeof(untouched));
-	for (int trial = 0; trial < TRIALS; trial++)
+	for (int trial = 0; trial < n; trial++)
 	{
 		uint32_t	resident[SIZES];
 		int			nparts = 1 + (int) random_below(&seed, PARTS);
@@ -484,8 +480,8 @@ test_definition(void)
 	is_int(wrong, 0, "random tallies: the table is that of the definition");
 	is_int(errors, 0, "random tallies: its errors are those of the definition");
 	is_int(expected, 0, "random tallies: so are the hit ratios between the sizes, and none beyond");
-	if (!ok(sure > TRIALS / 4 && sure < TRIALS * 3 / 4 && known > TRIALS * SIZES / 2 &&
-			rest > TRIALS * SIZES / 4 && beyond > TRIALS / 4, "random tallies: all of it happened"))
+	if (!ok(sure > n / 4 && sure < n * 3 / 4 && known > n * SIZES / 2 &&
+			rest > n * SIZES / 4 && beyond > n / 4, "random tallies: all of it happened"))
 		diag("sure %ld, known %ld, rest %ld, beyond %ld", sure, known, rest, beyond);
 }
 
@@ -496,8 +492,8 @@ test_definition(void)
  * of sampling.
  *
  * 2.13 standard errors cover what Student's t with 15 degrees of freedom has
- * within, 95 %.  Of TRIALS that is give or take K_SIGMA sqrt(0.95 * 0.05 *
- * TRIALS).  A coverage above that fails, too: then the error is far too large.
+ * within, 95 %.  A coverage above that fails, too: then the error is far too
+ * large.
  */
 static void
 test_coverage(void)
@@ -514,7 +510,7 @@ test_coverage(void)
 	double	   *misses = zeroed(PAGES, sizeof(double));
 	double		all_reads = 0;
 	double		all_misses = 0;
-	uint64_t	seed = 163;
+	uint64_t	seed = seeded(163);
 	int			covered = 0;
 	double		bias = 0;
 	double		squares = 0;
@@ -561,8 +557,8 @@ test_coverage(void)
 		stated += pow(sampling / 2.13, 2);
 		covered += fabs(off) <= sampling;
 	}
-	is_within(covered, 0.95 * TRIALS, K_SIGMA * sqrt(0.95 * 0.05 * TRIALS),
-			  "coverage: the truth is within the stated error often enough");
+	ok(covered <= at_most(TRIALS, 0.95) && TRIALS - covered <= at_most(TRIALS, 0.05),
+	   "coverage: the truth is within the stated error often enough");
 
 	/*
 	 * Both mean squares have relative standard errors of sqrt(2/TRIALS), and
@@ -578,20 +574,16 @@ test_coverage(void)
 /*
  * And the error of the time: hit ratios of n parts vary, and the prediction is
  * to hold for their law's mean.  With eight blocks or more, Student's quantile
- * for ten degrees of freedom holds with their seven in 93.9 % of TRIALS, give
- * or take K_SIGMA sqrt(0.061 * 0.939 * TRIALS); more often where the parts vary
- * little, as some variation is supposed.
+ * for ten degrees of freedom holds with their seven in 93.9 % of the trials;
+ * more often where the parts vary little, as some variation is supposed.
  */
 static void
 test_coverage_of_time(void)
 {
-	enum
-	{
-		TRIALS = 1000
-	};
+	const int	n = trials(1000);
 	static const double deviations[] = {0.0005, 0.002, 0.005, 0.02, 0.05};
 	static WsTally parts[PARTS];
-	uint64_t	seed = 164;
+	uint64_t	seed = seeded(164);
 	uint32_t	resident[SIZES];
 
 	for (int i = 0; i < SIZES; i++)
@@ -600,7 +592,7 @@ test_coverage_of_time(void)
 	{
 		int			covered = 0;
 
-		for (int trial = 0; trial < TRIALS; trial++)
+		for (int trial = 0; trial < n; trial++)
 		{
 			WsTally		t = {.weight = 1};
 			WsAdviceFacts facts = {&t, parts, 8, 0, 1000, factors, resident, 0, false};
@@ -634,9 +626,9 @@ test_coverage_of_time(void)
 			off = fabs(table.rows[0].hit_ratio - 0.6);
 			covered += off <= table.rows[0].error - fabs(table.difference) - model;
 		}
-		if (!ok(covered >= 0.939 * TRIALS - K_SIGMA * sqrt(0.939 * 0.061 * TRIALS),
+		if (!ok(n - covered <= at_most(n, 0.061),
 				"coverage: blocks that differ by %g: the mean is within the error", deviations[d]))
-			diag("%d of %d", covered, TRIALS);
+			diag("%d of %d", covered, n);
 	}
 }
 
@@ -1120,14 +1112,22 @@ advise(Run *r, Advisor * a, WsAdviceTable *table)
 	ws_advise(&facts, table);
 }
 
-/* Run a workload on so many of the tested servers. */
+/*
+ * Run a workload on so many of the tested servers; or a quarter of it, if that
+ * fills the cache ten times and takes some time.
+ */
 static void
-run(Run *r, const Workload * w, int nservers, uint64_t seed)
+run(Run *r, Workload * w, int nservers, uint64_t seed)
 {
 	Zipf	   *zipf = zipf_new(w->pages[0], w->exponent);
 	uint32_t	first = (uint32_t) seed;
 	uint32_t	block[2] = {0, 0};
 
+	if (!all_trials() && w->warm >= 40 * w->buffers && w->length >= 100 * w->per_tick)
+	{
+		w->warm /= 4;
+		w->length /= 4;
+	}
 	r->load = w;
 	r->nservers = nservers;
 	r->scans = 0;
@@ -1193,7 +1193,7 @@ run_free(Run *r)
 static void
 test_end_to_end(uint32_t shift, uint64_t seed)
 {
-	const		Workload w = {8000, {60000, 1500, 9000}, 0.9, shift, 400, 400000, 800000};
+	Workload	w = {8000, {60000, 1500, 9000}, 0.9, shift, 400, 400000, 800000};
 	static Run	r;
 	int			within = 0;
 	int			close = 0;
@@ -1223,33 +1223,39 @@ test_end_to_end(uint32_t shift, uint64_t seed)
 /*
  * Damped hits do not change the answers: five hits of a page are reported in an
  * interval that is no longer than a turn of the smallest cache's hand, or more
- * where it makes some or many in a tick.
+ * where it makes some or many in a tick.  They are the same but for what is
+ * "near": many turns in a tick are not followed one by one.  Of 13 seeds the
+ * last workload's hit ratios were off by 0.0015, give or take 0.0005.
  */
 static void
-test_damping(const Workload * w, double most, const char *name)
+test_damping(Workload * w, double most, double near, const char *name)
 {
 	static Run	r;
+	uint64_t	seed = seeded(181);
 	double		reported;
 	double		farthest = 0;
 
-	run(&r, w, 1, 181);
+	/* much is damped if the page that is used most is sampled */
+	while (ws_hash_stratum(page_hash((uint32_t) seed, 0), LOG2M) < w->shift)
+		seed++;
+	run(&r, w, 1, seed);
 	for (int i = 0; i < SIZES; i++)
 		farthest = fmax(farthest, fabs(r.tables[0].rows[i].hit_ratio - r.tables[1].rows[i].hit_ratio));
 	reported = 1 - r.advisors[1].damped / r.advisors[1].hits;
 	ok(reported < most, "damping: %s: %.0f %% of the hits are reported", name, 100 * reported);
-	ok(farthest <= 0.001, "damping: %s: hit ratios are the same (%.5f)", name, farthest);
+	ok(farthest <= near, "damping: %s: hit ratios are the same (%.5f)", name, farthest);
 	run_free(&r);
 }
 
 int
 main(void)
 {
-	static const Workload hot = {4000, {14000, 0, 0}, 1.2, 0, 100, 200000, 400000};
-	static const Workload warm = {4000, {12000, 300, 2000}, 1, 0, 40, 200000, 400000};
-	static const Workload sampled = {16000, {100000, 1500, 9000}, 1.1, 3, 200, 300000, 600000};
-	static const Workload fast = {4000, {12000, 300, 2000}, 1, 0, 1000, 200000, 400000};
-	static const Workload faster = {1000, {6000, 100, 600}, 1.5, 0, 10000, 400000, 2000000};
-	static const Workload fastest = {3000, {20000, 100, 900}, 1.4, 2, 50000, 1500000, 3000000};
+	Workload	hot = {4000, {14000, 0, 0}, 1.2, 0, 100, 200000, 400000};
+	Workload	warm = {4000, {12000, 300, 2000}, 1, 0, 40, 200000, 400000};
+	Workload	sampled = {16000, {100000, 1500, 9000}, 1.1, 3, 200, 300000, 600000};
+	Workload	fast = {4000, {12000, 300, 2000}, 1, 0, 1000, 200000, 400000};
+	Workload	faster = {1000, {6000, 100, 600}, 1.5, 0, 10000, 400000, 2000000};
+	Workload	fastest = {3000, {20000, 100, 900}, 1.4, 2, 50000, 1500000, 3000000};
 
 	plan(1 + 4 + 3 + 5 + 4 + 15 + 3 + 9 + 4 + 2 * 3 + 6 * 2);
 	memcpy(factors, ws_sweep_grid, sizeof(ws_sweep_grid));
@@ -1263,13 +1269,13 @@ main(void)
 	test_doubt();
 	test_saved_doubled();
 	test_expect_error();
-	test_end_to_end(3, 171);
-	test_end_to_end(4, 172);
-	test_damping(&hot, 0.9, "few hot pages");
-	test_damping(&warm, 0.9, "warm pages, and scans");
-	test_damping(&sampled, 0.9, "a sample");
-	test_damping(&fast, 0.9, "some turns in a tick");
-	test_damping(&faster, 0.9, "many turns");
-	test_damping(&fastest, 0.95, "many more, and a sample");
+	test_end_to_end(3, seeded(171));
+	test_end_to_end(4, seeded(172));
+	test_damping(&hot, 0.9, 0.001, "few hot pages");
+	test_damping(&warm, 0.9, 0.001, "warm pages, and scans");
+	test_damping(&sampled, 0.9, 0.001, "a sample");
+	test_damping(&fast, 0.9, 0.001, "some turns in a tick");
+	test_damping(&faster, 0.9, 0.002, "many turns");
+	test_damping(&fastest, 0.95, 0.004, "many more, and a sample");
 	return done();
 }

@@ -2,8 +2,6 @@
  * attribution_t.c
  *		Tests of the table of pages and origins: against a model, when it is
  *		full, when origins are merged, and its counts of reads.
- *
- * Seeds are fixed.
  */
 #include "tap.h"
 #include "attribution.h"
@@ -126,7 +124,7 @@ test_model(void)
 	uint32_t	hashes[PAGES];
 	uint32_t	group[WS_ORIGINS] = {0};
 	uint32_t	tick = BEGIN;
-	uint64_t	seed = 3;
+	uint64_t	seed = seeded(3);
 	long		wrong = 0;
 	long		reused = 0;
 	long		exclusive = 0;

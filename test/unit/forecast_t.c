@@ -1,8 +1,6 @@
 /*
  * forecast_t.c
  *		Tests of the self-check: days of random predictions against a list.
- *
- * Seeds are fixed, so a run either always passes or always fails.
  */
 #include "tap.h"
 #include "forecast.h"
@@ -85,7 +83,7 @@ test_week(void)
 	static WsForecasts forecasts;
 	static WsForecasts saved;
 	static Known list[PERIODS];
-	uint64_t	seed = 191;
+	uint64_t	seed = seeded(191);
 	double		nbuffers = 1000;
 	long		wrong = 0;
 	long		outcomes[3] = {0, 0, 0};
@@ -164,7 +162,7 @@ test_any_bytes(void)
 		uint64_t	behind;
 	}			f;
 	static WsForecasts other;
-	uint64_t	seed = 192;
+	uint64_t	seed = seeded(192);
 	bool		fine = true;
 	int			checked;
 	int			right;
@@ -195,7 +193,7 @@ test_future(void)
 {
 	static WsForecasts forecasts;
 	static WsForecasts present;
-	uint64_t	seed = 193;
+	uint64_t	seed = seeded(193);
 	WsAdviceTable table = random_table(&seed, 1000);
 	int			checked;
 	int			right;

@@ -8,8 +8,6 @@
  * are compared with their definitions, written a second time and plainly, on
  * many random series and life tables.  Workloads made up of pages show what
  * enters the history.
- *
- * Seeds are fixed, so a run either always passes or always fails.
  */
 #include "tap.h"
 #include "heuristic.h"
@@ -152,16 +150,13 @@ test_golden(void)
 static void
 test_definition(void)
 {
-	enum
-	{
-		TRIALS = 100000
-	};
-	uint64_t	seed = 80;
+	const int	ntrials = trials(100000);
+	uint64_t	seed = seeded(80);
 	long		wrong = 0;
 	long		stepped = 0;
 	long		inner = 0;
 
-	for (int trial = 0; trial < TRIALS; trial++)
+	for (int trial = 0; trial < ntrials; trial++)
 	{
 		double		s[MAX_POINTS];
 		int			n = 1 + (int) random_below(&seed, MAX_POINTS);
@@ -189,8 +184,8 @@ test_definition(void)
 		inner += slice < n;
 	}
 	is_int(wrong, 0, "plateau: random series agree with the definition");
-	ok(stepped > TRIALS / 10 && stepped < TRIALS * 9 / 10 && inner > TRIALS / 10,
-	   "plateau: %ld of %d have a step, %ld a shorter slice", stepped, TRIALS, inner);
+	ok(stepped > ntrials / 10 && stepped < ntrials * 9 / 10 && inner > ntrials / 10,
+	   "plateau: %ld of %d have a step, %ld a shorter slice", stepped, ntrials, inner);
 }
 
 /* ---------------------------------------------------------------- the live set */
@@ -373,13 +368,10 @@ definition_live(const WsLifeTable *t, double n, bool *mark, Found *found)
 static void
 test_live_definition(void)
 {
-	enum
-	{
-		TRIALS = 20000
-	};
+	const int	ntrials = trials(20000);
 	static const double sizes[] = {0, 1, 1e6, 0x1p40, 0x1p53};
 	WsLife	   *life = new_life(1, 300);
-	uint64_t	seed = 85;
+	uint64_t	seed = seeded(85);
 	long		wrong = 0;
 	long		unknown = 0;
 	long		holding = 0;
@@ -391,7 +383,7 @@ test_live_definition(void)
 	double		farthest_proved = 0;
 	long		unproved = 0;
 
-	for (int i = 0; i < TRIALS; i++)
+	for (int i = 0; i < ntrials; i++)
 	{
 		double		n = random_table(life, i % 2 ? 900 : 86400, &seed);
 		double		pages = sizes[i % 5];
@@ -428,8 +420,8 @@ test_live_definition(void)
 	is_int(wrong, 0, "live set: any table, up to 2^53 pages: known, held and marked by the definition");
 	is_within(farthest, 0, 1e-9, "live set: and the share of live pages");
 	is_within(farthest_proved, 0, 1e-9, "live set: and of those used more than once");
-	if (!ok(unknown > 500 && unproved > 500 && holding > 500 && marks > 500 && lower > 500 && few > 500 && parts > 500 &&
-			holding < TRIALS / 2 && marks < TRIALS / 2, "live set: all of it happened"))
+	if (!ok(fmin(fmin(fmin(unknown, unproved), fmin(holding, marks)), fmin(fmin(lower, few), parts)) > ntrials / 40 &&
+			holding < ntrials / 2 && marks < ntrials / 2, "live set: all of it happened"))
 		diag("unknown %ld, holding %ld, marks %ld, lower %ld, few %ld, parts %ld", unknown, holding,
 			 marks, lower, few, parts);
 	free(life);
@@ -504,15 +496,16 @@ test_constant(void)
 	static const double rates[] = {.0005, .002, .01, .05};
 	enum
 	{
-		ITEMS = 20000, STEPS = 270
+		STEPS = 270
 	};
+	const uint32_t items = (uint32_t) trials(20000);
 
 	for (int r = 0; r < 4; r++)
 	{
 		double		q = rates[r];
-		WsLife	   *life = new_life(ITEMS, 0);
-		uint32_t   *last = zeroed(ITEMS, sizeof(uint32_t));
-		uint64_t	seed = 86 + (uint64_t) r;
+		WsLife	   *life = new_life(items, 0);
+		uint32_t   *last = zeroed(items, sizeof(uint32_t));
+		uint64_t	seed = seeded(86 + (uint64_t) r);
 		uint32_t	now = 1000000;
 		double		a = exp(-1 / 30.0); /* hardly less than the least */
 		double		exact = 0;
@@ -525,7 +518,7 @@ test_constant(void)
 		{
 			now += 100;
 			ws_life_begin_step(life);
-			for (uint32_t i = 0; i < ITEMS; i++)
+			for (uint32_t i = 0; i < items; i++)
 			{
 				/* at first, and after they are gone, pages come at random */
 				if (last[i] == 0 || now - last[i] > 9000)
@@ -688,7 +681,7 @@ test_busiest_time(void)
 		WsLife	   *life = new_life(PAGES, 300);
 		uint32_t   *last = zeroed(PAGES, sizeof(uint32_t));
 		Zipf	   *zipf = zipf_of(table[i].parts);
-		uint64_t	seed = 180 + i;
+		uint64_t	seed = seeded(180 + i);
 		double		change[STEPS + 91] = {0};
 		double		sum = 0;
 		double		most = 0;
@@ -759,7 +752,7 @@ test_day(void)
 	{
 		WsLife	   *life = new_life_of(PAGES, break_even[k], 300);
 		uint32_t   *last = zeroed(PAGES, sizeof(uint32_t));
-		uint64_t	seed = 190;
+		uint64_t	seed = seeded(190);
 		double		least = INFINITY;
 		double		most = 0;
 
@@ -841,8 +834,7 @@ step_sample(const Sampled *s, const uint32_t *last, uint32_t now)
 /*
  * Many samples of the same pages, and a window with an error.  The bounds of
  * each are to hold what a table of all pages answers, from when hardly anything
- * is known to the steady state.  Of 200 bounds of 95 % so many hold that 90 %
- * are 3.2 standard errors less, though each sample is looked at four times.
+ * is known to the steady state.
  */
 static void
 test_bounds(void)
@@ -851,6 +843,8 @@ test_bounds(void)
 	{
 		PAGES = 24000, SAMPLES = 50, LOOKS = 4, START = 1000000
 	};
+	const int	nsamples = trials(SAMPLES);
+	const double off = sqrt((double) SAMPLES / nsamples);
 	static const int looks[LOOKS] = {12, 40, 100, 190};	/* times break_even / 90 */
 	static const struct
 	{
@@ -874,14 +868,14 @@ test_bounds(void)
 		WsLife	   *life = new_life_of(PAGES, table[i].break_even, 300);
 		uint32_t   *last = zeroed(PAGES, sizeof(uint32_t));
 		Zipf	   *zipf = zipf_of(table[i].parts);
-		uint64_t	seed = 280 + i;
+		uint64_t	seed = seeded(280 + i);
 		Sampled		samples[SAMPLES];
 		int			look = 0;
 		int			inside = 0;
 		double		width = 0;	/* half of it, and the error; at the last look */
 		double		squares = 0;
 
-		for (int k = 0; k < SAMPLES; k++)
+		for (int k = 0; k < nsamples; k++)
 			samples[k] = sample_of(PAGES, table[i].one_in, table[i].break_even, &seed);
 		for (int step = 0; look < LOOKS; step++)
 		{
@@ -894,7 +888,7 @@ test_bounds(void)
 			window = step_all(life, last, now);
 			truth = ws_live_set(life, &window).pages;
 			width = squares = 0;
-			for (int k = 0; k < SAMPLES; k++)
+			for (int k = 0; k < nsamples; k++)
 			{
 				double		sigma = .0046 * window.pages;
 				WsEstimate	estimate = {window.pages + sigma * random_normal(&seed), sigma * sigma, false};
@@ -903,17 +897,22 @@ test_bounds(void)
 				step_sample(&samples[k], last, now);
 				live = ws_live_set(samples[k].life, &estimate);
 				inside += step == at && live.low <= truth && truth <= live.high;
-				width += (live.high - live.low) / 2 / SAMPLES;
-				squares += (live.pages - truth) * (live.pages - truth) / SAMPLES;
+				width += (live.high - live.low) / 2 / nsamples;
+				squares += (live.pages - truth) * (live.pages - truth) / nsamples;
 			}
 			look += step == at;
 		}
-		ok(inside >= .9 * SAMPLES * LOOKS, "bounds, %s: %d of %d hold the truth", table[i].name,
-		   inside, SAMPLES * LOOKS);
-		/* an error that is found from 50 has a standard error of a tenth */
+		ok(nsamples * LOOKS - inside <= at_most(nsamples * LOOKS, .05), "bounds, %s: %d of %d hold the truth",
+		   table[i].name, inside, nsamples * LOOKS);
+
+		/*
+		 * An error that is found from 50 has a standard error of a tenth: 1.5
+		 * and 0.5 are five.  One from 5 says little.  Bounds of few pages are
+		 * up to 2.2 times too wide.
+		 */
 		width /= 1.96 * sqrt(squares);
-		ok(width > .7 && width < 2.5, "bounds, %s: %.2f times the width of the errors", table[i].name, width);
-		for (int k = 0; k < SAMPLES; k++)
+		ok(width > 1 / 1.5 / off && width < 2.2 / .5 * off, "bounds, %s: %.2f times the width of the errors", table[i].name, width);
+		for (int k = 0; k < nsamples; k++)
 		{
 			free(samples[k].life);
 			free(samples[k].page);
@@ -935,7 +934,9 @@ definition_variance(WsLifeTable *t, int g, double n)
 	double		variance = 0;
 	bool		mark;
 	Found		found;
+	Found		changed;
 
+	(void) definition_live(t, n, &mark, &found);
 	for (int c = 0; c < 30; c++)
 	{
 		double		risk = t->at_risk[g][c];
@@ -946,11 +947,10 @@ definition_variance(WsLifeTable *t, int g, double n)
 		for (int k = 0; k < 2; k++)
 		{
 			t->returned[g][c] = back + (k - .5) * 1e-4 * risk;
-			(void) definition_live(t, n, &mark, &found);
-			live[k] = found.live;
+			(void) definition_live(t, n, &mark, &changed);
+			live[k] = changed.live;
 		}
 		t->returned[g][c] = back;
-		(void) definition_live(t, n, &mark, &found);
 		h = (risk * found.hazard[g][c] + .5) / (risk + 1);
 		variance += pow((live[1] - live[0]) / 1e-4, 2) * h * (1 - h) / (risk + 1);
 	}
@@ -966,13 +966,14 @@ test_bounds_definition(void)
 {
 	WsLife	   *life = new_life(1, 300);
 	WsLifeTable *t = &life->table;
-	uint64_t	seed = 95;
+	uint64_t	seed = seeded(95);
 	double		farthest = 0;
 	long		wrong = 0;
 	long		inner = 0;
 	long		ramp = 0;
+	const int	ntrials = all_trials() ? 3000 : 100;
 
-	for (int i = 0; i < 3000; i++)
+	for (int i = 0; i < ntrials; i++)
 	{
 		double		scale = random_below(&seed, 4) == 0 ? .5 : exp(5 * random_unit(&seed));
 		double		n = 0;
@@ -1042,7 +1043,7 @@ test_bounds_definition(void)
 	}
 	is_int(wrong, 0, "bounds: whole pages around the size, and no upper one of a full sketch");
 	is_within(farthest, 0, 1e-6, "bounds: those of the definition");
-	ok(inner > 500 && ramp > 30, "bounds: many are inside the window (%ld, %ld)", inner, ramp);
+	ok(inner > ntrials / 6 && (ramp > 10 || !all_trials()), "bounds: many are inside the window (%ld, %ld)", inner, ramp);
 	free(life);
 }
 
@@ -1093,7 +1094,7 @@ test_project_step(void)
 static void
 test_project_growth(void)
 {
-	uint64_t	seed = 91;
+	uint64_t	seed = seeded(91);
 	double		expected = 0;
 
 	for (int t = 0; t < 10000; t++)
@@ -1129,7 +1130,7 @@ test_project(void)
 		{"growing after it shrank: as if just begun", 1300, 1100, 1200, 1275},
 		{"very many more slowly", 0, 0x1p39, 1.25 * 0x1p39, 1.328125 * 0x1p39},
 	};
-	uint64_t	seed = 90;
+	uint64_t	seed = seeded(90);
 	long		wrong = 0;
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
@@ -1232,11 +1233,12 @@ static void
 test_all(void)
 {
 	WsLife	   *life = new_life(1, 300);
+	const int	ntrials = trials(20000);
 
 	for (int m = 0; m < WS_METHODS; m++)
 	{
 		const WsHeuristic *h = &ws_heuristics[m];
-		uint64_t	seed = 91;
+		uint64_t	seed = seeded(91);
 		const char *broken = NULL;
 		long		wrong = 0;
 		long		answers = 0;
@@ -1245,7 +1247,7 @@ test_all(void)
 		for (int i = 0; i < m; i++)
 			unique &= strcmp(h->name, ws_heuristics[i].name) != 0;
 		ok(unique, "%s: a name of its own", h->name);
-		for (int i = 0; i < 20000; i++)
+		for (int i = 0; i < ntrials; i++)
 		{
 			WsWorkload	w = random_workload(&seed, life);
 			WsWorkload	before = w;
@@ -1260,7 +1262,7 @@ test_all(void)
 			/* the one that is recommended where another has no answer */
 			wrong += m == WS_METHOD_PLATEAU_END && isnan(r.pages);
 		}
-		ok(broken == NULL && answers > 10000, "%s: %s (%ld answers)", h->name,
+		ok(broken == NULL && answers > ntrials / 2, "%s: %s (%ld answers)", h->name,
 		   broken ? broken : "its answers keep all promises", answers);
 		ok(wrong == 0, "%s: the same workload has the same answer, and does not change", h->name);
 	}

@@ -4,8 +4,7 @@
  *		sequences of all that can happen to it.
  *
  * Beside that there are some cases by hand, where a number is documented or a
- * time is at one of its ends.  Seeds are fixed, so a run either always passes
- * or always fails.
+ * time is at one of its ends.
  */
 #include "tap.h"
 #include "history.h"
@@ -454,12 +453,13 @@ test_check(void)
 {
 	const double sizes[] = {-1, -0x1p-1074, 0, NAN, 0x1p40, nextafter(0x1p40, INFINITY), INFINITY, -INFINITY};
 	const uint64_t counts[] = {0, 1, 6, INT64_MAX, (uint64_t) INT64_MAX + 1, UINT64_MAX};
-	uint64_t	seed = 99;
+	uint64_t	seed = seeded(99);
 	long		wrong = 0;
 	long		damaged = 0;
+	const int	n = trials(30000);
 
 	fill(&h, NOON, 401);
-	for (int i = 0; i < 30000; i++)
+	for (int i = 0; i < n; i++)
 	{
 		WsHistory  *history = i % 4 == 0 ? &other : &h;
 		int			length = lengths[i % 3];
@@ -508,7 +508,7 @@ test_check(void)
 		damaged += *want != '\0';
 		*row = whole;
 	}
-	ok(wrong == 0 && damaged > 10000, "check: damage to any row is found (%ld)", damaged);
+	ok(wrong == 0 && damaged > n / 3, "check: damage to any row is found (%ld)", damaged);
 	ok(ws_history_check(&h) == NULL, "check: the repaired history is valid");
 }
 
@@ -878,18 +878,18 @@ step(Model *m, int pace, int tag)
 
 /*
  * Two histories and two lists go through the same.  Times are of 1970, of
- * today, or of the end of all time.
+ * today, or of the end of all time.  Adds what happened.
  */
 static void
-test_model(int pace, int64_t start, const char *era)
+test_model(int pace, int64_t start, const char *era, Wrong *happened)
 {
 	static Model m;
 	const Wrong *wrong = &m.wrong;
 
 	memset(&m, 0, sizeof(m));
-	m.seed = 100 + (uint64_t) (start ^ pace);
+	m.seed = seeded(100 + (uint64_t) (start ^ pace));
 	m.now = start;
-	for (int i = 0; i < 6000; i++)
+	for (int i = 0; i < trials(6000); i++)
 	{
 		step(&m, pace, i);
 		/* back to where times begin */
@@ -904,14 +904,18 @@ test_model(int pace, int64_t start, const char *era)
 	ok(wrong->read == 0, "%s, pace %d: the same are listed (%ld)", era, pace, wrong->listed);
 	ok(wrong->peak == 0, "%s, pace %d: the peak is the same (%ld were of more than a minute)", era, pace, wrong->quarter_peaks);
 	ok(wrong->known == 0, "%s, pace %d: as many minutes are known", era, pace);
-	ok(wrong->all_moved > 50 && wrong->listed > 1000 && wrong->merges > 10 &&
-	   (start < NOON || wrong->quarter_peaks > 5), "%s, pace %d: all of it happened", era, pace);
+	happened->all_moved += wrong->all_moved;
+	happened->listed += wrong->listed;
+	happened->merges += wrong->merges;
+	happened->quarter_peaks += wrong->quarter_peaks;
 }
 
 int
 main(void)
 {
-	plan(2 + 9 + 9 + 8 + 11 + 6 + 5 + 2 + 12 * 6);
+	Wrong		happened = {0};
+
+	plan(2 + 9 + 9 + 8 + 11 + 6 + 5 + 2 + 12 * 5 + 1);
 
 	test_empty();
 	test_count();
@@ -923,9 +927,12 @@ main(void)
 	test_check();
 	for (int pace = 0; pace < 4; pace++)
 	{
-		test_model(pace, NOON, "today");
-		test_model(pace, -300, "1970");
-		test_model(pace, INT64_MAX - 20 * DAY, "the end of time");
+		test_model(pace, NOON, "today", &happened);
+		test_model(pace, -300, "1970", &happened);
+		test_model(pace, INT64_MAX - 20 * DAY, "the end of time", &happened);
 	}
+	ok(happened.all_moved > trials(600) && happened.listed > trials(12000) && happened.merges > trials(120) &&
+	   (happened.quarter_peaks > 40 || !all_trials()), "all of it happened (%ld, %ld, %ld, %ld)", happened.all_moved,
+	   happened.listed, happened.merges, happened.quarter_peaks);
 	return done();
 }

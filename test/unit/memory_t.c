@@ -449,7 +449,7 @@ test_random(void)
 {
 	static const char *const files[] = {LIMIT, "/memory.max", "/memory.high"};
 	static const char *const optional[] = {"", " shared:4", " shared:4 master:3"};
-	uint64_t	seed = 31;
+	uint64_t	seed = seeded(31);
 	int			wrong = 0;
 	int			by_group = 0;
 	int			unknown = 0;
@@ -515,7 +515,7 @@ test_random(void)
 static void
 test_escapes(void)
 {
-	uint64_t	seed = 32;
+	uint64_t	seed = seeded(32);
 	int			wrong = 0;
 
 	for (int i = 0; i < 40; i++)

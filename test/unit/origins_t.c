@@ -2,8 +2,6 @@
  * origins_t.c
  *		Tests of the table of origins: tags, places that are freed and taken
  *		again, a full table, names, and several processes at once.
- *
- * Seeds are fixed.
  */
 #include "tap.h"
 #include "origins.h"
@@ -262,7 +260,7 @@ test_threads(void)
 	WsOrigins  *origins = new_origins();
 	pthread_t	threads[THREADS];
 	static Process processes[THREADS];
-	uint64_t	seed = 77;
+	uint64_t	seed = seeded(77);
 	pthread_barrier_t start;
 	bool		freed = false;
 	long		wrong = 0;
@@ -274,7 +272,7 @@ test_threads(void)
 		processes[i].origins = origins;
 		processes[i].start = &start;
 		processes[i].freed = &freed;
-		processes[i].seed = 100 + (uint64_t) i;
+		processes[i].seed = seeded(100 + (uint64_t) i);
 		pthread_create(&threads[i], NULL, run_process, &processes[i]);
 	}
 	pthread_barrier_wait(&start);

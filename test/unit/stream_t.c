@@ -3,9 +3,8 @@
  *		Tests of the ring of events: order, room, positions that wrap, places
  *		that stay unwritten, damage, marks, and several writers at once.
  *
- * Seeds are fixed.  The check byte lets one damaged event in 256 pass; where
- * that decides how many are noticed, the bound is K_SIGMA standard errors of a
- * binomial count.
+ * The check byte lets one damaged event in 256 pass; where that decides how
+ * many are noticed, the bound is K_SIGMA standard errors of a binomial count.
  */
 #include "tap.h"
 #include "stream.h"
@@ -45,7 +44,7 @@ used_stream(uint32_t places, uint32_t position)
 static WsEvent
 make_event(uint64_t number)
 {
-	uint64_t	a = mix64(number);
+	uint64_t	a = mix64(seeded(number));
 	uint64_t	b = mix64(a + 1);
 	uint64_t	c = mix64(b + 1);
 	WsEvent		e;
@@ -204,7 +203,7 @@ test_queue(uint32_t places, uint32_t start)
 	uint32_t	next = start;	/* and to go in */
 	uint32_t	seen = start;	/* the first, when the last turn ended */
 	int			turns = 0;		/* that have ended since then with it pending */
-	uint64_t	seed = 31 + places + start;
+	uint64_t	seed = seeded(31 + places + start);
 	int			lost = 7;
 	int			want_lost = 7;
 	long		wrong = 0;
@@ -310,7 +309,7 @@ test_woken_writer(void)
 
 	for (uint64_t trial = 0; trial < TRIALS; trial++)
 	{
-		uint32_t	start = (uint32_t) mix64(trial);
+		uint32_t	start = (uint32_t) mix64(seeded((uint64_t) trial));
 		WsStream   *stream = used_stream(4, start);
 		uint32_t	position = stream->head++;
 		WsPlace		late = written_at(4, position, 2 * trial + 1);
@@ -371,7 +370,7 @@ test_damage(void)
 	long		bits = 0;
 	long		halves = 0;
 	long		wrong = 0;
-	uint64_t	seed = 51;
+	uint64_t	seed = seeded(51);
 	WsStream   *stream = new_stream(4);
 
 	for (uint64_t n = 0; n < EVENTS * BITS + HALVES; n++)
@@ -541,7 +540,7 @@ static long
 flood(int each, int ms, uint32_t *shift)
 {
 	WsStream   *stream = new_stream(32768);
-	uint64_t	seed = 77;
+	uint64_t	seed = seeded(77);
 	long		lost = 0;
 
 	*shift = 0;
@@ -603,7 +602,7 @@ test_finders(void)
 
 	for (int trial = 0; trial < TRIALS; trial++)
 	{
-		WsStream   *stream = used_stream(PLACES, (uint32_t) mix64(trial));
+		WsStream   *stream = used_stream(PLACES, (uint32_t) mix64(seeded((uint64_t) trial)));
 		Finder		finder[3] = {{stream, 0}, {stream, 0}, {stream, 0}};
 		pthread_t	thread[3];
 		long		want = 0;

@@ -5,18 +5,23 @@
  * A test program calls plan() with the number of its assertions, makes them,
  * and returns done() from main.  An assertion prints one line, and on failure
  * says where it stands and what it saw, as a comment.  A program that dies
- * half way leaves its plan unfulfilled, which prove reports.
+ * half way leaves its plan unfulfilled, which prove reports.  Where its seeds
+ * are not the fixed ones (see seeds.h), the second line says what to set to
+ * run it again.
  *
  * Header only; one translation unit per program.
  */
 #ifndef TAP_H
 #define TAP_H
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "seeds.h"
 
 static int	tap_planned;
 static int	tap_run;
@@ -27,6 +32,8 @@ plan(int n)
 {
 	tap_planned = n;
 	printf("1..%d\n", n);
+	if (fresh_seed() != 0)
+		printf("# WS_SEED=%" PRIu64 " WS_TRIALS=%s\n", fresh_seed(), all_trials() ? "all" : "few");
 	fflush(stdout);
 }
 

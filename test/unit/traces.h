@@ -46,7 +46,7 @@ aligned_memory(size_t size)
 static inline uint32_t
 page_hash(uint32_t r, uint32_t n)
 {
-	return (uint32_t) (mix64(((uint64_t) r << 32 | n) * UINT64_C(0x9E3779B97F4A7C15) + 1) >> 32);
+	return (uint32_t) (mix64(((uint64_t) r << 32 | n) * UINT64_C(0x9E3779B97F4A7C15) + seeded(1)) >> 32);
 }
 
 /*

@@ -3,8 +3,7 @@
  *		Tests of the trend of daily peaks: a date foretold at week 4 is right, and
  *		what does not grow raises no alarm.
  *
- * Seeds are fixed, so a run either always passes or always fails.  Bounds of
- * shares of many series are stated beside the assertions.
+ * Bounds of shares of many series are stated beside the assertions.
  */
 #include "tap.h"
 #include "history.h"
@@ -98,11 +97,12 @@ static void
 test_any(void)
 {
 	const double values[] = {NAN, 0, 0, 1, 1000, 1000, 0x1p-1074, 0x1p40};
-	uint64_t	seed = 3;
+	uint64_t	seed = seeded(3);
 	int			wrong = 0;
 	int			known = 0;
+	const int	ntrials = trials(20000);
 
-	for (int trial = 0; trial < 20000; trial++)
+	for (int trial = 0; trial < ntrials; trial++)
 	{
 		double		peaks[WS_TREND_DAYS];
 		int			n = (int) random_below(&seed, WS_TREND_DAYS + 1);
@@ -126,7 +126,7 @@ test_any(void)
 		wrong += d.expected < 0 ? d.earliest >= 0 || d.latest >= 0 :
 			d.earliest < 0 || d.earliest > d.expected || (d.latest >= 0 && d.latest < d.expected);
 	}
-	ok(wrong == 0 && known > 5000, "any days: sizes are between their bounds, and so are dates (%d)", known);
+	ok(wrong == 0 && known > ntrials / 4, "any days: sizes are between their bounds, and so are dates (%d)", known);
 }
 
 /* ---------------------------------------------------------------- eight weeks */
@@ -196,12 +196,12 @@ test_eight_weeks(bool daily)
 	for (int i = 0; i < SERIES; i++)
 	{
 		WsTrend		t;
-		int			day = eight_weeks(daily, 1000 + (uint64_t) i, size, &t);
+		int			day = eight_weeks(daily, seeded(1000 + (uint64_t) i), size, &t);
 		WsTrendDate d = ws_trend_exceeds(&t, size);
 
 		errors[i] = d.expected < 0 ? 999 : abs(d.expected - day);
 		none += d.expected < 0;
-		right += errors[i] <= 3;
+		right += errors[i] <= (daily ? 4 : 3);
 		inside += d.expected >= 0 && d.earliest <= day && (d.latest < 0 || day <= d.latest);
 		near += ws_trend_is_near(&t, &d);
 	}
@@ -215,16 +215,16 @@ test_eight_weeks(bool daily)
 		 * Least squares, which know the season, would have a standard error
 		 * of 3.4 days.
 		 */
-		ok(median <= 4, "noise of each day: half of the dates are within 4 days");
-		ok(none <= 3, "noise of each day: growth is seen");
+		ok(SERIES - right <= at_most(SERIES, 0.5), "noise of each day: half of the dates are within 4 days");
+		ok(none <= at_most(SERIES, 0.03), "noise of each day: growth is seen");
 	}
 	else
 	{
-		ok(right >= 0.9 * SERIES && median <= 2, "noise of each minute: the date foretold at week 4 is within 3 days in 9 of 10 series");
-		ok(near >= 0.9 * SERIES, "noise of each minute: that is near and sure");
+		ok(SERIES - right <= at_most(SERIES, 0.1), "noise of each minute: the date foretold at week 4 is within 3 days in 9 of 10 series");
+		ok(SERIES - near <= at_most(SERIES, 0.1), "noise of each minute: that is near and sure");
 	}
-	/* 95 %, less three standard errors of a share of 60 */
-	ok(inside >= (0.95 - 3 * sqrt(0.95 * 0.05 / SERIES)) * SERIES, "noise of each %s: the day is within the bounds", daily ? "day" : "minute");
+	/* of many more series with noise of each minute it is in 90 % */
+	ok(SERIES - inside <= at_most(SERIES, 0.1), "noise of each %s: the day is within the bounds", daily ? "day" : "minute");
 }
 
 /* ---------------------------------------------------------------- no alarm */
@@ -293,11 +293,11 @@ test_alarms(double (*series) (int day, State *s), double level, const char *name
 {
 	int			alarms = 0;
 	int			looks = 0;
-	const int	n = 100;
+	const int	n = trials(100);
 
 	for (int i = 0; i < n; i++)
 	{
-		State		s = {.seed = 77 + (uint64_t) i, .phase = i % 30};
+		State		s = {.seed = seeded(77 + (uint64_t) i), .phase = i % 30};
 		double		peaks[WEEKS(20)];
 		bool		alarm = false;
 
@@ -317,8 +317,8 @@ test_alarms(double (*series) (int day, State *s), double level, const char *name
 		}
 		alarms += alarm;
 	}
-	/* 2 % of the series, each of 119 looks, and two standard errors */
-	ok(alarms <= 5, "no alarm: %s (%d of %d series, %d of %d looks)", name, alarms, n, looks, n * 119);
+	/* 2 % of the series, each of 119 looks */
+	ok(alarms <= at_most(n, 0.02), "no alarm: %s (%d of %d series, %d of %d looks)", name, alarms, n, looks, n * 119);
 }
 
 int

@@ -2,8 +2,6 @@
  * twotier_t.c
  *		Tests of the page caches behind the sweeps: they see what they should,
  *		count it as they should, and a sample of the pages says what all say.
- *
- * Seeds are fixed, so a run either always passes or always fails.
  */
 #include "tap.h"
 #include "survey.h"
@@ -44,7 +42,7 @@ test_pairs(void)
 	static double hits[WS_TIER_BUFFERS][WS_TIER_CACHES];
 	static WsTierCounts counts;
 	Zipf	   *zipf = zipf_new(PAGES, 0.7);
-	uint64_t	seed = 3;
+	uint64_t	seed = seeded(3);
 	bool		same = true;
 	bool		counted = true;
 
@@ -93,19 +91,22 @@ stratum_of(uint32_t page)
 	return (uint32_t) __builtin_ctz(page_hash(7, page) | 1U << 20);
 }
 
-/* Of a large set some are simulated, and that is as if all were. */
+/*
+ * Of a large set some are simulated, and that is as if all were.  A quarter are
+ * 3750 pages, give or take 53, and there are places for 4096.
+ */
 static void
 test_sampled(void)
 {
 	enum
 	{
-		PAGES = 16000
+		PAGES = 15000
 	};
 	WsTwoTier  *tiers = new_tiers(PAGES, 1, 8000);
 	WsPageCache *one = aligned_memory(ws_pagecache_size(PAGES));
 	static WsTierCounts counts;
 	Zipf	   *zipf = zipf_new(PAGES, 0.5);
-	uint64_t	seed = 5;
+	uint64_t	seed = seeded(5);
 	double		rates[WS_STRATA] = {0};
 	double		uses = 0;
 	double		hits = 0;
@@ -133,10 +134,10 @@ test_sampled(void)
 			ws_twotier_resize(tiers, 0, rates, 8000.0 * BLOCK);
 	}
 	ratio = 1 - all(counts.waits[2][WHOLE]) / all(counts.asked[2]);
-	is_int(tiers->shift, 2, "of 16,000 pages a quarter fits");
+	is_int(tiers->shift, 2, "of 15,000 pages a quarter fits");
 	ok(tiers->rate != 0.25 && tiers->rate == rates[2], "and stands for all as counted, not as expected");
 	is_within(tiers->cache[0][WHOLE]->capacity, rint(8000 * rates[2]), 0, "with smaller caches");
-	/* 4,000 sampled pages, each a hit with a chance of p: sqrt(p (1 - p) / 4000) */
+	/* so many pages, each a hit with a chance of p: sqrt(p (1 - p) / 3750) */
 	is_within(ratio, hits / uses, 5 * 0.008, "the hit ratio is that of all");
 	diag("hit ratio %.4f, of all %.4f", ratio, hits / uses);
 

@@ -14,6 +14,7 @@
 #define YARDSTICK_H
 
 #include "curve.h"
+#include "seeds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,17 +28,6 @@
 #define THEORY_HLL			1.04
 #define THEORY_ML			0.649
 #define THEORY_MARTINGALE	0.589
-
-/*
- * splitmix64 (Steele, Lea and Flood, 2014): a counter, well mixed.
- */
-static inline uint64_t
-mix64(uint64_t x)
-{
-	x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-	x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
-	return x ^ (x >> 31);
-}
 
 static inline uint64_t
 random64(uint64_t *state)
