@@ -292,7 +292,7 @@ never(int64_t day)
 }
 
 /*
- * Two years, by the hour: 100 pages, and 500 at two in the morning of days of
+ * Two years, or one, by the hour: 100 pages, and 500 at two in the morning of days of
  * a job, and of one day.  Returns after how many hours of the job's first day
  * the peak was below 500 for the first time; 0: never.  *hours: for how many
  * hours it was 500.
@@ -301,18 +301,21 @@ static int64_t
 hours_until_low(bool (*job) (int64_t day), int64_t once, int64_t period, long *hours)
 {
 	int64_t		begin = day_of(2026, 1, 1) * DAY;
+	int64_t		end = begin + (all_trials() ? 2 : 1) * 365 * DAY;
 	int64_t		ran = 0;
 	WsHistoryEntry peak;
 
 	ws_history_init(&h);
 	*hours = 0;
-	for (int64_t now = begin; now < begin + 2 * 365 * DAY; now += HOUR)
+	for (int64_t now = begin; now < end; now += HOUR)
 	{
 		bool		runs = now % DAY == 2 * HOUR && (job(now / DAY) || (now - begin) / DAY == once);
 
 		if (runs && ran == 0)
 			ran = now;
 		add(&h, now, runs ? 500 : 100, 1);
+		if (!all_trials() && job != never && now % (3 * HOUR) != 2 * HOUR)
+			continue;
 		if (!ws_history_busiest(&h, now, period, &peak) || peak.row.recommended < 100)
 			return -1;
 		*hours += peak.row.recommended == 500;
