@@ -135,7 +135,7 @@ test_regions(void)
 	static WsTierCounts counts;
 	WsTwoTier  *tiers = new_regions(4);
 	WsSweep    *sweep = empty_sweep(2100);
-	uint64_t	seed = seeded(11);
+	uint64_t	seed = 11;		/* fixed, see above */
 	double		share[3];
 	double		held[3];
 	double		differs;
@@ -175,7 +175,7 @@ test_regions(void)
 	memset(held, 0, sizeof(held));
 	for (uint32_t page = 0; page < 2048; page++)
 		held[page / 512 < 2 ? page / 512 : 2] += holds(tiers, 2, WHOLE, page);
-	seed = seeded(11);
+	seed = 11;
 	for (uint32_t page = 0; page < 512; page++)
 		held[0] -= random_below(&seed, 1000) < 750;
 	is_within(held[0], 0, 0, "nothing of the first half comes in with it");
@@ -223,7 +223,7 @@ test_partly_used(void)
 {
 	WsTwoTier  *tiers = new_regions(4);
 	WsSweep    *sweep = empty_sweep(2100);
-	uint64_t	seed = seeded(12);
+	uint64_t	seed = 12;		/* fixed, see above */
 	double		share;
 	double		raw = 0;
 
