@@ -6,6 +6,13 @@
  * regular files are opened, none of them blocks, and only files that are made
  * here are written.
  *
+ * Never overwritten.  A file that is there and cannot be used is one of two
+ * kinds.  A damaged one, or one that is not this cluster's, is renamed.  One
+ * that cannot be read now, for any errno but ENOENT, or that a later version
+ * wrote, is left alone, and so is one that cannot be renamed.  Until it can be
+ * read, which is tried again, what is saved goes into a file beside it.  Then
+ * both are merged, and the file beside is removed.
+ *
  * Resets.  WsShared.file_lock is held from the copy of memory to the renaming
  * when the state is saved, and from the reading to the merging when it is
  * loaded.  A reset forgets in memory first and then takes this lock.  If nobody
@@ -39,7 +46,10 @@
 #include "statefile.h"
 
 #define ASIDE			WS_SAVE_FILE ".tmp"
-#define REFUSED			WS_SAVE_FILE ".bad"
+#define BESIDE			WS_SAVE_FILE ".new"
+
+#define REFUSED_MAX		100		/* files that are put aside, by number */
+#define RETRY_MS		10000	/* until a file is read, or saved, again */
 
 /* ms from 1970 to 2000 */
 #define EPOCH_MS ((POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * (int64) SECS_PER_DAY * 1000)
@@ -52,6 +62,15 @@ StaticAssertDecl((WS_STATEFILE_TIME_MAX_MS - EPOCH_MS) * 1000 < END_TIMESTAMP,
 				 "times of a file are timestamps");
 
 static bool failing = false;	/* did the last attempt to save fail? */
+
+/* What became of reading a file. */
+typedef enum Outcome
+{
+	READ,						/* it can be trusted */
+	ABSENT,
+	REFUSED,					/* it is of no use, now or later */
+	WITHHELD					/* it may be of use later */
+} Outcome;
 
 /* ms since 1970 */
 static int64
@@ -109,17 +128,31 @@ irregular(const char *name)
 		S_ISSOCK(st.st_mode) ? "it is a socket" : "it is a device";
 }
 
-/* Rename a file that is not used, so that it is kept and its name is free. */
+/*
+ * Rename a file that is not used, to a name that is free, so that it is kept.
+ * False: it is where it was.
+ */
 static bool
-put_aside(const char *why, int elevel)
+put_aside(const char *name, const char *why)
 {
-	bool		renamed = rename(WS_SAVE_FILE, REFUSED) == 0;
+	char		to[MAXPGPATH];
+	struct stat st;
+	bool		renamed = false;
 
-	ereport(elevel,
-			(errmsg("working_set: what was saved in file \"%s\" is not used: %s",
-					WS_SAVE_FILE, why),
-			 renamed ? errdetail("It is kept as \"%s\".", REFUSED) :
-			 errdetail("It could not be renamed to \"%s\": %m.", REFUSED)));
+	for (int i = 0; i < REFUSED_MAX && !renamed; i++)
+	{
+		snprintf(to, sizeof(to), i == 0 ? "%s.bad" : "%s.bad.%d", WS_SAVE_FILE, i);
+		if (lstat(to, &st) == 0)
+			errno = EEXIST;
+		else if (errno != ENOENT || rename(name, to) != 0)
+			break;
+		else
+			renamed = true;
+	}
+	ereport(LOG_SERVER_ONLY,
+			(errmsg("working_set: what was saved in file \"%s\" is not used: %s", name, why),
+			 renamed ? errdetail("It is kept as \"%s\".", to) :
+			 errdetail("It could not be renamed to \"%s\": %m.", to)));
 	return renamed;
 }
 
@@ -141,37 +174,54 @@ convert(char **image, size_t *size)
 }
 
 /*
- * Read the file, up to a byte more than an image has.  Returns NULL, or why it
- * cannot be read.  *image becomes NULL if there is no file.
+ * Read a file, up to a byte more than an image has.  *why is set if it cannot be
+ * used.
  */
-static const char *
-read_file(char **image, size_t *size)
+static Outcome
+read_file(const char *name, char **image, size_t *size, const char **why)
 {
 	size_t		most = ws_statefile_size_max() + 1;
-	const char *why = irregular(WS_SAVE_FILE);
+	WsStateFileOwner me = owner();
 	ssize_t		n = -1;
 	int			fd;
 
 	*image = NULL;
 	*size = 0;
-	if (why)
-		return why;
+	*why = irregular(name);
+	if (*why)
+		return REFUSED;
 	/* O_NONBLOCK and others: the file may just be replaced by anything */
-	fd = OpenTransientFile(WS_SAVE_FILE, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | PG_BINARY);
+	fd = OpenTransientFile(name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | PG_BINARY);
+	if (fd < 0 && errno == ENOENT)
+		return ABSENT;
 	if (fd < 0)
-		return errno == ENOENT ? NULL : psprintf("it cannot be opened: %m");
+	{
+		*why = psprintf("it cannot be opened: %m");
+		return WITHHELD;
+	}
 	*image = allocate_image();
-	while (*image && *size < most && (n = read(fd, *image + *size, most - *size)) > 0)
-		*size += n;
+	while (*image && *size < most &&
+		   ((n = read(fd, *image + *size, most - *size)) > 0 || (n < 0 && errno == EINTR)))
+		*size += Max(n, 0);
 	if (n < 0)
-		why = psprintf("it cannot be read: %m");
+		*why = psprintf("it cannot be read: %m");
 	CloseTransientFile(fd);
-	return why;
+	if (!*why)
+		*why = convert(image, size);
+	if (*why)
+		return WITHHELD;
+	*why = ws_statefile_distrust(*image, *size, &me);
+	if (!*why)
+		return READ;
+	return ws_statefile_is_newer(*image, *size) ? WITHHELD : REFUSED;
 }
 
-/* A reset at this moment raises the floors above everything that is loaded. */
+/*
+ * A reset at this moment raises the floors above everything that is loaded.
+ * The sample is the worker's once it has begun to sample.
+ */
 static void
-load_image(const void *image)
+load_image(const char *name, const void *image, bool set)
 {
 	int64		now = wall_ms();
 	const char *why;
@@ -183,50 +233,112 @@ load_image(const void *image)
 	if (ws_published->last_saved == 0)
 		ws_published->last_saved = timestamp_of(ws_statefile_saved_at(image));
 	LWLockRelease(ws_shared->lock);
-	if (ws_load(&ws_shared->file_state) & WS_FILE_NO_SET)
+	if (!set || (ws_load(&ws_shared->file_state) & WS_FILE_NO_SET))
 		return;
 	why = ws_statefile_distrust_sketches(image, ws_sketch_m(ws_shared->sketch[WS_CLIENT]), now);
 	if (why)
 	{
 		ereport(LOG_SERVER_ONLY,
 				(errmsg("working_set: of what was saved in file \"%s\" only the history is used: %s",
-						WS_SAVE_FILE, why)));
+						name, why)));
 		return;
 	}
 	ws_shared_advance();
 	LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
-	floor = ws_statefile_load_sketches(image, ws_shared->sketch, ws_shared->sampler, now);
+	floor = ws_statefile_load_sketches(image, ws_shared->sketch,
+									   ws_load(&ws_shared->sample_shift) == WS_SAMPLE_OFF ? ws_shared->sampler : NULL,
+									   now);
 	LWLockRelease(ws_shared->sample_lock);
 	ws_setup_recall(floor);
 }
 
 /*
- * Load the file if no process has, and if not everything in it is forgotten.
- * The caller holds file_lock.
+ * The file is withheld, for this reason; NULL: no more.  The log and the views
+ * report it, the log only when it changes.
+ */
+static void
+withhold(const char *why)
+{
+	char	   *text = why ? psprintf("file \"%s\" is not used yet: %s", WS_SAVE_FILE, why) : "";
+	bool		changed;
+
+	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
+	changed = strcmp(ws_published->withheld, text) != 0;
+	strlcpy(ws_published->withheld, text, sizeof(ws_published->withheld));
+	LWLockRelease(ws_shared->lock);
+	if (why)
+		__atomic_fetch_or(&ws_shared->file_state, WS_FILE_WITHHELD, __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_and(&ws_shared->file_state, ~WS_FILE_WITHHELD, __ATOMIC_RELAXED);
+	if (changed && why)
+		ereport(LOG_SERVER_ONLY,
+				(errmsg("working_set: %s", text),
+				 errdetail("It is kept as it is, and tried again.  What is saved until then goes to file \"%s\".",
+						   BESIDE)));
+	else if (changed)
+		ereport(LOG_SERVER_ONLY,
+				(errmsg("working_set: file \"%s\" is in use again", WS_SAVE_FILE)));
+}
+
+static bool
+withheld(void)
+{
+	return (ws_load(&ws_shared->file_state) & WS_FILE_WITHHELD) != 0;
+}
+
+/* Load one of the two files, or put it aside, or say why it is withheld. */
+static const char *
+load_one(const char *name, bool set)
+{
+	char	   *image;
+	size_t		size;
+	const char *why;
+	Outcome		outcome = read_file(name, &image, &size, &why);
+
+	if (outcome == READ)
+		load_image(name, image, set);
+	if (image)
+		pfree(image);
+	return outcome == WITHHELD || (outcome == REFUSED && !put_aside(name, why)) ? why : NULL;
+}
+
+/* Is there a file, whatever it is? */
+static bool
+exists(const char *name)
+{
+	struct stat st;
+
+	return lstat(name, &st) == 0 || errno != ENOENT;
+}
+
+/*
+ * Load the files if no process has, and if not everything in them is forgotten.
+ * The file beside is the younger, and may be from after a reset, so that the
+ * other gives its history only.  The caller holds file_lock.
  */
 static void
 load(void)
 {
-	WsStateFileOwner me = owner();
-	char	   *image;
-	size_t		size;
+	bool		beside = exists(BESIDE);
+	bool		again = withheld();
 	const char *why;
 
 	/* mark it first: a file that ends this process must not end the next */
 	if (__atomic_fetch_or(&ws_shared->file_state, WS_FILE_LOADED, __ATOMIC_RELAXED) &
 		(WS_FILE_LOADED | WS_FILE_NO_HISTORY))
 		return;
-	why = read_file(&image, &size);
-	if (image && !why)
-		why = convert(&image, &size);
-	if (image && !why)
-		why = ws_statefile_distrust(image, size, &me);
+	why = load_one(WS_SAVE_FILE, !beside);
+	withhold(why);
 	if (why)
-		(void) put_aside(why, LOG_SERVER_ONLY);
-	else if (image)
-		load_image(image);
-	if (image)
-		pfree(image);
+		__atomic_fetch_and(&ws_shared->file_state, ~WS_FILE_LOADED, __ATOMIC_RELAXED);
+	else if (beside)
+		ws_store(&ws_shared->save_now, 1);	/* into one file */
+	if (beside && !again)
+	{
+		why = load_one(BESIDE, true);
+		if (why)
+			(void) put_aside(BESIDE, why);
+	}
 }
 
 void
@@ -318,28 +430,34 @@ static bool
 save(void)
 {
 	int64		now = wall_ms();
-	const char *why = irregular(WS_SAVE_FILE);
-	void	   *image;
+	bool		beside = withheld();
+	const char *name = beside ? BESIDE : WS_SAVE_FILE;
+	const char *why = irregular(name);
+	void	   *image = NULL;
 	int64		since = 0;
-	bool		saved;
+	bool		saved = false;
 
 	/* before the image is made: a reset after this moment sets it again */
-	ws_store(&ws_shared->save_now, 0);
+	uint32		wanted = __atomic_exchange_n(&ws_shared->save_now, 0, __ATOMIC_RELAXED);
+
 	/* the rename would fail for a directory, and remove anything else */
-	if (why && !put_aside(why, failing ? level() : LOG_SERVER_ONLY))
+	if (!why || put_aside(name, why))
 	{
-		failing = true;
-		return false;
+		image = allocate_image();
+		saved = image ? write_aside(image, make_image(image, now, &since)) &&
+			durable_rename(ASIDE, name, level()) == 0 : failed_to("write");
 	}
-	image = allocate_image();
-	saved = image ? write_aside(image, make_image(image, now, &since)) &&
-		durable_rename(ASIDE, WS_SAVE_FILE, level()) == 0 : failed_to("write");
 	failing = !saved;
 	if (image)
 		pfree(image);
 	if (!saved)
+	{
+		if (wanted)
+			ws_store(&ws_shared->save_now, 1);
 		return false;
-	ws_shared->saved_since = since;
+	}
+	if (beside || !exists(BESIDE) || durable_unlink(BESIDE, level()) == 0)
+		ws_shared->saved_since = since;
 	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
 	ws_published->last_saved = timestamp_of(now);
 	LWLockRelease(ws_shared->lock);
@@ -361,18 +479,19 @@ ws_persist_save(void)
  * file_lock.
  */
 static bool
-remove_file(int64 since)
+remove_files(int64 since)
 {
+	static const char *const names[] = {WS_SAVE_FILE, BESIDE};
 	struct stat st;
 
-	if (lstat(WS_SAVE_FILE, &st) == 0 ? S_ISREG(st.st_mode) : errno != ENOENT)
-	{
-		if (durable_unlink(WS_SAVE_FILE, level()) != 0)
+	withhold(NULL);
+	for (int i = 0; i < (int) lengthof(names); i++)
+		if ((lstat(names[i], &st) == 0 ? S_ISREG(st.st_mode) : errno != ENOENT) &&
+			durable_unlink(names[i], level()) != 0)
 			return false;
-		LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
-		ws_published->last_saved = 0;
-		LWLockRelease(ws_shared->lock);
-	}
+	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
+	ws_published->last_saved = 0;
+	LWLockRelease(ws_shared->lock);
 	ws_shared->saved_since = since;
 	return true;
 }
@@ -389,7 +508,7 @@ ws_persist_reset(bool history)
 	{
 		/* without a history to keep: no file, also where nothing is tracked */
 		if (history)
-			durable = remove_file(since);
+			durable = remove_files(since);
 		else
 		{
 			load();				/* the worker may never have run */
@@ -412,12 +531,19 @@ ws_persist_reset(bool history)
 void
 ws_persist_tick(void)
 {
-	static int64 last;
+	static int64 last;			/* saved, or tried to */
+	static int64 tried;			/* to load */
 	int64		now = ws_shared_clock_ms();
 
 	if (last == 0)
-		last = now;
-	if (ws_load(&ws_shared->save_now) || (ws_save > 0 && now - last >= ws_save * INT64CONST(1000)))
+		last = tried = now;
+	if (withheld() && now - tried >= RETRY_MS)
+	{
+		tried = now;
+		ws_persist_load();
+	}
+	if ((ws_load(&ws_shared->save_now) && (!failing || now - last >= RETRY_MS)) ||
+		(ws_save > 0 && now - last >= ws_save * INT64CONST(1000)))
 	{
 		ws_persist_save();
 		last = now;

@@ -63,6 +63,7 @@ ws_published_read(WsReport *report)
 
 	LWLockAcquire(ws_shared->lock, LW_SHARED);
 	report->last = ws_published->last;
+	strlcpy(report->withheld, ws_published->withheld, sizeof(report->withheld));
 	LWLockRelease(ws_shared->lock);
 
 	current = report->last.recommends && report->last.since == ws_shared_since();
@@ -213,6 +214,7 @@ ws_report_summarize(const WsReport *report, WsSummary *s)
 	memset(s, 0, sizeof(*s));
 	s->status = report->status;
 	s->trouble = status_reason(report);
+	s->withheld = report->withheld;
 	s->wait = Max((int) (WS_COLLECTING_SECONDS + ws_interval - known), 1);
 	s->known = report->known;
 	s->top = "";

@@ -112,6 +112,8 @@ typedef struct WsSharedPublished
 {
 	WsPublished last;
 	TimestampTz last_saved;		/* 0: never */
+	char		withheld[256];	/* why the state file is not used yet; or
+								 * empty */
 	WsHistory	history;		/* the worker may read it without the lock */
 } WsSharedPublished;
 
@@ -123,6 +125,7 @@ typedef struct WsReport
 	WsStatus	status;
 	bool		known;			/* is there a recommendation? */
 	bool		late;			/* should the worker have published again? */
+	char		withheld[256];	/* see WsSharedPublished */
 	WsPublished last;
 } WsReport;
 

@@ -51,6 +51,7 @@ typedef enum WsKind
 #define WS_FILE_LOADED		1	/* a process has read it, or begun to */
 #define WS_FILE_NO_SET		2	/* a reset forgot the working set, or */
 #define WS_FILE_NO_HISTORY	4	/* the history */
+#define WS_FILE_WITHHELD	8	/* it cannot be read yet */
 
 typedef struct WsShared
 {

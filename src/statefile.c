@@ -300,6 +300,15 @@ distrust_sample(const Layout *l)
 	return NULL;
 }
 
+bool
+ws_statefile_is_newer(const void *image, size_t size)
+{
+	const Header *h = image;
+
+	return size >= offsetof(Header, page_bytes) && h->magic == WS_STATEFILE_MAGIC &&
+		h->format > WS_STATEFILE_FORMAT;
+}
+
 const char *
 ws_statefile_distrust(const void *image, size_t size, const WsStateFileOwner *owner)
 {
@@ -312,6 +321,8 @@ ws_statefile_distrust(const void *image, size_t size, const WsStateFileOwner *ow
 		return "it is empty";
 	if (size < offsetof(Header, page_bytes) || h->magic != WS_STATEFILE_MAGIC)
 		return "it was not written by working_set on such a machine";
+	if (ws_statefile_is_newer(image, size))
+		return "a later version of working_set wrote it";
 	if (h->format != WS_STATEFILE_FORMAT)
 		return "it has another format";
 	if (size < sizeof(Header))

@@ -86,6 +86,9 @@ extern bool ws_statefile_is_before(const void *image, size_t size);
  */
 extern size_t ws_statefile_convert(const void *before, void *image);
 
+/* Is this, whatever it is, of a format that a later version made? */
+extern bool ws_statefile_is_newer(const void *image, size_t size);
+
 /* Can this image, aligned to 8 bytes, be trusted?  NULL, or why it cannot. */
 extern const char *ws_statefile_distrust(const void *image, size_t size,
 										 const WsStateFileOwner *owner);

@@ -403,7 +403,7 @@ ws_summary_reason(const WsSummary *s, char *buf, size_t size)
 	char		a[WORDS];
 	char		b[WORDS];
 
-	put(&text, "%s", s->trouble);
+	put(&text, "%s%s%s", s->withheld, s->withheld[0] != '\0' ? "; " : "", s->trouble);
 	if (!s->known || (s->status != WS_STATUS_OK && s->status != WS_STATUS_STALE))
 		return;
 	if (s->status == WS_STATUS_STALE)
@@ -581,6 +581,8 @@ ws_summary_text(const WsSummary *s, char *buf, size_t size)
 		put_upper(&text, ws_status_name(s->status));
 		put(&text, ": %s", s->trouble);
 	}
+	if (s->withheld[0] != '\0')
+		put(&text, "%sHistory: %s", text.n > 0 ? "\n" : "", s->withheld);
 	if (s->status == WS_STATUS_COLLECTING)
 		put(&text, "\nDo: ask again in %d seconds", s->wait);
 	if (!s->known || (s->status != WS_STATUS_OK && s->status != WS_STATUS_STALE))

@@ -55,6 +55,7 @@ typedef struct WsSummary
 {
 	WsStatus	status;
 	const char *trouble;		/* unless it is ok: why */
+	const char *withheld;		/* why what was saved is not used yet */
 	int			wait;			/* while it is collecting: seconds until ok */
 	bool		known;			/* is there a recommendation?  The rest of the
 								 * fields, but top, are of it */

@@ -596,7 +596,7 @@ test_identity(const Image *image)
 		const char *why;
 	}			cases[] = {
 		{AT_FORMAT, 4, WS_STATEFILE_FORMAT - 1, "it has another format"},
-		{AT_FORMAT, 4, WS_STATEFILE_FORMAT + 1, "it has another format"},
+		{AT_FORMAT, 4, WS_STATEFILE_FORMAT + 1, "a later version of working_set wrote it"},
 		{AT_REGISTERS, 4, 1000, "its header is damaged"},
 		{AT_REGISTERS, 4, 0, "its header is damaged"},
 		{AT_REGISTERS, 4, 2048, "it has a wrong length"},

@@ -20,6 +20,7 @@
 static const WsSummary usual = {
 	.status = WS_STATUS_OK,
 	.trouble = "",
+	.withheld = "",
 	.known = true,
 	.verdict = WS_VERDICT_GROW,
 	.shared_buffers = 64 * MB,
