@@ -383,6 +383,7 @@ drain(void)
 	for (int batch = 0; n == most && batch < WS_STREAM_PLACES / most; batch++)
 	{
 		n = read_events(events, most);
+		ws_scans_set_next(sim.scans, ws_next_oid());
 		if (ws_shared_thinned(ws_shared->sampler->shift))
 			change_shift(ws_shared->sampler->shift);
 		free_entries(n);

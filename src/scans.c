@@ -7,10 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Relations and processes remembered at a time; powers of two. */
-#define RELATIONS 2048
-#define PROCESSES 256
-#define MEMORY_SECONDS	60		/* in which evidence halves */
+#define RELATIONS 32768			/* remembered at a time, */
+#define HEADS 16384				/* in so many chains; a power of two */
+#define PROCESS_SETS 512		/* a power of two */
+#define PROCESSES 8				/* remembered in each set */
+#define EVICT_FROM 8			/* entries, of which the longest idle goes */
+#define MEMORY_SECONDS	60		/* of use, in which evidence halves */
 #define ENOUGH			6		/* sampled accesses of a run to believe it */
 #define SIZE_SECONDS	10		/* for which a size is used again */
 #define RING_SHARE		0.25	/* of shared_buffers: above a ring is used */
@@ -24,13 +26,18 @@
 
 typedef struct Relation
 {
-	WsPageId	page;			/* any page of it */
+	uint32_t	tablespace;
+	uint32_t	database;
+	uint32_t	number;
+	uint32_t	chained;		/* the next of its chain, + 1; 0: none */
+	uint32_t	second;			/* that it was last used in */
+	uint32_t	looked;			/* second of the last look at its size */
 	uint32_t	blocks;			/* as looked up, or the highest seen + 1 */
 	uint32_t	before;			/* a second ago; 0: it did not exist;
 								 * UINT32_MAX: not known */
-	bool		sized;			/* the size was looked up at some time, */
+	bool		known;			/* was there a look, */
+	bool		sized;			/* one that gave the size, */
 	bool		exact;			/* and no block was seen beyond */
-	uint8_t		good;			/* seconds until the size is too old */
 
 	/* evidence: accesses in runs */
 	float		reads;
@@ -42,6 +49,7 @@ typedef struct Relation
 /* The last two relations that a process went through block by block. */
 typedef struct Walker
 {
+	uint32_t	used;			/* number of the last access; 0: no process */
 	uint32_t	process;
 	uint32_t	here;			/* the present one */
 	uint32_t	steps;			/* since it came from the other */
@@ -54,9 +62,15 @@ typedef struct Walker
 struct WsScans
 {
 	double		nbuffers;
-	uint32_t	next;			/* first new relation number; 0: not known */
-	Relation	relations[RELATIONS];
-	Walker		walkers[PROCESSES];
+	uint32_t	next;			/* number of the next relation, a second ago; */
+	uint32_t	next_now;		/* and now; 0: not known */
+	uint32_t	second;
+	uint32_t	accesses;		/* in runs */
+	uint32_t	count;			/* relations */
+	uint32_t	hand;			/* where the search for one to evict begins */
+	uint32_t	heads[HEADS];	/* first of the chain, + 1 */
+	Walker		walkers[PROCESS_SETS][PROCESSES];
+	Relation	relations[RELATIONS];	/* not written until they are used */
 };
 
 bool
@@ -74,7 +88,7 @@ ws_scans_size(void)
 void
 ws_scans_init(WsScans *scans, double nbuffers)
 {
-	memset(scans, 0, sizeof(*scans));
+	memset(scans, 0, offsetof(WsScans, relations));
 	scans->nbuffers = nbuffers;
 }
 
@@ -85,20 +99,96 @@ relation_hash(const WsPageId *page)
 		page->tablespace;
 }
 
-/* The entry of a relation, which may displace another. */
+static uint32_t *
+head_of(WsScans *scans, uint32_t hash)
+{
+	return &scans->heads[(hash ^ hash >> 15) % HEADS];
+}
+
+/* Free the entry that was idle for longest, of a few. */
+static Relation *
+evict(WsScans *scans)
+{
+	Relation   *oldest = &scans->relations[scans->hand];
+	WsPageId	page;
+	uint32_t   *link;
+
+	for (int i = 0; i < EVICT_FROM; i++)
+	{
+		Relation   *r = &scans->relations[scans->hand];
+
+		if (scans->second - r->second > scans->second - oldest->second)
+			oldest = r;
+		scans->hand = (scans->hand + 1) % RELATIONS;
+	}
+	page = (WsPageId)
+	{
+		.tablespace = oldest->tablespace, .database = oldest->database, .relation = oldest->number
+	};
+	link = head_of(scans, relation_hash(&page));
+	while (&scans->relations[*link - 1] != oldest)
+		link = &scans->relations[*link - 1].chained;
+	*link = oldest->chained;
+	return oldest;
+}
+
+static Relation *
+enter(WsScans *scans, const WsPageId *page, uint32_t *head)
+{
+	Relation   *r = scans->count < RELATIONS ? &scans->relations[scans->count++] : evict(scans);
+
+	memset(r, 0, sizeof(*r));
+	r->tablespace = page->tablespace;
+	r->database = page->database;
+	r->number = page->relation;
+	r->chained = *head;
+	r->second = scans->second;
+	/* numbers go round */
+	r->before = page->relation - scans->next < scans->next_now - scans->next ? 0 : UINT32_MAX;
+	*head = (uint32_t) (r - scans->relations) + 1;
+	return r;
+}
+
+/* The first use in a second. */
+static void
+begin_second(Relation *r, uint32_t second)
+{
+	float		keep = (float) exp2(-1.0 / MEMORY_SECONDS);
+
+	r->second = second;
+	r->reads *= keep;
+	r->ringed *= keep;
+	r->runs *= keep;
+	r->alone *= keep;
+	if (r->ringed < 0.01f)
+		r->ringed = 0;
+	if (r->sized || r->before == 0)
+		r->before = r->blocks;
+}
+
+/* The entry of a relation, which may be a new one. */
 static Relation *
 find_relation(WsScans *scans, const WsPageId *page)
 {
-	uint32_t	hash = relation_hash(page);
-	Relation   *r = &scans->relations[(hash ^ hash >> 15) % RELATIONS];
+	uint32_t   *head = head_of(scans, relation_hash(page));
 
-	if (memcmp(&r->page, page, offsetof(WsPageId, fork)) != 0)
+	for (uint32_t i = *head; i != 0; i = scans->relations[i - 1].chained)
 	{
-		memset(r, 0, sizeof(*r));
-		r->page = *page;
-		r->before = scans->next != 0 && page->relation >= scans->next ? 0 : UINT32_MAX;
+		Relation   *r = &scans->relations[i - 1];
+
+		if (r->number != page->relation || r->database != page->database || r->tablespace != page->tablespace)
+			continue;
+		if (r->second != scans->second)
+			begin_second(r, scans->second);
+		return r;
 	}
-	return r;
+	return enter(scans, page, head);
+}
+
+static bool
+size_is_good(const WsScans *scans, const Relation *r)
+{
+	return r->known && scans->second - r->looked < SIZE_SECONDS;
 }
 
 bool
@@ -107,7 +197,7 @@ ws_scans_wants_size(WsScans *scans, const WsEvent *event)
 	if (event->maintenance || event->page.fork != 0 || event->kind == WS_EVENT_REMOVE ||
 		(event->kind == WS_EVENT_HIT && event->run < WS_RUN_SCAN))
 		return false;
-	return find_relation(scans, &event->page)->good == 0;
+	return !size_is_good(scans, find_relation(scans, &event->page));
 }
 
 void
@@ -115,7 +205,8 @@ ws_scans_set_size(WsScans *scans, const WsPageId *page, uint32_t blocks)
 {
 	Relation   *r = find_relation(scans, page);
 
-	r->good = SIZE_SECONDS;
+	r->known = true;
+	r->looked = scans->second;
 	if (blocks == 0)
 		return;
 	/* if it has shrunk, blocks beyond its end are new */
@@ -134,15 +225,36 @@ ws_scans_event_kind(WsScans *scans, const WsEvent *event)
 	return event->kind;
 }
 
+/* The entry of a process; a new one takes the place that was idle for longest. */
+static Walker *
+find_walker(WsScans *scans, uint32_t process)
+{
+	Walker	   *set = scans->walkers[(process * UINT32_C(0x9E3779B1)) >> 16 & (PROCESS_SETS - 1)];
+	Walker	   *w = set;
+
+	for (Walker *other = set; other < set + PROCESSES; other++)
+	{
+		if (other->used != 0 && other->process == process)
+		{
+			w = other;
+			break;
+		}
+		if (other->used < w->used)
+			w = other;
+	}
+	if (w->used == 0 || w->process != process)
+		memset(w, 0, sizeof(*w));
+	w->process = process;
+	w->used = ++scans->accesses;
+	return w;
+}
+
 /* Does the process, in a run through a relation, walk through another, too? */
 static bool
 walks_alongside(WsScans *scans, uint32_t process, uint32_t relation, uint32_t block)
 {
-	Walker	   *w = &scans->walkers[process % PROCESSES];
+	Walker	   *w = find_walker(scans, process);
 
-	if (w->process != process)
-		memset(w, 0, sizeof(*w));
-	w->process = process;
 	if (relation == w->here)
 		w->steps++;
 	else
@@ -181,7 +293,7 @@ is_scan(WsScans *scans, Relation *r, const WsEvent *event, const WsAccess *acces
 bool
 ws_scans_knows_size(WsScans *scans, const WsPageId *page)
 {
-	return find_relation(scans, page)->good > 0;
+	return size_is_good(scans, find_relation(scans, page));
 }
 
 uint32_t
@@ -236,20 +348,12 @@ ws_scans_classify(WsScans *scans, const WsEvent *event, uint32_t shift, const do
 void
 ws_scans_age(WsScans *scans, uint32_t next)
 {
-	float		keep = (float) exp2(-1.0 / MEMORY_SECONDS);
+	scans->second++;
+	scans->next = scans->next_now = next;
+}
 
-	scans->next = next;
-	for (Relation *r = scans->relations; r < scans->relations + RELATIONS; r++)
-	{
-		r->reads *= keep;
-		r->ringed *= keep;
-		r->runs *= keep;
-		r->alone *= keep;
-		if (r->sized || r->before == 0)
-			r->before = r->blocks;
-		if (r->good > 0)
-			r->good--;
-		if (r->ringed < 0.01f)
-			r->ringed = 0;
-	}
+void
+ws_scans_set_next(WsScans *scans, uint32_t next)
+{
+	scans->next_now = scans->next != 0 && next != 0 ? next : scans->next;
 }

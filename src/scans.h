@@ -18,7 +18,14 @@
  * block gives the size.  Sizes also show what the process that lets a page in
  * does not know: the page is new if its block is at or beyond the end that its
  * relation had a second ago, or if the relation did not exist then.  The
- * server numbers relations in ascending order.  One process uses it.
+ * server numbers relations from a counter, which starts over after 2^32.  So a
+ * relation is new if its number is among those that were given in this second.
+ *
+ * Relations and processes have entries of their own, as long as there is room:
+ * for as many relations as the largest sample has pages.  The memory that is
+ * touched grows with the relations that were seen.  Evidence gets older with
+ * the seconds in which the relation is used, not while it rests: of thousands
+ * of tables, each has its turn only now and then.  One process uses it.
  */
 #ifndef WS_SCANS_H
 #define WS_SCANS_H
@@ -66,7 +73,13 @@ extern bool ws_scans_knows_size(WsScans *scans, const WsPageId *page);
 /* Blocks of the page's relation, if they are known exactly; else 0. */
 extern uint32_t ws_scans_blocks(WsScans *scans, const WsPageId *page);
 
-/* Once a second.  Relations from "next" on do not exist yet; 0: not known. */
+/*
+ * Once a second.  "next" is the number that the next relation gets; 0: not
+ * known.
+ */
 extern void ws_scans_age(WsScans *scans, uint32_t next);
+
+/* The same number, now: before events are classified. */
+extern void ws_scans_set_next(WsScans *scans, uint32_t next);
 
 #endif							/* WS_SCANS_H */

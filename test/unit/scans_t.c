@@ -70,11 +70,13 @@ sizes_ringed(double pages)
 #define RELATIONS	12
 #define PROCESSES	10
 #define STAYS		4
-#define FIRST		100			/* number of the first relation */
+#define FIRST		(UINT32_MAX - 5)	/* number of the first relation; they go
+									 * round */
 
 typedef struct ModelRelation
 {
 	bool		known;
+	bool		used;			/* in this second */
 	double		blocks;
 	bool		looked_up;
 	bool		exact;
@@ -99,10 +101,10 @@ typedef struct Stay
 
 typedef struct Model
 {
-	uint32_t	next;
+	uint32_t	next;			/* number of the next relation, a second ago */
+	uint32_t	given;			/* numbers that were given since */
 	ModelRelation relations[RELATIONS];
-	uint32_t	process[PROCESSES];
-	Stay		stays[PROCESSES][STAYS + 1];
+	Stay		stays[3 * PROCESSES][STAYS + 1];
 	bool		close;			/* rounding may decide */
 } Model;
 
@@ -112,8 +114,8 @@ model_relation(Model *m, uint32_t number)
 	ModelRelation *r = &m->relations[number - FIRST];
 
 	if (!r->known)
-		r->end = m->next != 0 && number >= m->next ? 0 : INFINITY;
-	r->known = true;
+		r->end = number - m->next < m->given ? 0 : INFINITY;
+	r->known = r->used = true;
 	return r;
 }
 
@@ -150,7 +152,7 @@ at_least(Model *m, double a, double b)
 static WsClass
 model_classify(Model *m, const WsEvent *e, uint32_t shift, uint32_t *ringed, WsRing *ring)
 {
-	uint32_t	p = e->process % 256 / 3;
+	uint32_t	p = e->process % 256 / 3 + PROCESSES * (e->process / 256);
 	ModelRelation *r;
 	double		blocks;
 	bool		scan;
@@ -178,9 +180,6 @@ model_classify(Model *m, const WsEvent *e, uint32_t shift, uint32_t *ringed, WsR
 	if (e->run < 8)
 		return WS_CLASS_REST;
 	r->runs++;
-	if (m->process[p] != e->process)
-		memset(m->stays[p], 0, sizeof(m->stays[p]));
-	m->process[p] = e->process;
 	if (!model_alongside(m->stays[p], (int) e->page.relation, e->page.block))
 		r->alone++;
 	r->reads += e->kind == WS_EVENT_READ;
@@ -197,12 +196,14 @@ static void
 model_age(Model *m, uint32_t next)
 {
 	m->next = next;
+	m->given = 0;
 	for (ModelRelation *r = m->relations; r < m->relations + RELATIONS; r++)
 	{
-		double		keep = exp2(-1 / 60.0);
+		double		keep = r->used ? exp2(-1 / 60.0) : 1;
 
 		if (!r->known)
 			continue;
+		r->used = false;
 		r->reads *= keep;
 		r->runs *= keep;
 		r->alone *= keep;
@@ -314,7 +315,7 @@ test_model(void)
 			WsClass		want;
 			bool		wants;
 
-			/* now and then another process takes the place of this one */
+			/* now and then another process goes on, whose number is like this one's */
 			e.process = process * 3 + 256 * (uint32_t) (i / 5000 % 3);
 			wants = !e.maintenance && e.page.fork == 0 && e.kind != WS_EVENT_REMOVE &&
 				(e.kind != WS_EVENT_HIT || e.run >= 8) && model_relation(&m, e.page.relation)->good == 0;
@@ -362,6 +363,12 @@ test_model(void)
 
 				ws_scans_age(scans, next);
 				model_age(&m, next);
+			}
+			else if (m.next != 0 && random_below(&seed, 100) == 0)
+			{
+				m.given = random_below(&seed, RELATIONS);
+				m.given += m.next + m.given == 0;	/* is not known */
+				ws_scans_set_next(scans, m.next + m.given);
 			}
 		}
 		free(scans);
@@ -493,10 +500,11 @@ test_evidence(void)
 
 /*
  * How many reads without a ring does it take, after ten with one and some
- * seconds, until they are most?  Six are needed to decide.
+ * seconds, in which the table is used or not, until they are most?  Six are
+ * needed to decide.
  */
 static int
-reads_to_convince(int seconds)
+reads_to_convince(int seconds, bool used)
 {
 	WsScans    *scans = new_scans();
 	WsEvent		e = event_of(10, 9999, WS_EVENT_HIT, false, false);
@@ -507,7 +515,11 @@ reads_to_convince(int seconds)
 	ws_scans_classify(scans, &e, 0, factors, &a);
 	walk(scans, 10, 10, true, &set);
 	for (int i = 0; i < seconds; i++)
+	{
 		ws_scans_age(scans, 0);
+		if (used)
+			ws_scans_classify(scans, &e, 0, factors, &a);
+	}
 	do
 	{
 		e = event_of(10, 5000 + (uint32_t) reads++, WS_EVENT_READ, true, false);
@@ -519,10 +531,11 @@ reads_to_convince(int seconds)
 static void
 test_ageing(void)
 {
-	is_int(reads_to_convince(0), 11, "evidence counts");
-	is_within(reads_to_convince(60), 6, 1, "half of it after a minute");
-	is_within(reads_to_convince(120), 4, 1, "a quarter after two");
-	is_int(reads_to_convince(3600), 1, "nothing after an hour");
+	is_int(reads_to_convince(0, true), 11, "evidence counts");
+	is_within(reads_to_convince(60, true), 6, 1, "half of it after a minute of use");
+	is_within(reads_to_convince(120, true), 4, 1, "a quarter after two");
+	is_int(reads_to_convince(3600, true), 1, "nothing after an hour");
+	is_within(reads_to_convince(3600, false), 11, 1, "nearly all while the table rests");
 }
 
 /*
@@ -554,6 +567,64 @@ test_many_relations(void)
 	is_int(wrong, 0, "however many relations there are, none has the size of another");
 	ok(walk(scans, 10, 3000, false, &set) == 3000 && set == sizes_ringed(3000), "and one that was displaced starts over");
 	free(scans);
+}
+
+/*
+ * Index scans in the table's order: forty steps of an index and its table, then
+ * another of so many.  Returns the share of accesses that are classified as a
+ * sequential scan's, and the share of reads for which a size is looked up.
+ */
+static double
+share_scanned(uint32_t tables, double *wanted)
+{
+	WsScans    *scans = new_scans();
+	uint64_t	seed = 125;
+	long		scanned = 0;
+	long		all = 0;
+	long		wants = 0;
+
+	for (uint32_t visit = 0; visit < 4 * tables; visit++)
+	{
+		/* all of them once, then at random */
+		uint32_t	table = visit < tables ? visit : random_below(&seed, tables);
+
+		for (uint32_t i = 0; i < 80; i++)
+		{
+			WsEvent		e = event_of(1000 + 2 * table + i % 2, i / 2 * 8, WS_EVENT_HIT, i / 2 > 8, false);
+			WsAccess	a;
+
+			if (ws_scans_wants_size(scans, &e))
+			{
+				ws_scans_set_size(scans, &e.page, 1000);
+				wants++;
+			}
+			scanned += ws_scans_classify(scans, &e, 0, factors, &a) == WS_CLASS_SCAN && visit >= tables;
+			all += i / 2 > 8 && visit >= tables;
+		}
+		if (visit % 50 == 49)
+			ws_scans_age(scans, 0);
+	}
+	free(scans);
+	*wanted = wants / (4.0 * tables);
+	return scanned / (double) all;
+}
+
+/*
+ * However many tables have their turn, what was found out about each is there
+ * when it comes again.  In a visit there are two sizes to look up, at most.
+ */
+static void
+test_many_tables(void)
+{
+	double		wanted[3];
+	double		few = share_scanned(100, &wanted[0]);
+	double		many = share_scanned(5000, &wanted[1]);
+	double		most = share_scanned(15000, &wanted[2]);
+
+	ok(few < 0.02 && many < 0.02 && most < 0.02,
+	   "of 100, 5000 and 15000 tables %.3f, %.3f and %.3f of index scans are classified as sequential", few, many, most);
+	ok(wanted[0] < 1 && wanted[1] <= 2 && wanted[2] <= 2, "and a size is looked up once in ten seconds: %.2f, %.2f and %.2f in a visit",
+	   wanted[0], wanted[1], wanted[2]);
 }
 
 /*
@@ -592,7 +663,7 @@ test_sampled(void)
 int
 main(void)
 {
-	plan(19);
+	plan(22);
 	memcpy(factors, ws_sweep_grid, sizeof(ws_sweep_grid));
 	factors[WS_SWEEP_FOLLOWER] = 40;
 	test_model();
@@ -600,6 +671,7 @@ main(void)
 	test_evidence();
 	test_ageing();
 	test_many_relations();
+	test_many_tables();
 	test_sampled();
 	return done();
 }
