@@ -319,7 +319,7 @@ simulate(const Seen *seen)
 		.evicted = sim.sweep->evicted,
 		.used = seen->known,
 		.run = event->run >= WS_RUN_SCAN,
-		.new = event->kind == WS_EVENT_EXTEND
+		.new = event->kind == WS_EVENT_EXTEND && !event->maintenance
 	};
 
 	ws_memory_advice_access(&access, counted);

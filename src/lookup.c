@@ -25,6 +25,7 @@
 #include "access/parallel.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
+#include "postmaster/bgworker.h"
 #include "storage/buf_internals.h"
 #include "storage/proc.h"
 
@@ -62,7 +63,7 @@ struct Process
 
 static struct Process self;
 static const uint8 no_flags = 0;
-static const uint8 launcher_flags = PROC_IS_AUTOVACUUM;
+static const uint8 maintenance_flags = PROC_IS_AUTOVACUUM;
 
 /* A BufferTag, as it is compared. */
 struct Key
@@ -139,20 +140,34 @@ present_kind(void)
 	return *self.status_flags & WS_MAINTENANCE_FLAGS ? WS_MAINTENANCE : WS_CLIENT;
 }
 
+/*
+ * What the workers of autoprewarm read is not needed for that.  (pg_prewarm(),
+ * which somebody calls, is a client's.)
+ */
+static bool
+warms_cache(void)
+{
+	static const char library[] = "pg_prewarm";
+
+	return MyBgworkerEntry != NULL && memcmp(MyBgworkerEntry->bgw_library_name, library, sizeof(library)) == 0;
+}
+
 /* Begin to record, after these hits and reads of pgBufferUsage. */
 static void
 begin_process(int64 hits, int64 reads)
 {
+	bool		warms = warms_cache();
+
 	self.pid = MyProcPid;
 	self.hits = hits;
 	self.reads = reads;
 	self.few = 0;
-	if (MyBackendType == B_AUTOVAC_LAUNCHER)
-		self.status_flags = &launcher_flags;
+	if (MyBackendType == B_AUTOVAC_LAUNCHER || warms)
+		self.status_flags = &maintenance_flags;
 	else
 		self.status_flags = MyProc ? &MyProc->statusFlags : &no_flags;
 	self.kind = present_kind();
-	ws_events_begin();
+	ws_events_begin(warms);
 }
 
 /*

@@ -78,6 +78,7 @@ typedef struct Read
 struct Process
 {
 	uint16		process;
+	bool		warms;			/* does it only warm the cache? */
 	uint32		nreads;			/* pages that this process brought in */
 	int64		counted_reads;	/* the server's count at the last of them */
 	Run		   *last_run;		/* of the last of them, or NULL */
@@ -96,8 +97,9 @@ struct Process
 static struct Process self;
 
 void
-ws_events_begin(void)
+ws_events_begin(bool warms)
 {
+	self.warms = warms;
 	self.counted_reads = pgBufferUsage.shared_blks_read;
 	self.last_run = NULL;
 	self.process = (uint16) MyProcNumber;
@@ -304,7 +306,7 @@ ws_events_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 	bool		reported;
 	uint32		origin;
 
-	if (stratum < shift || still_pinned(hash))
+	if (stratum < shift || self.warms || still_pinned(hash))
 		return;
 	/* a damped page is used all the time: no part of a scan */
 	origin = ws_process_origin();
@@ -337,7 +339,8 @@ ws_events_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 		self.scan_reads++;
 
 	if (ws_hash_stratum(hash, ws_shared->log2m) >= shift)
-		report(page, tick, kind, WS_EVENT_READ, ws_process_origin(), run, scanning && in_ring(run));
+		report(page, tick, kind, self.warms ? WS_EVENT_EXTEND : WS_EVENT_READ, ws_process_origin(), run,
+			   scanning && in_ring(run));
 }
 
 void

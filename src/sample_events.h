@@ -17,8 +17,11 @@
 #include "shared.h"
 #include "stream.h"
 
-/* Begin, in a process just forked. */
-extern void ws_events_begin(void);
+/*
+ * Begin, in a process just forked.  What a process brings in that warms the
+ * cache is no read, as if it were new.
+ */
+extern void ws_events_begin(bool warms);
 
 /* What shows a process, in a tick, that a page was reported often enough. */
 typedef struct WsDamper

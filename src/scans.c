@@ -311,7 +311,8 @@ ws_scans_classify(WsScans *scans, const WsEvent *event, uint32_t shift, const do
 	Relation   *r;
 	double		blocks;
 
-	access->ringed = event->maintenance ? WS_SWEEP_ALL : 0;
+	/* what warms the cache uses no ring */
+	access->ringed = event->maintenance && event->kind != WS_EVENT_EXTEND ? WS_SWEEP_ALL : 0;
 	access->ring = event->maintenance ? WS_RING_VACUUM : WS_RING_READ;
 	access->process = event->process;
 	access->relation = relation_hash(&event->page);

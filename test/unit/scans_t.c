@@ -157,7 +157,7 @@ model_classify(Model *m, const WsEvent *e, uint32_t shift, uint32_t *ringed, WsR
 	double		blocks;
 	bool		scan;
 
-	*ringed = e->maintenance ? WS_SWEEP_ALL : 0;
+	*ringed = e->maintenance && e->kind != WS_EVENT_EXTEND ? WS_SWEEP_ALL : 0;
 	*ring = e->maintenance ? WS_RING_VACUUM : WS_RING_READ;
 	m->close = false;
 	if (e->maintenance)
@@ -267,8 +267,10 @@ next_event(Doing *d, uint64_t *seed, const uint32_t *size)
 			e.ring = d->leaf % 2;
 			break;
 		default:
+			/* VACUUM, or what warms the cache */
 			d->block++;
 			e.maintenance = 1;
+			e.kind = random_below(seed, 10) ? e.kind : WS_EVENT_EXTEND;
 	}
 	if (d->block >= size[d->relation])
 		d->block = 0;
