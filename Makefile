@@ -27,6 +27,7 @@ OBJS = \
 	src/relsize.o \
 	src/seed.o \
 	src/estimate.o \
+	src/names.o \
 	src/sqlfuncs.o \
 	src/sqlviews.o \
 	src/sqlmemory.o \

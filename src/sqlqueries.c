@@ -12,7 +12,6 @@
 #include <math.h>
 
 #include "catalog/pg_authid.h"
-#include "commands/dbcommands.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -21,6 +20,7 @@
 #include "attribution.h"
 #include "compat.h"
 #include "estimate.h"
+#include "names.h"
 #include "origins.h"
 #include "published.h"
 #include "sampler.h"
@@ -203,8 +203,8 @@ add_row(WsRow *row, const Groups *groups, const Group *group, WsBy by, bool all)
 	WsCacheUser user = {.by = by, .origin = group->origin};
 	double		saved_error;
 
-	ws_row_add_text(row, OidIsValid(origin->database) ? get_database_name(origin->database) : NULL);
-	ws_row_add_text(row, OidIsValid(origin->role) ? GetUserNameFromId(origin->role, true) : NULL);
+	ws_row_add_text(row, ws_database_name(origin->database));
+	ws_row_add_text(row, ws_role_name(origin->role));
 	ws_row_add_text(row, named ? group->name : NULL);
 	ws_row_add(row, shown && origin->query != 0, Int64GetDatum((int64) origin->query));
 	ws_row_add(row, true, BoolGetDatum(group->other));

@@ -19,7 +19,6 @@
 #include "access/relation.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_statistic.h"
-#include "commands/dbcommands.h"
 #include "common/relpath.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
@@ -34,6 +33,7 @@
 #include "estimate.h"
 #include "guc.h"
 #include "heuristic.h"
+#include "names.h"
 #include "probe.h"
 #include "published.h"
 #include "relsize.h"
@@ -293,7 +293,7 @@ add_row(WsRow *row, const Parts *parts, const Part *part, bool relations)
 										parts->set.variance, parts->shift);
 
 	/* NULL: the database was dropped, or all databases share the relation */
-	ws_row_add_text(row, OidIsValid(whose->database) ? get_database_name(whose->database) : NULL);
+	ws_row_add_text(row, ws_database_name(whose->database));
 	if (relations)
 	{
 		ws_row_add(row, kind != '\0', ObjectIdGetDatum(part->relation));
@@ -363,16 +363,16 @@ static void
 append_name(StringInfo words, const Part *part)
 {
 	const WsPageId *whose = &part->whose;
-	const char *database = NULL;
+	const char *database = ws_database_name(whose->database);
 
 	if (OidIsValid(part->relation))
-		appendStringInfoString(words, DatumGetCString(DirectFunctionCall1(regclassout, ObjectIdGetDatum(part->relation))));
-	else
 	{
-		if (OidIsValid(whose->database))
-			database = get_database_name(whose->database);
-		appendStringInfo(words, "file %u of %s", whose->relation, database ? database : "no database");
+		Datum		name = DirectFunctionCall1(regclassout, ObjectIdGetDatum(part->relation));
+
+		appendStringInfoString(words, ws_valid_name(DatumGetCString(name), part->relation));
 	}
+	else
+		appendStringInfo(words, "file %u of %s", whose->relation, database ? database : "no database");
 	if (whose->fork > MAIN_FORKNUM && whose->fork <= MAX_FORKNUM)
 		appendStringInfo(words, " (%s)", forkNames[whose->fork]);
 }
