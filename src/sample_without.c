@@ -16,6 +16,7 @@
 
 #include "attribution.h"
 #include "compat.h"
+#include "probe.h"
 #include "sample_without.h"
 #include "sampler.h"
 #include "seed.h"
@@ -27,6 +28,7 @@
 #define REMEMBERED		0.9		/* of its pages, from choice to choice */
 #define RATE_FOLLOWS	0.05	/* share of a change followed each second */
 #define COUNTED			64		/* relations at a time */
+#define FULL			0.9375	/* share of shared buffers in use */
 
 /* Candidates of each kind; those of relations are the last. */
 #define RELATIONS		6
@@ -51,6 +53,7 @@ static struct
 	uint32		tags[WS_ORIGINS];	/* for which that was found; 0: none */
 	int64		since;			/* value of WsShared.since */
 	uint32		chosen_at;		/* tick */
+	bool		full;			/* have shared buffers been full? */
 }			state;
 
 void
@@ -353,12 +356,34 @@ choose_all(WsScans *scans, uint32 shift, uint32 now)
 	pfree(groups);
 }
 
+/*
+ * While shared buffers have room nobody evicts anything: after a start, or when
+ * much was dropped.
+ */
+static bool
+nobody_evicts(void)
+{
+	double		used = (double) ws_probe_entries() / NBuffers;
+
+	state.full = used >= FULL || (state.full && used >= FULL / 2);
+	return !state.full;
+}
+
 void
 ws_sample_without_care(WsScans *scans, uint32 shift)
 {
 	WsWithout  *without = state.without;
 	uint32		now = ws_shared_advance();
 	double		rings[WS_NRINGS];
+
+	if (nobody_evicts())
+	{
+		for (int i = 0; i < WS_SWEEP_SIZES && without->running != 0; i++)
+			ws_without_end(without, i);
+		state.running = 0;
+		state.chosen_at = 0;
+		return;
+	}
 
 	if (state.since != ws_shared_since())
 	{

@@ -277,12 +277,16 @@ ws_without_forget(WsWithout *w, uint32_t entry)
 		forget(w, w->page[entry]);
 }
 
-/* Pages that others would save, by all groups but one; -1: by all. */
+/*
+ * Pages that others would save, by all groups but one; -1: by all.  They cannot
+ * save more than they read.
+ */
 static double
 saved_but(const WsWithout *w, const WsWithoutCounts *groups, int but)
 {
-	double		read = PRIOR_PAGES / w->rate;
-	double		missed = read;
+	double		prior = PRIOR_PAGES / w->rate;
+	double		read = 0;
+	double		missed = 0;
 	double		saved = 0;
 
 	for (int g = 0; g < WS_ERROR_GROUPS; g++)
@@ -293,7 +297,8 @@ saved_but(const WsWithout *w, const WsWithoutCounts *groups, int but)
 		missed += groups[g].missed;
 		saved += groups[g].saved;
 	}
-	return saved * read / missed * WS_ERROR_GROUPS / (but < 0 ? WS_ERROR_GROUPS : WS_ERROR_GROUPS - 1);
+	saved = fmin(saved * (read + prior) / (missed + prior), read);
+	return saved * WS_ERROR_GROUPS / (but < 0 ? WS_ERROR_GROUPS : WS_ERROR_GROUPS - 1);
 }
 
 double
