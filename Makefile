@@ -22,6 +22,7 @@ OBJS = \
 	src/memory_advice.o \
 	src/sample_life.o \
 	src/sample_origins.o \
+	src/sample_pages.o \
 	src/sample_without.o \
 	src/persist.o \
 	src/relsize.o \

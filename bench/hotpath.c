@@ -22,6 +22,7 @@
 
 #include "executor/instrument.h"
 #include "miscadmin.h"
+#include "postmaster/bgworker.h"
 #include "storage/buf_internals.h"
 #include "storage/proc.h"
 
@@ -53,13 +54,14 @@ int			MyProcPid;
 PGPROC	   *MyProc;
 int			ParallelWorkerNumber = -1;
 BackendType MyBackendType;
+BackgroundWorker *MyBgworkerEntry;
 BufferUsage pgBufferUsage;
 
 bool		LWLockHeldByMeInMode(LWLock *lock, LWLockMode mode) { return false; }
 uint32		ws_shared_advance(void) { return ws_shared->sketch[0]->tick; }
 void		ws_shared_wake_worker(void) {}
 void		ws_process_origin_take_role(void) {}
-void		ws_events_begin(void) {}
+void		ws_events_begin(bool warms) {}
 void		ws_events_flush(WsCounters *counters) {}
 void		ws_events_damper(WsDamper *damper, uint32 tick, WsKind kind) {}
 void		ws_events_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind) {}

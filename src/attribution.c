@@ -89,6 +89,21 @@ drop(WsAttribution *a, uint32_t entry)
 	a->count--;
 }
 
+void
+ws_attribution_forget(WsAttribution *a, uint32_t hash)
+{
+	uint32_t	entry = *bucket(a, hash);
+
+	while (entry != NONE)
+	{
+		uint32_t	next = a->pairs[entry].next;
+
+		if (a->pairs[entry].hash == hash)
+			drop(a, entry);
+		entry = next;
+	}
+}
+
 /* Drop pairs that were not used for as long as pairs are kept. */
 static void
 expire(WsAttribution *a, uint32_t tick)

@@ -70,6 +70,9 @@ extern void ws_attribution_init(WsAttribution *attribution, uint32_t capacity, u
 extern void ws_attribution_touch(WsAttribution *attribution, uint32_t hash, uint32_t origin,
 								 uint32_t tick);
 
+/* The page with this hash cannot be used again. */
+extern void ws_attribution_forget(WsAttribution *attribution, uint32_t hash);
+
 /* Pages below this stratum are not sampled any more. */
 extern void ws_attribution_raise(WsAttribution *attribution, uint32_t shift);
 

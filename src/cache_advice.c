@@ -30,6 +30,7 @@
 #include "relsize.h"
 #include "sample_life.h"
 #include "sample_origins.h"
+#include "sample_pages.h"
 #include "sample_without.h"
 #include "scans.h"
 #include "seed.h"
@@ -128,7 +129,7 @@ remove_brief(void)
 	set_simulated_shift(sampler->lasting, 0);
 }
 
-/* A page leaves the table. */
+/* A page leaves the table, or cannot be used again. */
 static void
 on_evict(uint32 page)
 {
@@ -196,21 +197,6 @@ expire(int64 now)
 	LWLockRelease(ws_shared->sample_lock);
 }
 
-/* Events report which pages are in shared buffers, but some may be lost. */
-static void
-check_resident(void)
-{
-	WsSampler  *sampler = ws_shared->sampler;
-	bool	   *resident = palloc(sampler->capacity * sizeof(bool));
-
-	(void) ws_probe_resident(sampler->samples, sampler->capacity, resident, NULL);
-	LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
-	for (uint32 i = 0; i < sampler->capacity; i++)
-		sampler->samples[i].resident = resident[i] && sampler->samples[i].touched != 0;
-	LWLockRelease(ws_shared->sample_lock);
-	pfree(resident);
-}
-
 /* Once a second.  Returns what of clock() a smaller sample would not save. */
 static clock_t
 care_for_table(int64 now)
@@ -220,7 +206,7 @@ care_for_table(int64 now)
 	sim.cared_at = now;
 	ws_scans_age(sim.scans, ws_next_oid());
 	if (next_bucket || sim.dropped != sim.recent.counted.dropped)
-		check_resident();
+		ws_sample_pages_check_resident();
 	if (next_bucket)
 		expire(now);
 	sim.checked = sim.recent.bucket;
@@ -276,10 +262,18 @@ update_table(Seen *seen)
 		WsSample   *sample = &sampler->samples[entry];
 		bool		resident;
 
+		if (event->run > 0)
+			ws_sample_pages_suspect(&event->page);
 		/* soon after a use it may be no removal (lookup.c), so look it up */
 		if (seen->known)
 			sample->resident = sample->touched + 1 >= event->tick && ws_probe_resident(sample, 1, &resident, NULL) > 0;
 		return;
+	}
+	if (seen->known && sampler->samples[entry].dead)
+	{
+		/* the file has grown again: a new page */
+		ws_sampler_evict(sampler, entry, on_evict);
+		seen->known = false;
 	}
 	if (!seen->known)
 		entry = ws_sampler_enter(sampler, &event->page, seen->hash, event->tick);
@@ -430,6 +424,8 @@ begin_sample(bool empty)
 	memset(&sim.differences, 0, sizeof(sim.differences));
 	ws_scans_init(sim.scans, NBuffers);
 	memset(&sim.load, 0, sizeof(sim.load));
+	/* of what was saved, some may be gone */
+	ws_sample_pages_begin(on_evict);
 	set_simulated_shift(sampler->shift, 1);
 	ws_seed(sim.sweep, sim.scans, ws_shared->sampler, sim.shift, 0, true);
 	/* events that a former worker left are not part of the load to come */
@@ -508,6 +504,7 @@ ws_cache_advice_tick(void)
 	{
 		int			events = drain();
 
+		ws_sample_pages_look(now, on_evict);
 		stem_flood(events, seconds);
 		if (now - sim.cared_at >= 1000)
 			start += care_for_table(now);
@@ -535,6 +532,8 @@ count_pages(WsTally *sum)
 	if (sum->pages > 0)
 	{
 		(void) ws_estimate(NULL, WS_OF(WS_CLIENT), &ticks, 1, &window);
+		ws_estimate_alive(&window, ws_sampler_alive(ws_shared->sampler, ws_shared_advance(), ticks,
+													ws_load(&ws_shared->sketch[WS_CLIENT]->floor), sim.shift));
 		sum->correction = window.pages / ldexp(sum->pages, (int) sim.shift);
 	}
 }

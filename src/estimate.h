@@ -31,4 +31,12 @@
 extern uint32 ws_estimate(MemoryContext statement, int kinds,
 						  const uint32 *ages, int n, WsEstimate *out);
 
+/* The part of an estimate that can be used again, by its share. */
+static inline void
+ws_estimate_alive(WsEstimate *estimate, double alive)
+{
+	estimate->pages *= alive;
+	estimate->variance *= alive * alive;
+}
+
 #endif							/* WS_ESTIMATE_H */

@@ -8,10 +8,11 @@
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "utils/lsyscache.h"
 
 #include "names.h"
 
-/* Does the character at this place, of so many bytes, change how others look? */
+/* Does this character, of so many bytes, change how others look? */
 static bool
 is_control(int encoding, const unsigned char *c, int length)
 {

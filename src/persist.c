@@ -174,8 +174,8 @@ convert(char **image, size_t *size)
 }
 
 /*
- * Read a file, up to a byte more than an image has.  *why is set if it cannot be
- * used.
+ * Read a file, up to a byte more than an image has.  *why is set if it cannot
+ * be used.
  */
 static Outcome
 read_file(const char *name, char **image, size_t *size, const char **why)

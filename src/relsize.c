@@ -24,25 +24,54 @@ segment_path(const char *path, uint32 segment, char *name, size_t size)
 	snprintf(name, size, segment == 0 ? "%s" : "%s.%u", path, segment);
 }
 
-static uint32
-segment_blocks(void *path, uint32 segment)
+typedef struct Segments
 {
+	char		path[MAXPGPATH];
+	bool		unknown;		/* did a look at one of them fail? */
+} Segments;
+
+static uint32
+segment_blocks(void *arg, uint32 segment)
+{
+	Segments   *segments = arg;
 	char		name[MAXPGPATH];
 	struct stat st;
 
-	segment_path(path, segment, name, sizeof(name));
-	if (stat(name, &st) != 0)
-		return 0;
-	return (uint32) Min(st.st_size / BLCKSZ, RELSEG_SIZE);
+	segment_path(segments->path, segment, name, sizeof(name));
+	if (stat(name, &st) == 0)
+		return (uint32) Min(st.st_size / BLCKSZ, RELSEG_SIZE);
+	segments->unknown |= errno != ENOENT;
+	return 0;
+}
+
+static void
+open_segments(const WsPageId *page, Segments *segments)
+{
+	segments->unknown = false;
+	ws_relation_path(page->tablespace, page->database, page->relation, page->fork,
+					 segments->path, sizeof(segments->path));
 }
 
 uint32
 ws_relation_blocks(const WsPageId *page)
 {
-	char		path[MAXPGPATH];
+	Segments	segments;
+	uint32		blocks;
 
-	ws_relation_path(page->tablespace, page->database, page->relation, page->fork, path, sizeof(path));
-	return ws_segments_blocks(segment_blocks, path, RELSEG_SIZE, page->block / RELSEG_SIZE);
+	open_segments(page, &segments);
+	blocks = ws_segments_blocks(segment_blocks, &segments, RELSEG_SIZE, page->block / RELSEG_SIZE);
+	return segments.unknown ? WS_BLOCKS_UNKNOWN : blocks;
+}
+
+bool
+ws_page_is_gone(const WsPageId *page)
+{
+	Segments	segments;
+	uint32		blocks;
+
+	open_segments(page, &segments);
+	blocks = segment_blocks(&segments, page->block / RELSEG_SIZE);
+	return !segments.unknown && page->block % RELSEG_SIZE >= blocks;
 }
 
 double

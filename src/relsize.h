@@ -9,10 +9,15 @@
 #include "stream.h"
 
 /*
- * Blocks of the fork that a page belongs to; 0 if its file cannot be read.
- * Makes a few system calls: not for the buffer path.
+ * Blocks of the fork that a page belongs to; 0: it has no file, or an empty
+ * one; WS_BLOCKS_UNKNOWN: the file system gives no answer now, which says
+ * nothing about the file.  Makes a few system calls: not for the buffer path.
  */
+#define WS_BLOCKS_UNKNOWN UINT32_MAX
 extern uint32_t ws_relation_blocks(const WsPageId *page);
+
+/* Is the page's file gone, or shorter, as far as is known?  One system call. */
+extern bool ws_page_is_gone(const WsPageId *page);
 
 /*
  * The share of the page, 0 to 1, that is in the kernel's page cache; NaN: not

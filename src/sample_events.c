@@ -10,6 +10,10 @@
  * Rings.  A process that evicts a page that it recently read itself goes round
  * in a ring: the hand of the clock would have to come round twice to get there.
  *
+ * Drops.  A process that evicts a page brings another in.  One that removes a
+ * second page without bringing any in drops or truncates a relation, or makes
+ * room for several new pages at once: a removal with a run says so.
+ *
  * Damping.  Of the hits of a page in an interval a process reports the first
  * few, as many as could make a difference to the simulated caches (sweep.h).
  * The worker sets their number and the length of the interval.  So that a page
@@ -80,6 +84,7 @@ struct Process
 	uint16		process;
 	bool		warms;			/* does it only warm the cache? */
 	uint32		nreads;			/* pages that this process brought in */
+	uint32		removals;		/* since the last of them */
 	int64		counted_reads;	/* the server's count at the last of them */
 	Run		   *last_run;		/* of the last of them, or NULL */
 	uint32		ring_read;		/* reads that are recent for a scan's ring, */
@@ -325,6 +330,7 @@ ws_events_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 	bool		scanning;
 	Run		   *run;
 
+	self.removals = 0;
 	if (shift == WS_SAMPLE_OFF)
 		return;
 	/* the next lookup may be of this page, too */
@@ -349,6 +355,8 @@ ws_events_remove(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 	uint32		shift = ws_load(&ws_shared->sample_shift);
 	const Read *read = &self.reads[ws_hash_read_slot(hash, READS)];
 	bool		ring = false;
+	static const Run dropping = {.length = WS_RUN_MAX};
+	bool		evicts = ++self.removals == 1;
 
 	if (shift == WS_SAMPLE_OFF)
 		return;
@@ -361,7 +369,7 @@ ws_events_remove(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 			run->ringed = self.nreads;
 	}
 	if (ws_hash_stratum(hash, ws_shared->log2m) >= shift)
-		report(page, tick, kind, WS_EVENT_REMOVE, 0, NULL, ring);
+		report(page, tick, kind, WS_EVENT_REMOVE, 0, evicts ? NULL : &dropping, ring);
 }
 
 static void

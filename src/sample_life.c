@@ -27,7 +27,8 @@ static struct
 	bool		stepped;		/* was there a step? */
 	uint32		written;		/* events of the stream until the last step, */
 	uint64		dropped;		/* and those that were lost */
-	uint32		window;			/* ticks that it was about */
+	uint32		window;			/* ticks that it was about, */
+	uint32		shift;			/* and strata */
 	WsLive		now;
 	double		values[VALUES]; /* of the last steps, the youngest first */
 }			state;
@@ -78,13 +79,14 @@ step_sample(uint32 now)
 	uint32		floor = ws_load(&ws_shared->sketch[WS_CLIENT]->floor);
 	uint32		shift = ws_sampler_mature_shift(sampler, now, state.life->break_even, floor);
 
+	state.shift = shift;
 	ws_life_set_shift(state.life, shift);
 	ws_life_begin_step(state.life);
 	for (uint32 i = 0; i < sampler->capacity; i++)
 	{
 		const WsSample *s = &sampler->samples[i];
 
-		if (s->last != 0 && s->last >= floor && ws_hash_stratum(s->hash, sampler->log2m) >= shift)
+		if (s->last != 0 && !s->dead && s->last >= floor && ws_hash_stratum(s->hash, sampler->log2m) >= shift)
 			ws_life_item(state.life, i, s->last, s->before >= floor ? s->before : 0,
 						 s->scanned > s->held, now);
 	}
@@ -116,6 +118,8 @@ ws_sample_life_tick(void)
 	state.window = ws_sampler_known(ws_shared->sampler, now, state.life->break_even,
 									ws_load(&ws_shared->sketch[WS_CLIENT]->floor));
 	(void) ws_estimate(NULL, WS_OF(WS_CLIENT), &state.window, 1, &window);
+	ws_estimate_alive(&window, ws_sampler_alive(ws_shared->sampler, now, state.window,
+												ws_load(&ws_shared->sketch[WS_CLIENT]->floor), state.shift));
 	state.now = ws_live_set(state.life, &window);
 
 	for (int i = VALUES - 1; i > 0; i--)

@@ -202,7 +202,7 @@ find_relations(uint32 since, Group *groups)
 		const WsSample *sample = &sampler->samples[i];
 		int			found = 0;
 
-		if (sample->last < since || sample->last == 0 ||
+		if (sample->last < since || sample->last == 0 || sample->dead ||
 			ws_hash_stratum(sample->hash, sampler->log2m) < state.without->shift)
 			continue;
 		while (found < n && !has_page(&groups[found].user, &sample->page))

@@ -172,6 +172,16 @@ ws_sampler_hold(WsSampler *sampler, uint32_t entry, uint32_t tick, bool scan)
 }
 
 void
+ws_sampler_die(WsSampler *sampler, uint32_t entry)
+{
+	WsSample   *sample = &sampler->samples[entry];
+
+	sample->dead = 1;
+	sample->resident = 0;
+	sample->held = sample->scanned = 0;
+}
+
+void
 ws_sampler_evict(WsSampler *sampler, uint32_t entry, WsEvicted evicted)
 {
 	WsSample   *sample = &sampler->samples[entry];
@@ -421,7 +431,8 @@ ws_sampler_by_age(const WsSampler *sampler, uint32_t shift, const uint32_t *when
 	uint32_t	n = 0;
 
 	for (uint32_t i = 0; i < sampler->capacity; i++)
-		if (sampler->samples[i].touched != 0 && when[i] != 0 && stratum_of(sampler, i) >= shift)
+		if (sampler->samples[i].touched != 0 && !sampler->samples[i].dead && when[i] != 0 &&
+			stratum_of(sampler, i) >= shift)
 			entries[n++] = i;
 	sorted = when;
 	qsort(entries, n, sizeof(*entries), latest_first);
@@ -451,13 +462,26 @@ ws_sampler_select(const WsSampler *sampler, uint32_t now, uint32_t ticks,
 	uint32_t	n = 0;
 
 	for (uint32_t i = 0; i < sampler->capacity; i++)
-		if (within(sampler->samples[i].last, now, ticks, floor) && stratum_of(sampler, i) >= shift)
+		if (within(sampler->samples[i].last, now, ticks, floor) && !sampler->samples[i].dead &&
+			stratum_of(sampler, i) >= shift)
 		{
 			if (out)
 				out[n] = sampler->samples[i];
 			n++;
 		}
 	return n;
+}
+
+double
+ws_sampler_alive(const WsSampler *sampler, uint32_t now, uint32_t ticks, uint32_t floor, uint32_t shift)
+{
+	uint32_t	alive = ws_sampler_select(sampler, now, ticks, floor, shift, NULL);
+	uint32_t	dead = 0;
+
+	for (uint32_t i = 0; i < sampler->capacity; i++)
+		dead += sampler->samples[i].dead && within(sampler->samples[i].last, now, ticks, floor) &&
+			stratum_of(sampler, i) >= shift;
+	return dead > 0 ? alive / (double) (alive + dead) : 1;
 }
 
 void
@@ -467,8 +491,9 @@ ws_sampler_rates(const WsSampler *sampler, uint32_t now, uint32_t ticks, uint32_
 	uint32_t	pages[WS_STRATA] = {0};
 	uint32_t	above = 0;
 
+	all *= ws_sampler_alive(sampler, now, ticks, floor, sampler->shift);
 	for (uint32_t i = 0; i < sampler->capacity; i++)
-		if (within(sampler->samples[i].last, now, ticks, floor))
+		if (within(sampler->samples[i].last, now, ticks, floor) && !sampler->samples[i].dead)
 			pages[stratum_of(sampler, i)]++;
 	for (int s = WS_STRATA - 1; s >= 0; s--)
 	{

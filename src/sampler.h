@@ -16,6 +16,11 @@
  * A brief time of more than an hour holds for all pages.  The table then holds
  * the pages of that time, so that fewer are sampled.
  *
+ * A page whose file is gone, or is now shorter, cannot be used again.  It is
+ * dead, and stays in the table until its time is over: the sketch counted it,
+ * and cannot forget it, so the share of the dead in the sample is what has to
+ * be taken off.
+ *
  * One process writes.  Others copy what they read, under the caller's lock.
  */
 #ifndef WS_SAMPLER_H
@@ -29,7 +34,7 @@
 #define WS_SAMPLE_PAGES_DEFAULT 16384
 #define WS_SAMPLE_PAGES_MAX		32768
 
-#define WS_NO_SAMPLE		(UINT32_MAX >> 1)	/* no entry of the table */
+#define WS_NO_SAMPLE		(UINT32_MAX >> 2)	/* no entry of the table */
 
 /* For which pages are kept, and the most that the brief time may be. */
 #define WS_SAMPLE_SECONDS		3600
@@ -50,8 +55,9 @@ typedef struct WsSample
 	/* last touch that leaves it in a cache, */
 	uint32_t	held;			/* not through a ring */
 	uint32_t	scanned;		/* by a sequential scan: if there was no ring */
-	uint32_t	next:31;		/* in the same bucket, or free */
+	uint32_t	next:30;		/* in the same bucket, or free */
 	uint32_t	resident:1;		/* in shared buffers, by the events so far */
+	uint32_t	dead:1;			/* it cannot be used again */
 } WsSample;
 
 typedef struct WsSampler
@@ -86,6 +92,16 @@ extern void ws_sampler_touch(WsSampler *sampler, uint32_t entry, uint32_t tick, 
 
 /* The touch leaves the page in a cache: of a scan, if that needs no ring. */
 extern void ws_sampler_hold(WsSampler *sampler, uint32_t entry, uint32_t tick, bool scan);
+
+/* The page cannot be used again. */
+extern void ws_sampler_die(WsSampler *sampler, uint32_t entry);
+
+/*
+ * Of the pages of strata shift and up that clients touched in the last ticks
+ * and not before the floor, the share that is not dead; 1 if there are none.
+ */
+extern double ws_sampler_alive(const WsSampler *sampler, uint32_t now, uint32_t ticks,
+							   uint32_t floor, uint32_t shift);
 
 /* Take a page out.  Functions below call "evicted", unless NULL, for each. */
 typedef void (*WsEvicted) (uint32_t entry);
@@ -167,7 +183,7 @@ extern uint32_t ws_sampler_next_shift(const WsSampler *sampler, const WsSampleLo
 extern uint32_t ws_sampler_flood_steps(double events, double seconds, uint32_t places);
 
 /*
- * Entries of strata shift and up, up to all of them, the latest first by the
+ * Entries of strata shift and up that are not dead, the latest first by the
  * ticks when[entry]; those with 0 are left out.
  */
 extern uint32_t ws_sampler_by_age(const WsSampler *sampler, uint32_t shift, const uint32_t *when,
@@ -177,8 +193,9 @@ extern uint32_t ws_sampler_by_age(const WsSampler *sampler, uint32_t shift, cons
 extern uint32_t ws_sampler_resident(const WsSampler *sampler, uint32_t shift);
 
 /*
- * Pages of strata shift and up that clients touched in the last ticks and not
- * before the floor; copied to "out", of the table's capacity, if not NULL.
+ * Pages of strata shift and up, not dead, that clients touched in the last
+ * ticks and not before the floor; copied to "out", of the table's capacity, if
+ * not NULL.
  */
 extern uint32_t ws_sampler_select(const WsSampler *sampler, uint32_t now, uint32_t ticks,
 								  uint32_t floor, uint32_t shift, WsSample *out);
@@ -186,6 +203,7 @@ extern uint32_t ws_sampler_select(const WsSampler *sampler, uint32_t now, uint32
 /*
  * For each s, the share that strata s and up have of all pages that clients
  * touched in the last ticks and not before the floor: "all", as estimated.
+ * Dead ones are left out.
  * It means nothing below the shift.  Where few are sampled it is nearer 2^-s.
  */
 extern void ws_sampler_rates(const WsSampler *sampler, uint32_t now, uint32_t ticks,

@@ -207,7 +207,7 @@ ws_scans_set_size(WsScans *scans, const WsPageId *page, uint32_t blocks)
 
 	r->known = true;
 	r->looked = scans->second;
-	if (blocks == 0)
+	if (blocks == 0 || blocks == UINT32_MAX)
 		return;
 	/* if it has shrunk, blocks beyond its end are new */
 	if (r->sized && r->before > blocks)
@@ -225,7 +225,7 @@ ws_scans_event_kind(WsScans *scans, const WsEvent *event)
 	return event->kind;
 }
 
-/* The entry of a process; a new one takes the place that was idle for longest. */
+/* The entry of a process; a new one takes the place that was idle longest. */
 static Walker *
 find_walker(WsScans *scans, uint32_t process)
 {

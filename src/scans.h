@@ -54,7 +54,10 @@ extern void ws_scans_init(WsScans *scans, double nbuffers);
 /* Does the access's class depend on a size that is unknown, or too old? */
 extern bool ws_scans_wants_size(WsScans *scans, const WsEvent *event);
 
-/* The relation of this page has so many blocks; 0: its file does not exist. */
+/*
+ * The relation of this page has so many blocks; 0: its file does not exist;
+ * UINT32_MAX: nobody knows now.
+ */
 extern void ws_scans_set_size(WsScans *scans, const WsPageId *page, uint32_t blocks);
 
 /* The kind of the event; the read of a new page is WS_EVENT_EXTEND. */

@@ -156,6 +156,7 @@ find_groups(const FmgrInfo *function, uint32 ticks, WsBy by, Groups *groups)
 	LWLockAcquire(ws_shared->sample_lock, LW_SHARED);
 	groups->shift = ws_attribution_mature_shift(attribution, now, ticks, floor);
 	n = ws_attribution_select(attribution, now, ticks, floor, groups->shift, uses);
+	ws_estimate_alive(&groups->set, ws_sampler_alive(ws_shared->sampler, now, ticks, floor, groups->shift));
 	groups->reads = attribution->reads_since >= floor;
 	assign_groups(groups, by, now);
 	LWLockRelease(ws_shared->sample_lock);

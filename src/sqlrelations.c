@@ -143,6 +143,7 @@ divide(const FmgrInfo *function, uint32 ticks, Order order, Parts *parts)
 	LWLockAcquire(ws_shared->sample_lock, LW_SHARED);
 	parts->shift = ws_sampler_mature_shift(sampler, now, ticks, floor);
 	parts->pages = ws_sampler_select(sampler, now, ticks, floor, parts->shift, samples);
+	ws_estimate_alive(&parts->set, ws_sampler_alive(sampler, now, ticks, floor, parts->shift));
 	LWLockRelease(ws_shared->sample_lock);
 
 	resident = palloc(Max(parts->pages, 1) * sizeof(bool));
@@ -185,7 +186,7 @@ find_relation(Part *part)
 	if (OidIsValid(whose->relation) &&
 		(!OidIsValid(whose->database) || whose->database == MyDatabaseId))
 		part->relation = RelidByRelfilenumber(whose->tablespace, whose->relation);
-	if (blocks > 0 || OidIsValid(part->relation))
+	if (blocks != WS_BLOCKS_UNKNOWN && (blocks > 0 || OidIsValid(part->relation)))
 		part->limit = blocks;
 }
 

@@ -58,7 +58,8 @@ typedef struct WsEvent
 	uint8_t		kind;			/* a WsEventKind */
 	bool		maintenance;	/* by VACUUM or the like */
 	bool		ring;			/* a read, or its removal, through a ring */
-	uint8_t		run;			/* 0 .. WS_RUN_MAX */
+	uint8_t		run;			/* 0 .. WS_RUN_MAX; of a removal: is its
+								 * relation dropped or cut off, perhaps? */
 	uint16_t	process;		/* number of the backend */
 	uint32_t	origin;			/* a tag of 28 bits (origins.h) */
 } WsEvent;

@@ -41,12 +41,9 @@ for my $case (
 	[ 'a FIFO', $make{fifo}, 'it is a FIFO' ],
 	[ 'a directory', $make{directory}, 'it is a directory' ],
 	[ 'a symbolic link to a good file', $make{symlink}, 'it is a symbolic link' ],
-	[ 'a socket', $make{socket}, 'it is a socket' ],
-	[ 'a file that may not be read', sub { write_raw($_[0], $content); chmod 0, $_[0] or die $! },
-		'it cannot be opened: Permission denied' ])
+	[ 'a socket', $make{socket}, 'it is a socket' ])
 {
 	my ($name, $make, $why) = @$case;
-	next if $> == 0 && $why =~ /Permission/;
 	clear($path, "$path.bad");
 	$make->($path);
 	mark_log($node);
@@ -69,19 +66,19 @@ for my $case ([ 'a FIFO', $make{fifo} ], [ 'a symbolic link', $make{symlink} ],
 	[ 'a link to a device', $make{device} ], [ 'a socket', $make{socket} ])
 {
 	my ($name, $make) = @$case;
-	clear("$path.new");
-	$make->("$path.new");
-	rename "$path.new", "$path.tmp" or die $!;
+	clear("$path.made");
+	$make->("$path.made");
+	rename "$path.made", "$path.tmp" or die $!;
 	saved($node);
 	pass("$name is in the way: it is saved all the same");
 }
 for my $case ([ 'a FIFO', $make{fifo} ], [ 'a directory', $make{directory} ])
 {
 	my ($name, $make) = @$case;
-	clear("$path.bad", "$path.new");
-	$make->("$path.new");
+	clear("$path.bad", "$path.made");
+	$make->("$path.made");
 	# the worker may be writing just now
-	eventually(sub { unlink $path; return rename "$path.new", $path }) or die "$path: $!";
+	eventually(sub { unlink $path; return rename "$path.made", $path }) or die "$path: $!";
 	saved($node);
 	ok(-f $path, "$name has taken the place of the file: it is saved all the same");
 }
@@ -96,8 +93,8 @@ clear("$path.tmp");
 saved($node);
 is(scalar(() = log_since($node) =~ /$warning/g), 1, 'one warning says so, and when it has gone it is saved');
 mark_log($node);
-$make{fifo}->("$path.new");
-rename "$path.new", "$path.tmp" or die $!;
+$make{fifo}->("$path.made");
+rename "$path.made", "$path.tmp" or die $!;
 $node->stop('fast');
 ok(!-e "$path.tmp", 'a fast shutdown does not wait for a FIFO');
 ok($content eq slurp_file($elsewhere), 'what a link points to was not written to');

@@ -73,7 +73,7 @@ for my $database ('postgres', q{<b>&'"]]>}, 'octets')
 		like($all, qr/ &lt; and long enough to be cut short\x{e9}\x{4e2d}\x{1f600}/, 'and is there in full');
 	}
 	my @databases = map { text($_) } by_class(by_id($tree, 'database'), 'text', 'name');
-	ok((grep { $_ eq 'caf\\\\d\\351' } @databases), 'a name that is not UTF-8 is shown by its bytes') or diag(join("\n", @databases));
+	ok((grep { /^caf\\+d\? \(\d+\)$/ } @databases), 'a name that is not UTF-8 is shown with its OID') or diag(join("\n", @databases));
 }
 
 # ---- whatever the session is like, and there is a recommendation
