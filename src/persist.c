@@ -36,6 +36,7 @@
 #include "storage/fd.h"
 #include "storage/lwlock.h"
 #include "tcop/tcopprot.h"
+#include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 #include "guc.h"
@@ -344,11 +345,19 @@ load(void)
 void
 ws_persist_load(void)
 {
+	MemoryContext context;
+	MemoryContext before;
+
 	if (!ws_shared->attached)
 		return;
+	/* the worker tries for as long as it takes, and has no other that ends */
+	context = AllocSetContextCreate(CurrentMemoryContext, "working_set load", ALLOCSET_SMALL_SIZES);
+	before = MemoryContextSwitchTo(context);
 	LWLockAcquire(ws_shared->file_lock, LW_EXCLUSIVE);
 	load();
 	LWLockRelease(ws_shared->file_lock);
+	MemoryContextSwitchTo(before);
+	MemoryContextDelete(context);
 }
 
 /* The level of warnings under file_lock. */

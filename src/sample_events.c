@@ -11,8 +11,8 @@
  * in a ring: the hand of the clock would have to come round twice to get there.
  *
  * Drops.  A process that evicts a page brings another in.  One that removes a
- * second page without bringing any in drops or truncates a relation, or makes
- * room for several new pages at once: a removal with a run says so.
+ * second page without bringing any in drops or truncates a relation, or frees
+ * buffers for several new pages at once: the event of the removal has a run.
  *
  * Damping.  Of the hits of a page in an interval a process reports the first
  * few, as many as could make a difference to the simulated caches (sweep.h).

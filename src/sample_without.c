@@ -357,8 +357,8 @@ choose_all(WsScans *scans, uint32 shift, uint32 now)
 }
 
 /*
- * While shared buffers have room nobody evicts anything: after a start, or when
- * much was dropped.
+ * While shared buffers are not full nobody evicts anything: after a start, or
+ * when much was dropped.
  */
 static bool
 nobody_evicts(void)

@@ -21,9 +21,9 @@
  * server numbers relations from a counter, which starts over after 2^32.  So a
  * relation is new if its number is among those that were given in this second.
  *
- * Relations and processes have entries of their own, as long as there is room:
- * for as many relations as the largest sample has pages.  The memory that is
- * touched grows with the relations that were seen.  Evidence gets older with
+ * Relations and processes have entries of their own, for as many relations as
+ * the largest sample has pages.  The memory that is touched grows with the
+ * relations that were seen.  Evidence gets older with
  * the seconds in which the relation is used, not while it rests: of thousands
  * of tables, each has its turn only now and then.  One process uses it.
  */
