@@ -517,7 +517,7 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			            WHEN rec.verdict IN ('grow', 'shrink') THEN 'act' WHEN rec.verdict = 'keep' THEN 'good' ELSE 'wait' END AS class,
 			       concat(CASE WHEN rec.verdict <> 'keep' AND abs(ln(pg_size_bytes(suggested_shared_buffers)::float8 / shared_buffers_bytes)) > 0.02
 			                   THEN concat('ALTER SYSTEM SET shared_buffers = ''', word.suggested, ''';  -- and restart', chr(10)) END,
-			              CASE WHEN abs(ln(pg_size_bytes(suggested_effective_cache_size)::float8 / pg_size_bytes(current_setting('effective_cache_size')))) > 0.1
+			              CASE WHEN rec.verdict <> 'keep' AND abs(ln(pg_size_bytes(suggested_effective_cache_size)::float8 / pg_size_bytes(current_setting('effective_cache_size')))) > 0.1
 			                   THEN concat('ALTER SYSTEM SET effective_cache_size = ''', word.suggested_ecs, ''';  -- and reload') END) AS commands
 			  FROM info, rec, word
 		),

@@ -238,19 +238,32 @@ changed_scans(const WsTally *t, int size)
 	return fabs(predict_reads(t, size, WS_CLASS_SCAN, -1) - now) / (t->hits + t->reads);
 }
 
-/* The error of a row whose hit ratio is known; see advice.h. */
-static double
-row_error(const WsAdviceFacts *f, const WsAdviceTable *table, int size, double change)
+/* Set the error of a row whose hit ratio is known; see advice.h. */
+static void
+set_error(const WsAdviceFacts *f, const WsAdviceTable *table, int size, double change,
+		  WsAdvice *row)
 {
 	const WsTally *t = f->tally;
-	const WsAdvice *row = &table->rows[size];
-	double		sampling = WS_QUANTILE_OF_GROUPS * standard_error(t, size);
-	double		number = QUANTILE * size_error(t, table->rows, size, f->resident[size]);
-	double		model = WS_ADVICE_MODEL_ERROR + WS_ADVICE_SIZE_ERROR * fabs(log2(row->factor)) +
-		WS_ADVICE_SCAN_ERROR * changed_scans(t, size);
+	double		model = WS_ADVICE_MODEL_ERROR + WS_ADVICE_SIZE_ERROR * fabs(log2(row->factor));
+	double		parts[WS_ERROR_PARTS] = {
+		[WS_ERROR_OF_SAMPLE] = hypot(WS_QUANTILE_OF_GROUPS * standard_error(t, size),
+									 QUANTILE * size_error(t, table->rows, size, f->resident[size])),
+		[WS_ERROR_OF_CHANGE] = change,
+		[WS_ERROR_OF_FILLING] = row->cold,
+		[WS_ERROR_OF_PRESENT] = fmax(fabs(table->difference), f->off),
+		[WS_ERROR_OF_SCANS] = WS_ADVICE_SCAN_ERROR * changed_scans(t, size)
+	};
 
-	return fmin(hypot(hypot(sampling, number), change) + model + row->cold +
-				fmax(fabs(table->difference), f->off), 1);
+	row->error = hypot(parts[WS_ERROR_OF_SAMPLE], change) + model;
+	row->from = WS_ERROR_OF_SAMPLE;
+	for (int i = 0; i < WS_ERROR_PARTS; i++)
+	{
+		if (i > WS_ERROR_OF_CHANGE)
+			row->error += parts[i];
+		if (parts[i] > parts[row->from])
+			row->from = i;
+	}
+	row->error = fmin(row->error, 1);
 }
 
 void
@@ -279,7 +292,7 @@ ws_advise(const WsAdviceFacts *f, WsAdviceTable *table)
 		if (isnan(row->hit_ratio))
 			continue;
 		if (!isnan(table->difference))
-			row->error = row_error(f, table, i, change_error(blocks, nblocks, i));
+			set_error(f, table, i, change_error(blocks, nblocks, i), row);
 		if (present->reads_per_second > 0)
 			row->read_factor = row->reads_per_second / present->reads_per_second;
 	}
@@ -398,13 +411,33 @@ ws_advice_saved_doubled(const WsAdviceTable *table)
 }
 
 void
-ws_advice_doubt(const WsAdviceTable *table, char *buf, size_t size)
+ws_advice_doubt(const WsAdviceTable *table, const char *until, char *buf, size_t size)
 {
 	buf[0] = '\0';
-	if (!table->sure && !isnan(table->difference))
+	if (table->sure || isnan(table->difference))
+		return;
+	if (table->difference > 0 && until[0] != '\0')
+		snprintf(buf, size, "the cache is still filling, until %s at the latest: %.1f %% hits were "
+				 "measured, and %.1f %% are predicted when it is full",
+				 until, 100 * table->hit_ratio, 100 * (table->hit_ratio + table->difference));
+	else
 		snprintf(buf, size, "what other sizes would do is not known: %.1f %% hits are predicted "
 				 "for the present one, and %.1f %% were measured",
 				 100 * (table->hit_ratio + table->difference), 100 * table->hit_ratio);
+}
+
+const char *
+ws_advice_row_note(const WsAdvice *row)
+{
+	static const char *const notes[WS_ERROR_PARTS] = {
+		[WS_ERROR_OF_SAMPLE] = "the error is large: too few of the pages that decide about this size are sampled",
+		[WS_ERROR_OF_CHANGE] = "the error is large: the load changed within these minutes",
+		[WS_ERROR_OF_FILLING] = "the error is large: a cache of this size would not have filled yet",
+		[WS_ERROR_OF_PRESENT] = "the error is large: for the present size the prediction was as far off in the last hours",
+		[WS_ERROR_OF_SCANS] = "the error is large: scans would read far more, or fewer, pages"
+	};
+
+	return row->error > WS_ADVICE_LARGE_ERROR ? notes[row->from] : NULL;
 }
 
 const char *

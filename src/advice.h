@@ -55,6 +55,17 @@ typedef struct WsTally
 /* Add one tally to another; the later weight is kept. */
 extern void ws_tally_add(WsTally *sum, const WsTally *part);
 
+/* Parts of an error, in the order in which they are named if they are equal. */
+typedef enum WsErrorPart
+{
+	WS_ERROR_OF_SAMPLE,
+	WS_ERROR_OF_CHANGE,			/* of the load, within the period */
+	WS_ERROR_OF_FILLING,		/* the simulated cache was not full */
+	WS_ERROR_OF_PRESENT,		/* as at the present size, now and lately */
+	WS_ERROR_OF_SCANS,
+	WS_ERROR_PARTS
+} WsErrorPart;
+
 /* One size; NaN if not known. */
 typedef struct WsAdvice
 {
@@ -66,6 +77,7 @@ typedef struct WsAdvice
 	double		read_factor;	/* reads relative to the present size */
 	double		cold;			/* part of the error: the cache was not full */
 	double		error;			/* 95 % bound: hit_ratio is off by less */
+	WsErrorPart from;			/* most of that comes from this */
 } WsAdvice;
 
 /*
@@ -77,6 +89,7 @@ typedef struct WsAdvice
 #define WS_ADVICE_SIZE_ERROR 0.001
 #define WS_ADVICE_SCAN_ERROR 0.05
 #define WS_ADVICE_TOLERANCE 0.03	/* of a sure one, at the present size */
+#define WS_ADVICE_LARGE_ERROR 0.1	/* that has to be explained */
 
 typedef struct WsAdviceTable
 {
@@ -177,8 +190,17 @@ extern bool ws_advice_followed(const WsFollower *follower, double seconds, int64
  */
 extern double ws_advice_saved_doubled(const WsAdviceTable *table);
 
-/* Why the table is not sure; empty if it is, or if nothing is known. */
-extern void ws_advice_doubt(const WsAdviceTable *table, char *buf, size_t size);
+/*
+ * Why the table is not sure; empty if it is, or if nothing is known.  until is
+ * when the cache has filled at the latest, as text; empty: it has.
+ */
+extern void ws_advice_doubt(const WsAdviceTable *table, const char *until, char *buf, size_t size);
+
+/*
+ * Why the error of a row is so large that it predicts next to nothing; NULL if
+ * it is smaller.
+ */
+extern const char *ws_advice_row_note(const WsAdvice *row);
 
 /* Why a row of a sure table is not; NULL if it is. */
 extern const char *ws_advice_row_doubt(const WsAdvice *row);

@@ -572,11 +572,6 @@ ws_cache_advice_make(WsPublished *p)
 	facts.off = ws_mean_difference(&sim.differences);
 	ws_advise(&facts, &p->table);
 	ws_advice_note_difference(&sim.differences, &p->table, ws_shared_clock_ms());
-	if (ws_shared->sampler == NULL)
-		strlcpy(p->doubt, "there is no cache advice, because working_set.sample_pages is 0",
-				sizeof(p->doubt));
-	else
-		ws_advice_doubt(&p->table, p->doubt, sizeof(p->doubt));
 }
 
 void

@@ -164,6 +164,18 @@ format_past(TimestampTz at, TimestampTz now)
 	return buf;
 }
 
+const char *
+ws_published_doubt(const WsPublished *p)
+{
+	char	   *buf = palloc(256);
+
+	if (ws_shared->sampler == NULL)
+		return "there is no cache advice, because working_set.sample_pages is 0";
+	ws_advice_doubt(&p->table, p->filling_until == 0 ? "" :
+					format_past(p->filling_until, GetCurrentTimestamp()), buf, 256);
+	return buf[0] == '\0' ? NULL : buf;
+}
+
 /* The day on which shared_buffers are outgrown, if near and sure; or "". */
 static const char *
 format_outgrown(const WsPublished *p)
@@ -210,6 +222,7 @@ ws_report_summarize(const WsReport *report, WsSummary *s)
 	const WsPublished *p = &report->last;
 	const WsAdviceTable *table = &p->table;
 	double		known = ws_shared_known(ws_shared_advance()) / (double) WS_TICKS_PER_SECOND;
+	const char *doubt;
 
 	memset(s, 0, sizeof(*s));
 	s->status = report->status;
@@ -225,6 +238,7 @@ ws_report_summarize(const WsReport *report, WsSummary *s)
 	s->waits_count = p->sizing.waits_count;
 	s->shared_buffers = (double) NBuffers * BLCKSZ;
 	s->suggested = p->sizing.suggested_shared_buffers;
+	s->needed = p->needed * BLCKSZ;
 	s->now = p->recommended * BLCKSZ;
 	s->now_reason = p->reason;
 	s->peak = p->peak * BLCKSZ;
@@ -243,8 +257,10 @@ ws_report_summarize(const WsReport *report, WsSummary *s)
 	s->expected_waits = p->both.suggested.buffers > 0 && ws_division_is_reliable(&p->both.suggested) ?
 		p->both.suggested.waits : NAN;
 	s->read_ms = ws_read_ms(p);
-	s->doubt = p->doubt;
+	doubt = ws_published_doubt(p);
+	s->doubt = doubt ? doubt : "";
 	s->unfit = !table->sure && !isnan(table->difference);
+	s->filling = p->filling_until != 0;
 	s->memory = (double) p->memory.limit;
 	s->cacheable = p->sizing.cacheable;
 	s->by_cgroup = p->memory.by_cgroup;

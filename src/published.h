@@ -100,7 +100,8 @@ typedef struct WsPublished
 	/* known without a recommendation */
 	WsMemory	memory;
 	WsAdviceTable table;		/* no seconds: no cache advice */
-	char		doubt[256];		/* why there is no such table; or empty */
+	TimestampTz filling_until;	/* shared buffers fill until then, at the
+								 * latest; 0: they are full, or were long */
 	WsMemoryAdvice both;
 	double		read_ms;		/* time of a read, by who waits; or NaN */
 	int			nsaved;
@@ -130,6 +131,9 @@ typedef struct WsReport
 } WsReport;
 
 extern void ws_published_read(WsReport *report);
+
+/* Why the cache advice is not sure; NULL if it is, or too little is known. */
+extern const char *ws_published_doubt(const WsPublished *p);
 
 /*
  * Reads a second that others would save without this one, and the standard

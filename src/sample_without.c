@@ -13,9 +13,11 @@
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 #include "attribution.h"
 #include "compat.h"
+#include "guc.h"
 #include "probe.h"
 #include "sample_without.h"
 #include "sampler.h"
@@ -403,11 +405,35 @@ ws_sample_without_care(WsScans *scans, uint32 shift)
 	}
 }
 
+/*
+ * While shared buffers fill, more is read than if they were full, and the period
+ * of the counts after that.  Pages that did not come back by the break-even
+ * time do not matter.  Returns when that ends, at the latest, or 0: it is over.
+ */
+static TimestampTz
+filling_until(void)
+{
+	static int64 filling_at;
+	int64		now = ws_shared_clock_ms();
+	int64		left;			/* in ms */
+
+	if (!state.full)
+	{
+		filling_at = now;
+		left = ws_break_even * (int64) 1000 + RECENT_TICKS * WS_TICK_MS -
+			(GetCurrentTimestamp() - PgStartTime) / 1000;
+	}
+	else
+		left = filling_at == 0 ? 0 : filling_at + RECENT_TICKS * WS_TICK_MS - now;
+	return left <= 0 ? 0 : GetCurrentTimestamp() + left * 1000;
+}
+
 void
 ws_sample_without_make(WsPublished *p)
 {
 	uint32		now = ws_shared_advance();
 
+	p->filling_until = filling_until();
 	p->nsaved = 0;
 	for (int i = 0; i < WS_CANDIDATES && state.since == p->since; i++)
 	{

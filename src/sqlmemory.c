@@ -61,7 +61,11 @@ get_doubt(const Advice *a)
 		return psprintf("the background worker has not reported since %s",
 						timestamptz_to_str(p->computed_at));
 	if (!p->table.sure)
-		return p->doubt[0] != '\0' ? p->doubt : "too few pages are sampled";
+	{
+		const char *doubt = ws_published_doubt(p);
+
+		return doubt ? doubt : "too few pages are sampled";
+	}
 	if (p->memory.generations)
 		return "the kernel replaces pages by generations (MGLRU), which is not simulated";
 	if (both->unchecked[0] != '\0')

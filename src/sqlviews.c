@@ -99,7 +99,6 @@ WS_FUNCTION(ws_working_set_recommendation)
 static const char *
 doubt(const WsReport *report, bool known)
 {
-	static char words[256];
 	const WsAdviceTable *table = &report->last.table;
 
 	if (!known)
@@ -111,8 +110,7 @@ doubt(const WsReport *report, bool known)
 		return "no page was looked up in the last minutes";
 	if (isnan(table->difference))
 		return "too few pages are sampled";
-	ws_advice_doubt(table, words, sizeof(words));
-	return words[0] == '\0' ? NULL : words;
+	return ws_published_doubt(&report->last);
 }
 
 static void
@@ -128,7 +126,9 @@ add_advice(WsRow *row, bool known, double factor, const WsAdvice *advice, const 
 	ws_row_add_number(row, known, advice->reads_per_second);
 	ws_row_add_number(row, known, advice->read_factor);
 	ws_row_add_number(row, known, advice->error);
-	ws_row_add_text(row, note ? note : ws_advice_row_doubt(advice));
+	if (!note)
+		note = ws_advice_row_doubt(advice);
+	ws_row_add_text(row, note ? note : ws_advice_row_note(advice));
 	ws_row_end(row);
 }
 

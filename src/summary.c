@@ -161,7 +161,7 @@ ws_summary_confidence(const WsSummary *s, char *why, size_t size)
 	else if (s->data < s->break_even)
 		words = "the first use of pages still counts";
 	else if (s->unfit)
-		words = "predictions do not fit";
+		words = s->filling ? "the cache is still filling" : "predictions do not fit";
 	else
 	{
 		level = WS_CONFIDENCE_MEDIUM;
@@ -288,8 +288,19 @@ put_more(Text *text, const WsSummary *s)
 	else if (s->saved_doubled < NO_READS)
 		put(text, "more would save next to nothing");
 	else
-		put(text, "twice as much would save %s of %s reads a second",
+		put(text, "twice as much would now save %s of %s reads a second",
 			reads(s->saved_doubled, a), reads(fmax(ws_summary_reads(s), s->saved_doubled), b));
+}
+
+/* Does shared_buffers have what the busiest time needed, as far as is shown? */
+static bool
+covers_peak(const WsSummary *s)
+{
+	char		a[WORDS];
+	char		b[WORDS];
+
+	return s->peak <= s->shared_buffers ||
+		strcmp(bytes(s->peak, a), bytes(s->shared_buffers, b)) == 0;
 }
 
 /* Why nothing is to be done although another size may be right, if so. */
@@ -299,17 +310,18 @@ put_not_yet(Text *text, const WsSummary *s)
 	char		a[WORDS];
 	char		b[WORDS];
 	const char *other = s->suggested > 0 ? bytes(s->suggested, a) : "another size";
+	bool		covers = covers_peak(s);
 
 	switch (s->kept)
 	{
 		case WS_KEPT_FITS:
 			return false;
 		case WS_KEPT_NO_GAIN:
-			put(text, s->peak <= s->shared_buffers ? "what the busiest time needed, %s, fits, and " :
+			put(text, covers ? "what the busiest time needed, %s, fits, and " :
 				"the busiest time needed %s, but ", bytes(s->peak, a));
-			put(text, "%s%s would %s", s->waits_count ? "beside the page cache " : "",
-				s->peak <= s->shared_buffers ? "more" : "that much",
-				s->waits_count ? "gain hardly anything" : "save hardly any reads");
+			put(text, "%s%s would on average %s", s->waits_count ? "beside the page cache " : "",
+				covers ? "more" : "that much", s->waits_count ? "gain hardly anything" :
+				"raise the hit ratio by less than half a percentage point");
 			break;
 		case WS_KEPT_SHORT_HISTORY:
 			put(text, "%s would do for what was seen, but %s of history is too short to suggest less",
@@ -319,6 +331,9 @@ put_not_yet(Text *text, const WsSummary *s)
 			put(text, "%s may do, but what it would cost is not known", other);
 			break;
 		case WS_KEPT_WAITING:
+			/* the size may stay, and only the verdict be another one */
+			if (has_suggested(s))
+				return false;
 			put(text, "%s will be suggested if this lasts", other);
 	}
 	return true;
@@ -330,11 +345,11 @@ put_keep(Text *text, const WsSummary *s)
 	char		size[WORDS];
 
 	put(text, "Keep shared_buffers at %s", bytes(s->shared_buffers, size));
-	put(text, s->kept == WS_KEPT_WAITING ? " for now: " : ": ");
+	put(text, s->kept == WS_KEPT_WAITING && !has_suggested(s) ? " for now: " : ": ");
 	if (put_not_yet(text, s))
 		return;
 	if (s->peak <= LITTLE_MORE * s->shared_buffers)
-		put(text, s->peak <= s->shared_buffers ? "what the busiest time needed fits, and " :
+		put(text, covers_peak(s) ? "what the busiest time needed fits, and " :
 			"the busiest time needed little more, and ");
 	else
 		put(text, "the busiest time needed %s, which this memory does not allow, and ", bytes(s->peak, size));
@@ -549,7 +564,7 @@ put_action(Text *text, const WsSummary *s)
 	{
 		put(text, "nothing; ");
 		if (!put_not_yet(text, s))
-			put(text, "what the busiest time needed is %s", s->peak <= s->shared_buffers ? "covered" :
+			put(text, "what the busiest time needed is %s", covers_peak(s) ? "covered" :
 				s->peak <= LITTLE_MORE * s->shared_buffers ? "nearly covered" : "more than this memory allows");
 		return;
 	}
@@ -590,8 +605,8 @@ ws_summary_text(const WsSummary *s, char *buf, size_t size)
 	if (text.n > 0)
 		put(&text, "\n");
 	put_head(&text, s);
-	put(&text, "Busiest time %s (%s); now %s%s\n", bytes(s->peak, a), s->peak_at, bytes(s->now, b),
-		s->loading ? ", much of it used only once" : "");
+	put(&text, "Busiest time %s (%s); now %s", bytes(s->peak, a), s->peak_at, bytes(s->needed, b));
+	put(&text, s->loading ? ", or %s with pages that were used once\n" : "\n", bytes(s->now, a));
 	put_hit_ratio(&text, s);
 	put_memory(&text, s);
 	put_top(&text, s->top);

@@ -64,7 +64,9 @@ typedef struct WsSummary
 	bool		waits_count;	/* do waits for the disk count in that? */
 	double		shared_buffers; /* now */
 	double		suggested;		/* 0: not known */
-	double		now;			/* enough for the present load */
+	double		needed;			/* the same now: at most the peak */
+	double		now;			/* recommended for the present load, with all
+								 * pages that were used once, and growth */
 	const char *now_reason;		/* why, from the heuristic */
 	double		peak;			/* needed at the busiest time */
 	const char *peak_at;		/* "13:52", "Tuesday 14:00" */
@@ -88,6 +90,7 @@ typedef struct WsSummary
 	double		read_ms;		/* average time of a read */
 	const char *doubt;			/* why the cache advice is not known */
 	bool		unfit;			/* does the prediction not fit? */
+	bool		filling;		/* shared buffers are not full yet */
 
 	/* memory */
 	double		memory;			/* 0: not known */

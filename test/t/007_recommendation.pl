@@ -105,7 +105,7 @@ becomes(q{
 		  FROM working_set_recommendation)
 	SELECT suggested_effective_cache_size = least(memory_limit_bytes - bytes, memory_limit_bytes * 3 / 4) / 1048576 || 'MB',
 	       suggested_shared_buffers ~ '^[0-9]+MB$',
-	       CASE WHEN reason ~ 'that much would save hardly any reads'
+	       CASE WHEN reason ~ 'that much would on average raise the hit ratio by less than half a percentage point'
 	            THEN suggested_shared_buffers = current_setting('shared_buffers')
 	            ELSE pg_size_bytes(suggested_shared_buffers) BETWEEN greatest(peak_cache_bytes, 128 * 1048576)
 	                 AND greatest(1.1 * peak_cache_bytes, 128 * 1048576) END

@@ -454,6 +454,7 @@ test_definition(void)
 				!same(a->cold, b->cold, 1e-9) || !ws_advice_row_doubt(a) != !(b->cold > 0.03) ||
 				!same(a->reads_per_second, b->reads_per_second, 1e-9) || !same(a->read_factor, b->read_factor, 1e-9);
 			errors += !same(a->error, b->error, 1e-9);
+			errors += !ws_advice_row_note(a) != !(b->error > 0.1);
 			known += !isnan(a->error);
 			rest += !isnan(a->hit_ratio_without_scans);
 		}
@@ -723,17 +724,37 @@ test_doubt(void)
 	WsAdviceTable table = {.hit_ratio = 0.914, .difference = -0.052};
 	char		buf[256];
 
-	ws_advice_doubt(&table, buf, sizeof(buf));
+	ws_advice_doubt(&table, "", buf, sizeof(buf));
 	is_string(buf, "what other sizes would do is not known: 86.2 % hits are predicted for the "
 			  "present one, and 91.4 % were measured", "doubt: predicted and measured");
+	ws_advice_doubt(&table, "13:12", buf, sizeof(buf));
+	is_string(buf, "what other sizes would do is not known: 86.2 % hits are predicted for the "
+			  "present one, and 91.4 % were measured", "doubt: a cache that fills has fewer hits, not more");
+	table.difference = 0.052;
+	ws_advice_doubt(&table, "13:12", buf, sizeof(buf));
+	is_string(buf, "the cache is still filling, until 13:12 at the latest: 91.4 % hits were measured, and "
+			  "96.6 % are predicted when it is full", "doubt: while the cache fills");
 	table.sure = true;
-	ws_advice_doubt(&table, buf, sizeof(buf));
+	ws_advice_doubt(&table, "13:12", buf, sizeof(buf));
 	is_string(buf, "", "doubt: none if it is sure");
 	table.sure = false;
 	table.difference = NAN;
 	memset(buf, 'x', sizeof(buf));
-	ws_advice_doubt(&table, buf, sizeof(buf));
+	ws_advice_doubt(&table, "", buf, sizeof(buf));
 	is_string(buf, "", "doubt: none if nothing is known");
+}
+
+/* the largest part of a large error is named */
+static void
+test_note(void)
+{
+	WsAdvice	row = {.error = 0.1, .from = WS_ERROR_OF_CHANGE};
+
+	ok(ws_advice_row_note(&row) == NULL, "note: none for a small error");
+	row.error = 0.11;
+	is_string(ws_advice_row_note(&row), "the error is large: the load changed within these minutes", "note: where it comes from");
+	for (row.from = 0; row.from < WS_ERROR_PARTS; row.from++)
+		ok(ws_advice_row_note(&row) != NULL, "note: part %d has one", (int) row.from);
 }
 
 static void
@@ -1262,7 +1283,7 @@ main(void)
 	Workload	faster = {1000, {6000, 100, 600}, 1.5, 0, 10000, 400000, 2000000};
 	Workload	fastest = {3000, {20000, 100, 900}, 1.4, 2, 50000, 1500000, 3000000};
 
-	plan(1 + 4 + 3 + 5 + 4 + 15 + 3 + 9 + 4 + 2 * 3 + 6 * 2);
+	plan(1 + 4 + 3 + 5 + 4 + 15 + 5 + 7 + 9 + 4 + 2 * 3 + 6 * 2);
 	memcpy(factors, ws_sweep_grid, sizeof(ws_sweep_grid));
 	factors[WS_SWEEP_FOLLOWER] = 5.5;
 	test_add();
@@ -1272,6 +1293,7 @@ main(void)
 	test_differences();
 	test_follow();
 	test_doubt();
+	test_note();
 	test_saved_doubled();
 	test_expect_error();
 	test_end_to_end(3, seeded(171));

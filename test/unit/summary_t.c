@@ -25,6 +25,7 @@ static const WsSummary usual = {
 	.verdict = WS_VERDICT_GROW,
 	.shared_buffers = 64 * MB,
 	.suggested = 188 * MB,
+	.needed = 85 * MB,
 	.now = 90 * MB,
 	.now_reason = "all of the 82 MB used in the last 15 minutes will probably be used again soon",
 	.peak = 187 * MB,
@@ -119,7 +120,7 @@ test_grow(void)
 			  "2,300 reads a second (about 0.4 s of waiting a second)" BASED("187 MB"), "grow");
 	is_text(&s,
 			"GROW shared_buffers 64 MB -> 188 MB           confidence MEDIUM: 6 days seen, wait a week\n"
-			"Busiest time 187 MB (Tuesday 14:00); now 90 MB\n"
+			"Busiest time 187 MB (Tuesday 14:00); now 85 MB\n"
 			"Hit ratio 77 % -> 96.0 %, reads 2,300/s -> 400/s, waiting for them 0.5 s -> 80 ms a second\n"
 			"Memory 24 GB: fits\n"
 			"Top: accounts 150 MB, accounts_pkey 30 MB\n"
@@ -128,7 +129,7 @@ test_grow(void)
 	is_reason(&s, "Grow shared_buffers from 64 MB to 188 MB for the busiest time; now it would save 1,900 of "
 			  "2,300 reads a second (about 0.4 s of waiting a second). Based on 6 days; the busiest time was "
 			  "Tuesday 14:00 and needed 187 MB" NOW ", though many of these pages were used only once.", "grow: after a load");
-	is_line(&s, "Busiest time 187 MB (Tuesday 14:00); now 90 MB, much of it used only once", "grow: after a load, in lines");
+	is_line(&s, "Busiest time 187 MB (Tuesday 14:00); now 85 MB, or 90 MB with pages that were used once", "grow: after a load, in lines");
 	s.loading = false;
 	s.outgrown = "2026-12-12";
 	is_reason(&s, "Grow shared_buffers from 64 MB to 188 MB for the busiest time; now it would save 1,900 of "
@@ -193,14 +194,14 @@ test_unknown_memory(void)
 			  "; the memory limit is not known: /proc/meminfo: Permission denied.", "memory not known: grow");
 	is_text(&s,
 			"GROW shared_buffers 64 MB -> not known        confidence MEDIUM: 6 days seen, wait a week\n"
-			"Busiest time 187 MB (Tuesday 14:00); now 90 MB\n"
+			"Busiest time 187 MB (Tuesday 14:00); now 85 MB\n"
 			"Hit ratio 77 %, reads 2,300/s; what another size would do is not clear yet\n"
 			"Memory not known: /proc/meminfo: Permission denied\n"
 			"Top: accounts 150 MB, accounts_pkey 30 MB\n"
 			"Do: nothing yet; a size is suggested when the memory limit is known", "memory not known: in lines");
 	s.verdict = WS_VERDICT_KEEP;
 	s.peak = 60 * MB;
-	is_reason(&s, "Keep shared_buffers at 64 MB: what the busiest time needed fits, and twice as much would save "
+	is_reason(&s, "Keep shared_buffers at 64 MB: what the busiest time needed fits, and twice as much would now save "
 			  "900 of 2,300 reads a second. Based on 6 days; the busiest time was Tuesday 14:00 and needed 60 MB" NOW
 			  "; the memory limit is not known: /proc/meminfo: Permission denied.", "memory not known: keep");
 	s.verdict = WS_VERDICT_SHRINK;
@@ -223,7 +224,7 @@ test_keep(void)
 			  "nothing" BASED("187 MB"), "keep");
 	is_text(&s,
 			"KEEP shared_buffers 200 MB                    confidence MEDIUM: 6 days seen, wait a week\n"
-			"Busiest time 187 MB (Tuesday 14:00); now 90 MB\n"
+			"Busiest time 187 MB (Tuesday 14:00); now 85 MB\n"
 			"Hit ratio 99.99 %, reads 1/s; more would save next to nothing\n"
 			"Memory 24 GB: fits\n"
 			"Top: accounts 150 MB, accounts_pkey 30 MB\n"
@@ -232,7 +233,7 @@ test_keep(void)
 	s.expected_waits = 0;
 	is_line(&s, "Memory 24 GB: fits; reads from disk 12/s", "keep: reads from disk");
 	s.saved_doubled = 12.3;
-	is_reason(&s, "Keep shared_buffers at 200 MB: what the busiest time needed fits, and twice as much would save "
+	is_reason(&s, "Keep shared_buffers at 200 MB: what the busiest time needed fits, and twice as much would now save "
 			  "12 of 12 reads a second" BASED("187 MB"), "keep: what more would save is not more than all");
 	s.saved_doubled = NAN;
 	s.peak = 210 * MB;
@@ -268,21 +269,32 @@ test_not_yet(void)
 	is_line(&s, "Do: nothing; another size may do, but what it would cost is not known", "keep: nor of what memory there is");
 	s = sized(WS_VERDICT_KEEP, 128 * MB, 344 * MB, 341 * MB);
 	s.kept = WS_KEPT_NO_GAIN;
-	is_line(&s, "Do: nothing; the busiest time needed 341 MB, but that much would save hardly any reads", "keep: more gains nothing");
+	is_line(&s, "Do: nothing; the busiest time needed 341 MB, but that much would on average raise the hit ratio by less than half a percentage point", "keep: more gains nothing");
 	s.waits_count = true;
-	is_line(&s, "Do: nothing; the busiest time needed 341 MB, but beside the page cache that much would gain hardly anything",
+	is_line(&s, "Do: nothing; the busiest time needed 341 MB, but beside the page cache that much would on average gain hardly anything",
 			"keep: more gains nothing with both caches");
 	s.peak = 60 * MB;
-	is_line(&s, "Do: nothing; what the busiest time needed, 60 MB, fits, and beside the page cache more would gain hardly anything",
+	is_line(&s, "Do: nothing; what the busiest time needed, 60 MB, fits, and beside the page cache more would on average gain hardly anything",
 			"keep: all fits, and more gains nothing with both caches");
 	s.waits_count = false;
-	is_line(&s, "Do: nothing; what the busiest time needed, 60 MB, fits, and more would save hardly any reads", "keep: all fits, and more gains nothing");
+	is_line(&s, "Do: nothing; what the busiest time needed, 60 MB, fits, and more would on average raise the hit ratio by less than half a percentage point", "keep: all fits, and more gains nothing");
 	s.peak = 341 * MB;
 	s.history = 3 * 3600;
 	s.kept = WS_KEPT_WAITING;
 	is_reason(&s, "Keep shared_buffers at 128 MB for now: 344 MB will be suggested if this lasts" BASED_HOURS("341 MB"), "keep: too early to grow");
 	is_line(&s, "Do: nothing; 344 MB will be suggested if this lasts",
 			"keep: too early to grow, in lines");
+	/* more is needed than the memory allows: the size stays, and the verdict will be another one */
+	s.suggested = 128 * MB;
+	s.peak = 40 * GB;
+	is_line(&s, "Do: nothing; what the busiest time needed is more than this memory allows", "keep: a verdict without another size waits");
+	is_worth(&s, "Keep shared_buffers at 128 MB: the busiest time needed 40 GB, which this memory does not allow, and ",
+			 "keep: that does not announce the present size");
+	s.kept = WS_KEPT_NO_GAIN;
+	s.suggested = s.shared_buffers = 1.10 * GB;
+	s.peak = 1.12 * GB;
+	is_line(&s, "Do: nothing; what the busiest time needed, 1.1 GB, fits, and more would on average raise the hit ratio by "
+			"less than half a percentage point", "keep: sizes that are shown alike are not told apart");
 	s.suggested = 128 * MB;
 	s.shared_buffers = 32 * MB;
 	s.peak = 30 * MB;
@@ -303,7 +315,7 @@ test_shrink(void)
 			  "because the busiest time needed 341 MB" BASED_WEEK("341 MB"), "shrink");
 	is_text(&s,
 			"SHRINK shared_buffers 4.0 GB -> 344 MB        confidence HIGH: 7 days seen\n"
-			"Busiest time 341 MB (Tuesday 14:00); now 90 MB\n"
+			"Busiest time 341 MB (Tuesday 14:00); now 85 MB\n"
 			"Hit ratio 77 % -> 77 %, reads 2,300/s -> 2,310/s, waiting for them 0.5 s -> 0.5 s a second\n"
 			"Memory 24 GB: frees 3.7 GB; not less, because the busiest time needed 341 MB\n"
 			"Top: accounts 150 MB, accounts_pkey 30 MB\n"
@@ -340,7 +352,7 @@ test_exceeds(void)
 			  "waiting a second)" BASED("40 GB"), "exceeds memory");
 	is_text(&s,
 			"EXCEEDS MEMORY: shared_buffers 4.0 GB -> 18 GB confidence MEDIUM: 6 days seen, wait a week\n"
-			"Busiest time 40 GB (Tuesday 14:00); now 90 MB\n"
+			"Busiest time 40 GB (Tuesday 14:00); now 85 MB\n"
 			"Hit ratio 77 % -> 96.0 %, reads 2,300/s -> 400/s, waiting for them 0.5 s -> 80 ms a second\n"
 			"Memory 24 GB: caches can have 22 GB of it\n"
 			"Top: accounts 150 MB, accounts_pkey 30 MB\n"
@@ -473,6 +485,14 @@ test_confidence(void)
 		is_int(ws_summary_confidence(&s, why, sizeof(why)), cases[i].level, "confidence: level");
 		is_string(why, cases[i].why, "confidence: why");
 	}
+	{
+		WsSummary	s = usual;
+		char		why[64];
+
+		s.unfit = s.filling = true;
+		is_int(ws_summary_confidence(&s, why, sizeof(why)), WS_CONFIDENCE_LOW, "confidence: while the cache fills");
+		is_string(why, "the cache is still filling", "confidence: while the cache fills, why");
+	}
 	is_string(ws_confidence_name(WS_CONFIDENCE_LOW), "low", "confidence: low");
 	is_string(ws_confidence_name(WS_CONFIDENCE_MEDIUM), "medium", "confidence: medium");
 	is_string(ws_confidence_name(WS_CONFIDENCE_HIGH), "high", "confidence: high");
@@ -517,7 +537,7 @@ test_buffers(void)
 int
 main(void)
 {
-	plan(17 + 5 + 7 + 6 + 7 + 5 + 4 + 9 + 6 + 9 + 14 * 2 + 3 + 2 + 1 + 7);
+	plan(17 + 5 + 7 + 6 + 10 + 5 + 4 + 9 + 6 + 9 + 15 * 2 + 3 + 2 + 1 + 7);
 	test_grow();
 	test_unknown_memory();
 	test_keep();
