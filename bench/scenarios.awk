@@ -44,13 +44,17 @@ END {
             mean(2, k, 1), error[2], mean(2, k, 2), mean(2, k, 3), mean(2, k, 4),
             (2, k) in least ? sprintf("%.3f", least[2, k]) : "-",
             short(mean(3, k, 1)), mean(3, k, 4)
+        # the mean is that of the fifteen, if they are here
+        if (given[k] == "nan" && fifteen) {
+            check_other(k)
+            continue
+        }
         for (s = 0; s < 4; s++) total[s] += mean(s, k, 1)
         count++
 
         # the others
         if (given[k] == "nan") {
-            if (mean(2, k, 1) > 0.06 && !(k in is_hard)) complain(k, "live_set is off by more than 0.06")
-            checked++
+            check_other(k)
             continue
         }
         if (mean(2, k, 1) >= mean(0, k, 1)) complain(k, "live_set is no better than the reference")
@@ -71,6 +75,13 @@ END {
     if (fifteen == count && fifteen == 15) checked++
     printf "%d passed, %d failed\n", checked - failures, failures
     exit missed > 0
+}
+
+# the refilled table is 2 % of the pages of the break-even time, so it is known roughly
+function check_other(k, limit) {
+    limit = k == 31 ? 0.1 : 0.06
+    if (mean(2, k, 1) > limit && !(k in is_hard)) complain(k, "live_set is off by more than " limit)
+    checked++
 }
 
 function complain(k, what) {

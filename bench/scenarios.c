@@ -57,6 +57,11 @@
 #define USED_ONCE	(1u << 22)	/* where the pages begin that are */
 #define ZIPF_PAGES	1000000
 #define ZIPF_SCENARIO 12
+#define REFILL		31
+#define REFILL_TIME	15			/* s */
+#define REFILL_SHIFT 7			/* s: not in time with the minutes */
+#define RETENTION	32
+#define RETENTION_TIME 90		/* s */
 #define PARTS		4
 #define PI			3.14159265358979323846
 
@@ -65,6 +70,7 @@ typedef enum Kind
 {
 	UNIFORM,					/* over all its pages */
 	SEQUENTIAL,					/* scans, in order, and over again */
+	FILL,						/* the same, but by INSERT */
 	ZIPF,						/* the r-th by r^-0.9 */
 	ONCE						/* never the same page */
 } Kind;
@@ -105,6 +111,30 @@ during(double t, double period, double from, double to)
 	double		minute = (t - period * floor(t / period)) / 60;
 
 	return minute >= from && minute < to;
+}
+
+/*
+ * The first page of the file of so many pages that is the present one of a
+ * series, in which each lasts for so many seconds.  Numbers come again after
+ * hours.
+ */
+static double
+replaced(double t, double length, double pages)
+{
+	return 1e6 + fmod(floor((t + 2 * HOUR) / length), floor(3e6 / pages)) * pages;
+}
+
+/*
+ * The file whose pages can be used no more from a time on: emptied and filled
+ * again, or dropped when the next but one begins.  Returns its first page, and
+ * how many there are.
+ */
+static double
+gone_at(int scenario, double t, double *pages)
+{
+	*pages = scenario == REFILL ? 4224 : scenario == RETENTION ? 3e3 : 0;
+	return scenario == REFILL ? replaced(t + REFILL_SHIFT - REFILL_TIME, REFILL_TIME, *pages) :
+		replaced(t - 2 * RETENTION_TIME, RETENTION_TIME, *pages);
 }
 
 /*
@@ -178,6 +208,18 @@ parts_at(int scenario, Part *p, double t)
 		case 25:
 			return uni(uni(p, 0, 20e3, 500), 1e6 + floor(20 * (t + HOUR)), 2000, 300);
 
+			/* files that are replaced: their pages are gone, see gone_at() */
+		case REFILL:
+			p = uni(p, 0, 1e3, 500);
+			t += REFILL_SHIFT;
+			return during(t, REFILL_TIME, 0, 3 / 60.0) ?
+				part(p, FILL, replaced(t, REFILL_TIME, 4224), 4224, 1408) :
+				uni(p, replaced(t, REFILL_TIME, 4224), 4224, 2000);
+		case RETENTION:
+			p = uni(p, 0, 5e3, 300);
+			p = uni(p, replaced(t, RETENTION_TIME, 3e3), 3e3, 1000);
+			return uni(p, replaced(t - RETENTION_TIME, RETENTION_TIME, 3e3), 3e3, 200);
+
 			/* many pages beside a few that come back slowly */
 		case 26:
 			p = uni(p, 0, 80e3, 400);
@@ -236,6 +278,8 @@ static const Scenario scenarios[] = {
 	{"burst 5/35 min", NAN, 0},
 	{"Zipf, hourly scan", NAN, 0},
 	{"Zipf, scan 20 min", NAN, 0},
+	{"refilled table", NAN, 0},
+	{"dropped partitions", NAN, 0},
 };
 
 #define NSCENARIOS ((int) (sizeof(scenarios) / sizeof(scenarios[0])))
@@ -392,6 +436,27 @@ touch(uint32_t page, uint32_t tick, bool scan)
 }
 
 /*
+ * What the worker does about pages that are gone, once a second.
+ */
+static void
+bury(int scenario, uint32_t tick)
+{
+	double		pages;
+	double		first = gone_at(scenario, ((double) tick - WS_TICK_ORIGIN - WARM_UP) / TPS, &pages);
+
+	for (uint32_t i = 0; i < sampler->capacity && pages > 0; i++)
+	{
+		const WsSample *s = &sampler->samples[i];
+
+		if (s->last != 0 && !s->dead && s->page.block >= first && s->page.block < first + pages)
+		{
+			ws_sampler_die(sampler, i);
+			forget(i);
+		}
+	}
+}
+
+/*
  * The accesses of a tick; returns how many.
  */
 static double
@@ -416,7 +481,8 @@ work(int scenario, uint32_t tick)
 					touch((uint32_t) (p->base + random_unit(&seed) * p->pages), tick, false);
 					break;
 				case SEQUENTIAL:
-					touch((uint32_t) (p->base + position[i]), tick, true);
+				case FILL:
+					touch((uint32_t) (p->base + position[i]), tick, p->kind == SEQUENTIAL);
 					position[i] = fmod(position[i] + 1, p->pages);
 					break;
 				case ZIPF:
@@ -471,14 +537,18 @@ step(uint32_t tick)
 	uint32_t	age = BREAK_EVEN;
 	uint32_t	shift = ws_sampler_mature_shift(sampler, tick, BREAK_EVEN, WS_TICK_ORIGIN);
 
+	double		alive = ws_sampler_alive(sampler, tick, age, WS_TICK_ORIGIN, shift);
+
 	estimate(tick, &age, 1, &window);
+	window.pages *= alive;
+	window.variance *= alive * alive;
 	ws_life_set_shift(life, shift);
 	ws_life_begin_step(life);
 	for (uint32_t i = 0; i < sampler->capacity; i++)
 	{
 		const WsSample *s = &sampler->samples[i];
 
-		if (s->last != 0 && ws_hash_stratum(s->hash, sketch->log2m) >= shift)
+		if (s->last != 0 && !s->dead && ws_hash_stratum(s->hash, sketch->log2m) >= shift)
 			ws_life_item(life, i, s->last, s->before, s->scanned > s->held, tick);
 	}
 	ws_life_end_step(life, tick, true);
@@ -543,7 +613,7 @@ know(int scenario, int minute, uint32_t tick)
 		const Part *p = &parts[i];
 		double		per_tick = p->rate / p->pages / TPS;
 
-		if (p->kind == SEQUENTIAL || p->kind == ONCE)
+		if (p->kind != UNIFORM && p->kind != ZIPF)
 			continue;
 		for (uint32_t page = (uint32_t) p->base; page < p->base + p->pages; page++)
 		{
@@ -710,6 +780,8 @@ main(int argc, char **argv)
 		(void) ws_sketch_advance(sketch, tick);
 		(void) ws_sketch_advance(reference, tick);
 		lookups += work(number, tick);
+		if (t % TPS == 0)
+			bury(number, tick);
 		if (t % TPS == 0)
 		{
 			follow_load(lookups, tick);

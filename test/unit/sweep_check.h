@@ -41,7 +41,7 @@ sweep_check(const WsSweep *sweep)
 		uint32_t	held = 0;
 		uint32_t	gaps = 0;
 
-		if (cache->filled > cache->buffers || cache->buffers > sweep->npages ||
+		if (cache->filled - cache->gaps > cache->buffers || cache->buffers > sweep->npages ||
 			cache->hand >= (cache->filled ? cache->filled : 1))
 			return "a cache or its hand is out of range";
 		memset(found, 0, sizeof(found));
