@@ -282,7 +282,8 @@ ws_advise(const WsAdviceFacts *f, WsAdviceTable *table)
 	table->hit_ratio = accesses > 0 ? t->hits / accesses : NAN;
 	table->reads_per_second = t->seconds > 0 ? t->reads / t->seconds : NAN;
 	table->difference = present->hit_ratio - table->hit_ratio;
-	table->sure = fabs(table->difference) <= WS_ADVICE_TOLERANCE;
+	table->other_usage = f->other_usage;
+	table->sure = fabs(table->difference) <= WS_ADVICE_TOLERANCE && f->other_usage == 0;
 	table->followed = f->followed;
 
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
@@ -416,7 +417,10 @@ ws_advice_doubt(const WsAdviceTable *table, const char *until, char *buf, size_t
 	buf[0] = '\0';
 	if (table->sure || isnan(table->difference))
 		return;
-	if (table->difference > 0 && until[0] != '\0')
+	if (table->other_usage != 0)
+		snprintf(buf, size, "how this server replaces pages is not known: it counts up to %d uses of "
+				 "each, and %d are simulated", table->other_usage, WS_USAGE_MAX);
+	else if (table->difference > 0 && until[0] != '\0')
 		snprintf(buf, size, "the cache is still filling, until %s at the latest: %.1f %% hits were "
 				 "measured, and %.1f %% are predicted when it is full",
 				 until, 100 * table->hit_ratio, 100 * (table->hit_ratio + table->difference));

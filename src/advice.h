@@ -98,7 +98,9 @@ typedef struct WsAdviceTable
 	double		hit_ratio;		/* measured; NaN without any lookup */
 	double		reads_per_second;	/* measured */
 	double		difference;		/* present row less hit_ratio, or NaN */
-	bool		sure;			/* that is known and within the tolerance */
+	bool		sure;			/* that is known and within the tolerance,
+								 * and the server replaces as simulated */
+	int			other_usage;	/* if not: see WsAdviceFacts */
 	bool		followed;		/* is the last row of one size? */
 	WsAdvice	rows[WS_SWEEP_SIZES];
 } WsAdviceTable;
@@ -116,6 +118,8 @@ typedef struct WsAdviceFacts
 								 * these are few, the row is not known */
 	double		off;			/* ws_mean_difference() */
 	bool		followed;		/* ws_advice_followed() */
+	int			other_usage;	/* the server's largest usage count, if it is
+								 * not WS_USAGE_MAX; else 0 */
 } WsAdviceFacts;
 
 /* Sum over all groups of pages but one; -1: over all. */

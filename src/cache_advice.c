@@ -377,7 +377,7 @@ drain(void)
 	for (int batch = 0; n == most && batch < WS_STREAM_PLACES / most; batch++)
 	{
 		n = read_events(events, most);
-		ws_scans_set_next(sim.scans, ws_next_oid());
+		ws_scans_set_server(sim.scans, ws_next_oid(), NBuffers);
 		if (ws_shared_thinned(ws_shared->sampler->shift))
 			change_shift(ws_shared->sampler->shift);
 		free_entries(n);
@@ -550,6 +550,7 @@ ws_cache_advice_make(WsPublished *p)
 		.nparts = WS_RECENT_BUCKETS,
 		.oldest = (sim.recent.bucket + 1) % WS_RECENT_BUCKETS,
 		.nbuffers = NBuffers,
+		.other_usage = ws_probe_usage_max() == WS_USAGE_MAX ? 0 : ws_probe_usage_max(),
 		.factors = nothing,
 		.resident = buffers
 	};

@@ -141,17 +141,20 @@ ws_ring_pages(WsRing ring, double nbuffers)
 }
 
 /*
- * Does a buffer differ from what is on disk?  It may be another page's by now.
- * 19: its state has 64 bits.
+ * Does a buffer differ from what is on disk, and what is its usage count?  It
+ * may be another page's by now.  19: its state has 64 bits.
  */
 static inline bool
-ws_buffer_is_dirty(int buffer)
+ws_buffer_is_dirty(int buffer, int *usage)
 {
 #if PG_VERSION_NUM < 190000
-	return (pg_atomic_read_u32(&GetBufferDescriptor(buffer)->state) & BM_DIRTY) != 0;
+	uint32		state = pg_atomic_read_u32(&GetBufferDescriptor(buffer)->state);
 #else
-	return (pg_atomic_read_u64(&GetBufferDescriptor(buffer)->state) & BM_DIRTY) != 0;
+	uint64		state = pg_atomic_read_u64(&GetBufferDescriptor(buffer)->state);
 #endif
+
+	*usage = (int) BUF_STATE_GET_USAGECOUNT(state);
+	return (state & BM_DIRTY) != 0;
 }
 
 /*

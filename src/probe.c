@@ -47,6 +47,7 @@ struct Probe
 								 * memory */
 	bool		recording;		/* does the table use the probe's functions? */
 	bool		ignored;		/* never record in this process */
+	int			usage;			/* largest usage count of a buffer seen */
 };
 
 static struct Probe probe;
@@ -251,6 +252,12 @@ ws_probe_hash(const WsPageId *page)
 }
 
 int
+ws_probe_usage_max(void)
+{
+	return Max(probe.usage, BM_MAX_USAGE_COUNT);
+}
+
+int
 ws_probe_resident(const WsSample *pages, int n, bool *resident, bool *dirty)
 {
 	int			found = 0;
@@ -270,7 +277,12 @@ ws_probe_resident(const WsSample *pages, int n, bool *resident, bool *dirty)
 		resident[i] = buffer >= 0;
 		found += resident[i];
 		if (dirty && resident[i] && &BufferDescriptors != NULL)
-			dirty[i] = ws_buffer_is_dirty(buffer);
+		{
+			int			usage;
+
+			dirty[i] = ws_buffer_is_dirty(buffer, &usage);
+			probe.usage = Max(probe.usage, usage);
+		}
 	}
 	use_own_functions(probe.recording);
 	return found;

@@ -38,6 +38,12 @@ extern int64 ws_probe_entries(void);
  */
 extern int	ws_probe_resident(const WsSample *pages, int n, bool *resident, bool *dirty);
 
+/*
+ * How many uses of a page this server counts at most: that of its headers, or
+ * what ws_probe_resident() saw, where it looked for dirty pages, if that is more.
+ */
+extern int	ws_probe_usage_max(void);
+
 /* The hash of a page, as the buffer lookup table has it. */
 extern uint32 ws_probe_hash(const WsPageId *page);
 

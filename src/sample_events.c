@@ -87,6 +87,7 @@ struct Process
 	uint32		removals;		/* since the last of them */
 	int64		counted_reads;	/* the server's count at the last of them */
 	Run		   *last_run;		/* of the last of them, or NULL */
+	int			nbuffers;		/* of the server, for which these are: */
 	uint32		ring_read;		/* reads that are recent for a scan's ring, */
 	uint32		ring_write;		/* and for that of a bulk write */
 	Run			runs[RUNS];
@@ -108,8 +109,6 @@ ws_events_begin(bool warms)
 	self.counted_reads = pgBufferUsage.shared_blks_read;
 	self.last_run = NULL;
 	self.process = (uint16) MyProcNumber;
-	self.ring_read = 2 * ws_ring_pages(WS_RING_READ, NBuffers);
-	self.ring_write = 2 * ws_ring_pages(WS_RING_WRITE, NBuffers);
 }
 
 static Run *
@@ -177,6 +176,12 @@ count_made(Run *run)
 static bool
 within_ring(const Run *run, uint32 nreads)
 {
+	if (self.nbuffers != NBuffers)
+	{
+		self.nbuffers = NBuffers;
+		self.ring_read = 2 * ws_ring_pages(WS_RING_READ, NBuffers);
+		self.ring_write = 2 * ws_ring_pages(WS_RING_WRITE, NBuffers);
+	}
 	return nreads <= (extending(run) ? self.ring_write : self.ring_read);
 }
 

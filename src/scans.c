@@ -354,7 +354,8 @@ ws_scans_age(WsScans *scans, uint32_t next)
 }
 
 void
-ws_scans_set_next(WsScans *scans, uint32_t next)
+ws_scans_set_server(WsScans *scans, uint32_t next, double nbuffers)
 {
+	scans->nbuffers = nbuffers;
 	scans->next_now = scans->next != 0 && next != 0 ? next : scans->next;
 }

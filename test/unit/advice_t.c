@@ -263,7 +263,7 @@ define(const WsAdviceFacts *f, WsAdviceTable *table)
 	table->hit_ratio = accesses > 0 ? t->hits / accesses : NAN;
 	table->reads_per_second = t->seconds > 0 ? t->reads / t->seconds : NAN;
 	table->difference = present->hit_ratio - table->hit_ratio;
-	table->sure = fabs(table->difference) <= 0.03;
+	table->sure = fabs(table->difference) <= 0.03 && f->other_usage == 0;
 	for (int i = 0; i < SIZES; i++)
 	{
 		WsAdvice   *row = &table->rows[i];
@@ -422,7 +422,7 @@ test_definition(void)
 		WsAdviceFacts facts = {
 			&t, parts, nparts, (int) random_below(&seed, nparts),
 			16 + random_below(&seed, 100000), factors, resident,
-			random_below(&seed, 2) ? 0.02 * random_unit(&seed) : 0, false
+			random_below(&seed, 2) ? 0.02 * random_unit(&seed) : 0, false, random_below(&seed, 4) ? 0 : 1
 		};
 		WsAdviceTable want;
 		struct
@@ -530,7 +530,7 @@ test_coverage(void)
 	{
 		WsTally		t = {.seconds = 10, .hits = 19 * all_misses, .reads = all_reads};
 		WsTally		parts[8];
-		WsAdviceFacts facts = {&t, parts, 8, 0, 1000, factors, resident, 0, false};
+		WsAdviceFacts facts = {&t, parts, 8, 0, 1000, factors, resident, 0, false, 0};
 		WsAdviceTable table;
 		double		off;
 		double		sampling;
@@ -596,7 +596,7 @@ test_coverage_of_time(void)
 		for (int trial = 0; trial < n; trial++)
 		{
 			WsTally		t = {.weight = 1};
-			WsAdviceFacts facts = {&t, parts, 8, 0, 1000, factors, resident, 0, false};
+			WsAdviceFacts facts = {&t, parts, 8, 0, 1000, factors, resident, 0, false, 0};
 			WsAdviceTable table;
 			double		model = 0.001 + 0.001 * fabs(log2(factors[0]));
 			double		off;
@@ -734,6 +734,10 @@ test_doubt(void)
 	ws_advice_doubt(&table, "13:12", buf, sizeof(buf));
 	is_string(buf, "the cache is still filling, until 13:12 at the latest: 91.4 % hits were measured, and "
 			  "96.6 % are predicted when it is full", "doubt: while the cache fills");
+	table.other_usage = 1;
+	ws_advice_doubt(&table, "13:12", buf, sizeof(buf));
+	is_string(buf, "how this server replaces pages is not known: it counts up to 1 uses of each, and 5 are simulated",
+			  "doubt: a server with another replacement");
 	table.sure = true;
 	ws_advice_doubt(&table, "13:12", buf, sizeof(buf));
 	is_string(buf, "", "doubt: none if it is sure");
@@ -1283,7 +1287,7 @@ main(void)
 	Workload	faster = {1000, {6000, 100, 600}, 1.5, 0, 10000, 400000, 2000000};
 	Workload	fastest = {3000, {20000, 100, 900}, 1.4, 2, 50000, 1500000, 3000000};
 
-	plan(1 + 4 + 3 + 5 + 4 + 15 + 5 + 7 + 9 + 4 + 2 * 3 + 6 * 2);
+	plan(1 + 4 + 3 + 5 + 4 + 15 + 6 + 7 + 9 + 4 + 2 * 3 + 6 * 2);
 	memcpy(factors, ws_sweep_grid, sizeof(ws_sweep_grid));
 	factors[WS_SWEEP_FOLLOWER] = 5.5;
 	test_add();

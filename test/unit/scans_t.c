@@ -370,7 +370,7 @@ test_model(void)
 			{
 				m.given = random_below(&seed, RELATIONS);
 				m.given += m.next + m.given == 0;	/* is not known */
-				ws_scans_set_next(scans, m.next + m.given);
+				ws_scans_set_server(scans, m.next + m.given, NBUFFERS);
 			}
 		}
 		free(scans);
