@@ -124,5 +124,16 @@ $clock->let_pass($node, 1);
 is(sql($node, q{SELECT count(*) FROM working_set_queries WHERE reads_saved_per_second IS NOT NULL}), '0', 'has to simulate first');
 run(14, 1);
 is_about(by_query($polluter, $columns), $read, 'and then knows');
+
+# ---- with room to spare
+
+# nobody evicts a page, although a cold cache reads
+$node->append_conf('postgresql.conf', 'shared_buffers = 16384');
+$node->restart;
+$clock->let_pass($node, 61);
+run(14, 1);
+is(by_query($polluter, 'reads_per_second > 0 AND reads_saved_per_second IS NULL'), 't', 'what reads into free buffers costs nobody anything');
+is(sql($node, q{SELECT count(reads_saved_per_second) FROM working_set_queries}), '0', 'nor is that known of any other');
+is(sql($node, q{SELECT count(reads_saved_per_second) FROM working_set_relations}), '0', 'nor of relations');
 $node->stop;
 done_testing();
