@@ -25,6 +25,7 @@ static struct
 	int			hold;
 	int64		since;			/* value of WsShared.since that it is about */
 	bool		stepped;		/* was there a step? */
+	bool		died;			/* have pages gone since? */
 	uint32		written;		/* events of the stream until the last step, */
 	uint64		dropped;		/* and those that were lost */
 	uint32		window;			/* ticks that it was about, */
@@ -126,6 +127,19 @@ ws_sample_life_tick(void)
 		state.values[i] = state.stepped ? state.values[i - 1] : state.now.pages;
 	state.values[0] = state.now.pages;
 	state.stepped = true;
+	state.died = false;
+}
+
+void
+ws_sample_life_died(void)
+{
+	state.died = true;
+}
+
+bool
+ws_sample_life_counts_dead(void)
+{
+	return state.died;
 }
 
 void

@@ -18,6 +18,10 @@ extern bool ws_sample_life_due(void);
 /* An entry of the sample table has lost its page. */
 extern void ws_sample_life_forget(uint32 entry);
 
+/* Pages are gone; do they still count, until the next step? */
+extern void ws_sample_life_died(void);
+extern bool ws_sample_life_counts_dead(void);
+
 /*
  * The answer of live_set at the last step, with a projection for a minute from
  * now, or a fifteenth of a shorter working_set.break_even, and its life table.

@@ -9,6 +9,7 @@
 #include "attribution.h"
 #include "probe.h"
 #include "relsize.h"
+#include "sample_life.h"
 #include "sample_pages.h"
 #include "sampler.h"
 #include "shared.h"
@@ -57,6 +58,7 @@ bury(const uint32 *entries, uint32 n, WsEvicted died)
 		died(entries[i]);
 	}
 	LWLockRelease(ws_shared->sample_lock);
+	ws_sample_life_died();
 }
 
 /* Look at so many entries, from the next one on. */

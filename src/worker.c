@@ -326,6 +326,7 @@ static void
 publish(void)
 {
 	static WsHistoryCount last;
+	static double needed;		/* by the last recommendation; 0: none */
 	WsHistoryCount count;
 	WsCounters	c;
 	WsPublished p = {0};
@@ -348,6 +349,10 @@ publish(void)
 	p.recommends = data_seconds >= WS_COLLECTING_SECONDS;
 	if (p.recommends)
 		run_heuristics(data_seconds, &p);
+	/* what counts pages that are gone is no peak */
+	if (p.since == ws_published->last.since && needed > 0 && ws_sample_life_counts_dead())
+		p.needed = fmin(p.needed, needed);
+	needed = p.recommends ? p.needed : 0;
 	ws_cache_advice_make(&p);
 	check_forecasts(&p.table, now, p.since);
 	ws_memory_read("", &p.memory);
