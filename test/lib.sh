@@ -1,9 +1,11 @@
 # shellcheck shell=bash
 #
 # test/lib.sh - what the scripts of this directory share: packages of this machine, counts of tests,
-# and roots made from Debian's packages.  The scripts that make roots have set $scratch, a directory.
+# directories that are ours alone, and roots made from Debian's packages.  The scripts that make roots have set $scratch, a directory.
 #
 # shellcheck disable=SC2154
+
+umask 022       # what we make and run later, nobody else may change meanwhile
 
 # ---------------------------------------------------------------- packages of this machine
 
@@ -80,10 +82,70 @@ counts_of() {
     echo "${counts[0]} ${counts[1]} ${counts[2]:-0}"
 }
 
+# ---------------------------------------------------------------- users, and what is theirs
+
+# Who runs what is tested.  PostgreSQL refuses to run as root.
+tester() {
+    if [ "$(id -u)" -ne 0 ]; then
+        id -un
+    elif id postgres >/dev/null 2>&1; then
+        echo postgres
+    else
+        echo nobody
+    fi
+}
+
+# own_directory VARIABLE DIRECTORY: print its path without links, after making it if need be; or say
+# why it cannot be trusted, and that VARIABLE names another.  What is kept there is run later, so nobody
+# but root and we may have put it there.  The directory and all above it have to be root's or ours,
+# and writable for no others, except sticky ones above it, like /tmp: there others cannot replace
+# what is ours.  From the top, so that what has been looked at cannot change any more.
+own_directory() {
+    local dir rest at='' part owner mode user kind made name why='' advice
+    dir=$(realpath -m -s -- "$2")
+    rest=$dir/
+    while [ -n "$rest" ] && [ -z "$why" ]; do
+        at+=${rest%%/*}/
+        rest=${rest#*/}
+        part=${at%/}
+        part=${part:-/}
+        name=$part
+        [ -n "$rest" ] || name=it
+        made=$(mkdir -m 755 -- "$part" 2>&1) || true
+        IFS='|' read -r owner mode user kind < <(LC_ALL=C stat -c '%u|%a|%U|%F' -- "$part" 2>/dev/null) || true
+        if [ -z "$owner" ]; then
+            why="$name cannot be made: ${made##*: }"
+        elif [ "$kind" != directory ] && ! { [ "$kind" = 'symbolic link' ] && [ -n "$rest" ] && [ -d "$part" ]; }; then
+            why="$name is a $kind"
+        elif [ "$owner" -ne 0 ] && [ "$owner" -ne "$(id -u)" ]; then
+            why="$name belongs to $user"
+        elif [ "$kind" != directory ]; then
+            # once more, with what the link leads to
+            dir=$(realpath -m -s -- "$(realpath -- "$part")/$rest")
+            rest=$dir/
+            at=''
+        elif ((0$mode & 022)) && ! ((0$mode & 01000 && ${#rest})); then
+            why="others may write to $name"
+        fi
+    done
+    if [ -n "$why" ]; then
+        advice="set $1 to a directory that only you and root can change"
+        if [ "$name" = it ] && [ -n "$owner" ]; then advice="remove it, or $advice"; fi
+        echo "$dir is not used: $why; $advice" >&2
+        return 1
+    fi
+    printf '%s\n' "$dir"
+}
+
 # ---------------------------------------------------------------- roots
 
-chroots=${WS_CHROOTS:-/var/tmp/working_set-chroots}
+chroots=        # the directory that they are in
 why=            # the reason for not having a root
+
+# Before the first have_root
+use_chroots() {
+    chroots=$(own_directory WS_CHROOTS "${WS_CHROOTS:-/var/tmp/working_set-chroots}")
+}
 
 # have_root NAME COMMAND...: make $chroots/NAME if need be, by the command, which is given
 # Debian's mirror as its last argument, and calls make_root.  If that cannot be, say why in $why.
@@ -97,8 +159,7 @@ have_root() {
         return 0
     else
         # somebody else may just be making it; and apt's lists are for one at a time
-        mkdir -p "$chroots"
-        exec 9>"$chroots/.lock"
+        exec 9<"$chroots"
         flock 9
         [ -d "$chroots/$1" ] || try_to_make_root "$@"
         exec 9>&-

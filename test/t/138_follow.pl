@@ -77,6 +77,14 @@ is(metric($follower, $_->[0]), $_->[1], "metric $_->[0]")
   [ 'changes_total{direction="up"}' => 8 ], [ failures_total => 0 ], [ dry_run => 0 ], [ 'state{state="following"}' => 1 ];
 cmp_ok(abs(time - metric($follower, 'round_timestamp_seconds')), '<', patience(), 'and the time');
 is(join("\n", lint(slurp_file($follower->{metrics}))), '', 'promtool likes them') if find_program('promtool');
+write_file("$tmp/other", 'of somebody');
+1 until symlink "$tmp/other", "$follower->{metrics}.new";
+for (1, 2)
+{
+	my $round = metric($follower, 'round_timestamp_seconds');
+	wait_for('a round ends', sub { metric($follower, 'round_timestamp_seconds') ne $round });
+}
+is(slurp_file("$tmp/other"), "of somebody\n", 'a link where they are made is not followed');
 stop($follower);
 
 $group = new_group(2, 400 * $mb);
