@@ -1,12 +1,12 @@
 -- grants.sql - make the role that an exporter connects as.
 --
 --   psql -d DATABASE -f grants.sql                       role working_set_scrape
---   psql -d DATABASE -v role=NAME -v connections=20 -f grants.sql
+--   psql -d DATABASE -v role=NAME -v connections=50 -f grants.sql
 --
 -- Run it as a superuser, or as one who may create roles and grant pg_monitor, in the
 -- database in which the extension was created: one is enough, since its answers are about the
 -- whole server.  Run it again after ALTER EXTENSION working_set SET SCHEMA, or to change
--- the number of connections.
+-- the number of connections: without -v connections it is 30, or what the role has if that is more.
 --
 -- The role is a member of pg_monitor, which may read all that the extension has, and
 -- owns and may change nothing; a role of this name that is there already and can do more is
@@ -29,10 +29,6 @@
 \if :{?role}
 \else
   \set role working_set_scrape
-\endif
-\if :{?connections}
-\else
-  \set connections 10
 \endif
 
 BEGIN;
@@ -87,6 +83,14 @@ BEGIN
 	END IF;
 END
 $$;
+
+-- Two of Debian's exporters with all their jobs have 14 connections, and twice as many while each is
+-- made anew.  A role that may have more keeps that.
+\if :{?connections}
+\else
+  SELECT coalesce((SELECT rolconnlimit FROM pg_catalog.pg_roles
+                    WHERE rolname = :'role' AND NOT rolconnlimit BETWEEN 0 AND 30), 30) AS connections \gset
+\endif
 
 SELECT pg_catalog.format('CREATE ROLE %I', :'role')
  WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = :'role') \gexec

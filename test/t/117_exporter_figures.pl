@@ -105,6 +105,7 @@ sub pgwatch_series
 sub postgres_exporter_series
 {
 	my %series;
+	my $steps = relabelling('working_set_postgres_exporter');
 	for my $block (sort keys %$queries)
 	{
 		my %usage = map { my ($column) = keys %$_; ($column => $_->{$column}{usage}) } @{ $queries->{$block}{metrics} };
@@ -121,24 +122,30 @@ sub postgres_exporter_series
 					die "$block.$column is not 0" if $value != 0;
 					next;
 				}
-				$series{ series_name("${block}_$column", \%labels) } = $value;
+				my %left = %labels;
+				my $name = relabelled($steps, "${block}_$column", \%left);
+				$series{ series_name($name, \%left) } = $value;
 			}
 		}
 	}
 	return \%series;
 }
 
-# Debian's sql_exporter: a query for each metric
+# Debian's sql_exporter
 sub other_series
 {
 	my %series;
+	my $steps = relabelling('working_set_debian');
 	for my $query (map { @{ $_->{queries} } } grep { $_->{name} =~ /^working_set(?:_memory|_queries)?$/ } jobs_of_sql_exporter())
 	{
-		my ($value) = list($query->{values});
 		for my $row (@{ rows($query->{query}) })
 		{
-			my %labels = map { $_ => $row->{$_} // die "$query->{name}: label $_ is NULL" } list($query->{labels});
-			$series{ series_name($query->{name}, \%labels) } = $row->{$value} // die "$query->{name} is NULL";
+			for my $value (list($query->{values}))
+			{
+				my %labels = (col => $value, map { $_ => $row->{$_} // die "$query->{name}: label $_ is NULL" } list($query->{labels}));
+				my $name = relabelled($steps, "sql_$query->{name}", \%labels);
+				$series{ series_name($name, \%labels) } = $row->{$value} // die "$query->{name}: $value is NULL";
+			}
 		}
 	}
 	return \%series;

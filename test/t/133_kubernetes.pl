@@ -29,13 +29,13 @@ is_deeply($database->{spec}{extensions}, [ { name => 'working_set', schema => 'p
 my $postgresql = $cluster->{spec}{postgresql};
 is_deeply([ map { $_->{name} } @{ $postgresql->{extensions} } ], ['working-set'], 'the image is mounted');
 is_deeply($postgresql->{shared_preload_libraries}, ['working_set'], 'and its library preloaded');
-my ($map, $key, $file) = $text =~ /^# +kubectl create configmap (\S+) --from-file=(\w+)=monitoring\/(\S+)$/m;
+my ($filter, $map, $key) = $text =~ /^# +(grep .*) \|\n# +kubectl create configmap (\S+) --from-file=(\w+)=\/dev\/stdin$/m;
 is_deeply($cluster->{spec}{monitoring}{customQueriesConfigMap}, [ { name => $map, key => $key } ], 'the queries are those of the command');
 
 # ---- the names and labels of series
 
 my ($endpoint) = @{ $monitor->{spec}{podMetricsEndpoints} };
-my %label = map { $_->{targetLabel} => $_->{replacement} // "@{ list($_->{sourceLabels}) }" } @{ $endpoint->{relabelings} };
+my %label = map { $_->{targetLabel} => $_->{replacement} // ($_->{sourceLabels} =~ s/^\[(.*)\]$/$1/r) } @{ $endpoint->{relabelings} };
 is_deeply(\%label, {
 	job => 'working_set_cnpg',
 	instance => '__meta_kubernetes_pod_name',
@@ -45,39 +45,29 @@ my @selectors = slurp_file(monitoring('prometheus/working_set.alerts.yml')) =~ /
 cmp_ok(scalar @selectors, '>', 0, 'an alert looks at up');
 like($label{job}, qr/^(?:$_)$/, "and sees this job: $_") for @selectors;
 
-# CPAN::Meta::YAML does not know lists in brackets
-sub list
-{
-	my ($value) = @_;
-	return ref $value ? $value : [ split /, */, $value =~ s/^\[(.*)\]$/$1/r ];
-}
-
 sub relabel
 {
-	my ($series) = @_;
-	for my $step (@{ $endpoint->{metricRelabelings} })
-	{
-		is_deeply(list($step->{sourceLabels}), ['__name__'], 'a step for names') if $series eq 'cnpg_collector_up';
-		my @match = $series =~ /^(?:$step->{regex})$/;
-		if (($step->{action} // 'replace') eq 'keep')
-		{
-			return undef if !@match;
-		}
-		else
-		{
-			$series = $step->{replacement} =~ s/\$1/$match[0]/r if @match;
-		}
-	}
-	return $series;
+	return relabelled($endpoint->{metricRelabelings}, @_);
 }
 
-my $queries = read_yaml(monitoring($file));
+# (names are made the same way for postgres_exporter, but that this one has a prefix)
+my $queries = CPAN::Meta::YAML->read_string(scalar `$filter`)->[0];
+is_deeply([ grep { $queries->{$_}{master} || $queries->{$_}{primary} } keys %$queries ], [], 'the standbys run them, too');
 my %documented = map { %$_ } values %{ documented_metrics() };
-my @names = sort keys %{ metrics_of_queries($queries) };
-cmp_ok(scalar @names, '>', 20, 'names of the queries');
-is_deeply([ map { relabel("cnpg_$_") } @names ], \@names, 'without the prefix they are ours');
-is_deeply([ grep { !$documented{$_} } @names ], [], 'and documented');
-is(relabel($_), undef, "$_ is left out") for qw(cnpg_collector_up go_goroutines);
+my %names;
+for my $block (sort keys %$queries)
+{
+	for my $metric (@{ $queries->{$block}{metrics} })
+	{
+		my ($column) = keys %$metric;
+		next if $metric->{$column}{usage} eq 'LABEL';
+		$names{ relabel("cnpg_${block}_$column", $_) } = $_ for figures_of($queries->{$block}{query});
+	}
+}
+is_deeply([ sort keys %names ], [ sort keys %{ metrics_of_queries($queries) } ], 'names are those of the other exporters');
+is_deeply([ grep { keys %$_ } values %names ], [], 'the label figure is gone');
+is_deeply([ grep { !$documented{$_} } keys %names ], [], 'and documented');
+is(scalar relabel($_, {}), undef, "$_ is left out") for qw(cnpg_collector_up go_goroutines);
 
 # ---- the queries
 

@@ -33,15 +33,28 @@ my $attributes = q{SELECT rolcanlogin, rolsuper, rolcreaterole, rolcreatedb, rol
 	rolpassword IS NULL, (SELECT string_agg(g.rolname, ',') FROM pg_auth_members JOIN pg_roles g ON g.oid = roleid WHERE member = r.oid)
 	FROM pg_authid r WHERE rolname = };
 is(grants('postgres'), 'done|', 'grants.sql');
-is($node->safe_psql('postgres', "$attributes 'working_set_scrape'"), 't|f|f|f|f|f|10|t|pg_monitor',
+is($node->safe_psql('postgres', "$attributes 'working_set_scrape'"), 't|f|f|f|f|f|30|t|pg_monitor',
 	'the role may log in and is a member of pg_monitor, nothing else');
 my $settings = q{SELECT string_agg(unnest, ' ' ORDER BY unnest) FROM pg_db_role_setting, unnest(setconfig)};
 my $once = $node->safe_psql('postgres', $settings);
 is(grants('postgres'), 'done|', 'grants.sql a second time');
-is($node->safe_psql('postgres', "$attributes 'working_set_scrape'"), 't|f|f|f|f|f|10|t|pg_monitor', 'changes nothing');
+is($node->safe_psql('postgres', "$attributes 'working_set_scrape'"), 't|f|f|f|f|f|30|t|pg_monitor', 'changes nothing');
 is($node->safe_psql('postgres', $settings), $once, 'and no setting');
 is(grants('postgres', '-v', 'role=Other "one"', '-v', 'connections=3'), 'done|', 'grants.sql with another name');
 is($node->safe_psql('postgres', qq{$attributes 'Other "one"'}), 't|f|f|f|f|f|3|t|pg_monitor', 'makes a role of that name');
+
+# ---- the limit of connections: what was asked for; without that, never a lower one
+for my $case ([ 100, [], 100 ], [ -1, [], -1 ], [ 10, [], 30 ], [ 100, [40], 40 ], [ 40, [5], 5 ], [ 5, [-1], -1 ])
+{
+	my ($before, $wanted, $after) = @$case;
+	$node->safe_psql('postgres', qq{ALTER ROLE "Other ""one""" CONNECTION LIMIT $before});
+	is(grants('postgres', '-v', 'role=Other "one"', map { ('-v', "connections=$_") } @$wanted), 'done|', "from $before connections, with -v @$wanted");
+	is($node->safe_psql('postgres', q{SELECT rolconnlimit FROM pg_roles WHERE rolname = 'Other "one"'}), $after, "to $after");
+}
+# what the exporters of Debian need: a connection for each job, two exporters at a time, and as many new ones as old
+my $jobs = () = map { slurp_file($_) =~ /^ *interval:/mg } glob monitoring('prometheus-sql-exporter/*.yml');
+cmp_ok(4 * $jobs, '<=', 30, 'two exporters with all jobs have room');
+
 like(grants('template1'), qr/^failed\|.*working_set is not in database "template1"/, 'not where the extension is missing');
 like(grants('postgres', '-v', 'role=' . $node->safe_psql('postgres', 'SELECT current_user')),
 	qr/^failed\|.*exists and is a superuser/, 'not a role that can do more');

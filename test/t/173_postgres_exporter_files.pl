@@ -19,20 +19,21 @@ my $queries = queries_of_postgres_exporter(qw(queries queries_relations queries_
 my %type = map { %$_ } values %{ documented_metrics() };
 for my $block (sort keys %$queries)
 {
-	is_deeply([ sort keys %{ $queries->{$block} } ], [qw(metrics query)], "$block has no unknown fields");
+	is_deeply([ sort keys %{ $queries->{$block} } ], [qw(master metrics query)], "$block has no unknown fields");
+	is($queries->{$block}{master}, 'true', "$block is for one database, if the exporter looks for others");
 	my %wanted;
 	for my $metric (@{ $queries->{$block}{metrics} })
 	{
 		my ($column) = keys %$metric;
-		my $usage = $metric->{$column}{usage};
 		is_deeply([ sort keys %{ $metric->{$column} } ], [qw(description usage)], "$block.$column");
-		$wanted{$column} = $usage eq 'LABEL' ? 'text' : 'double precision';
-		is(lc $usage, $type{"${block}_$column"} // 'not in the README', "${block}_$column")
-		  if $usage ne 'LABEL';
+		$wanted{$column} = $metric->{$column}{usage} eq 'LABEL' ? 'text' : 'double precision';
 	}
 	is_deeply({ map { $_->[0] => $_->[1] } @{ columns($queries->{$block}{query}) } }, \%wanted,
 		"columns of $block");
 }
+
+my $metrics = metrics_of_queries($queries);
+is_deeply($metrics, { map { $_ => $type{$_} } keys %$metrics }, 'metrics and types are those of the README');
 
 # Status and tracking have queries that read nothing else.
 is_deeply([ sort map { keys %$_ } @{ $queries->{working_set}{metrics} } ], [qw(tracking worker_running)], 'tracking has a query of its own');

@@ -20,8 +20,7 @@ my %other = map { $_->{name} => $_ } map { @{ $_->{queries} } } jobs_of_sql_expo
 for my $name (sort keys %other)
 {
 	my %column = map { $_->[0] => $_->[1] } @{ columns($other{$name}{query}) };
-	my ($value) = list($other{$name}{values});
-	my %wanted = ((map { $_ => 'text' } list($other{$name}{labels})), $value => 'double precision');
+	my %wanted = ((map { $_ => 'text' } list($other{$name}{labels})), map { $_ => 'double precision' } list($other{$name}{values}));
 	is_deeply(\%column, \%wanted, "types of $name");
 	is($other{$name}{allow_zero_rows}, 'true', "no row is no error in $name");
 }

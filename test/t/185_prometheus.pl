@@ -75,11 +75,10 @@ is_deeply([ sort @{ names_of($series) }, unknown_metrics(sub { $node->safe_psql(
 	[ sort map { keys %{ $documented->{$_} } } 'always', 'while it tracks', 'while the worker is on time' ],
 	'the metrics of monitoring/README.md, all of them, and no other');
 
-# The exporter calls everything a gauge, which is its own; nothing else may be wrong.
-my @complaints = grep { /working_set/ } lint($text);
-ok((grep { /working_set_lookups_total/ } @complaints), 'promtool check metrics looks at them');
-is_deeply([ grep { !/_total non-counter metrics should not have "_total" suffix/ } @complaints ], [], 'and has nothing else against them');
-like($text, qr/^# HELP sql_$_ \S/m, "help of $_") for @{ names_of($series) };
+is_deeply([ grep { /working_set/ } lint($text) ], [], 'promtool check metrics has nothing against them');
+my %exposed = map { $_ => 1 } $text =~ /^(sql_working_set\w*)\{/mg;
+cmp_ok(scalar keys %exposed, '>', 5, 'names that the exporter has');
+like($text, qr/^# HELP $_ \S/m, "help of $_") for sort keys %exposed;
 
 # ---- the server goes away, and comes back
 

@@ -16,7 +16,7 @@ use PostgreSQL::Test::Cluster;
 use scrape;
 use sql_exporter_stand_in qw(list);
 
-our @EXPORT = qw(new_monitored_node put_first search_path columns rows collectors_of_sql_exporter jobs_of_sql_exporter reads_more);
+our @EXPORT = qw(new_monitored_node put_first search_path columns rows collectors_of_sql_exporter jobs_of_sql_exporter metrics_of_jobs reads_more);
 
 my ($node, $first) = (undef, '');
 
@@ -79,6 +79,23 @@ sub jobs_of_sql_exporter
 	return map { @{ $_->{jobs} } } read_yaml(monitoring('prometheus-sql-exporter/working_set.yml')),
 	  map { { jobs => read_yaml(monitoring("prometheus-sql-exporter/$_.jobs.yml")) } }
 	  grep { $_ ne 'working_set' && $_ ne 'working_set_neon_dashboard' } sort keys %{ collectors_of_sql_exporter() };
+}
+
+# {metric => {query, labels}} of these jobs, by the names that Prometheus has
+sub metrics_of_jobs
+{
+	my (@jobs) = @_;
+	my %metrics;
+	my $steps = relabelling('working_set_debian');
+	for my $query (map { @{ $_->{queries} } } @jobs)
+	{
+		my %more = (query => $query, labels => [ grep { $_ ne 'figure' } list($query->{labels}) ]);
+		for my $column (list($query->{values}))
+		{
+			$metrics{ relabelled($steps, "sql_$query->{name}", { %$_, col => $column }) } = \%more for figures_of($query->{query});
+		}
+	}
+	return \%metrics;
 }
 
 # What a query reads besides the two views that status and tracking are columns of.

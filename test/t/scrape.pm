@@ -18,10 +18,10 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils qw(slurp_file);
 use pages qw(look_up_pages);
 
-our @EXPORT = qw(find_program monitoring read_yaml grant work_until_known series_name names_of parse_exposition truth agreement unknown_metrics
+our @EXPORT = qw(find_program monitoring read_yaml grant work_until_known series_name names_of parse_exposition relabelled relabelling truth agreement unknown_metrics
   pretend_memory_advice pretend_queries lint documented_metrics new_exporter stop_exporter scrape_text ours failed all_failed log_like
   start_prometheus stop_prometheus ask_prometheus have_in_prometheus
-  queries_of_postgres_exporter metrics_of_queries new_postgres_exporter text_of_postgres_exporter series_of_postgres_exporter);
+  queries_of_postgres_exporter metrics_of_queries figures_of new_postgres_exporter text_of_postgres_exporter series_of_postgres_exporter);
 
 # where on PATH
 sub find_program
@@ -129,6 +129,39 @@ sub parse_exposition
 		$series{$series} = $value;
 	}
 	return \%series;
+}
+
+# relabelled(STEPS, NAME, LABELS), as Prometheus does it: returns the name, or nothing if the series is left
+# out, and changes the labels.
+sub relabelled
+{
+	my ($steps, $name, $labels) = @_;
+	$labels->{__name__} = $name;
+	for my $step (@$steps)
+	{
+		my ($action, $regex) = ($step->{action} // 'replace', qr/^(?:$step->{regex})$/);
+		if ($action eq 'labeldrop')
+		{
+			delete @$labels{ grep { /$regex/ } keys %$labels };
+			next;
+		}
+		# CPAN::Meta::YAML does not know lists in brackets
+		my $sources = ($step->{source_labels} // $step->{sourceLabels}) =~ s/^\[(.*)\]$/$1/r;
+		my @match = join(';', map { $labels->{$_} // '' } split /, */, $sources) =~ $regex;
+		return if $action eq 'keep' && !@match;
+		next if $action ne 'replace' || !@match;
+		$labels->{ $step->{target_label} // $step->{targetLabel} } =
+		  ($step->{replacement} // '$1') =~ s/\$(?:(\d)|\{(\d)\})/$match[($1 \/\/ $2) - 1] \/\/ ''/ger;
+	}
+	return delete $labels->{__name__};
+}
+
+# the steps of a job of monitoring/prometheus/prometheus.yml
+sub relabelling
+{
+	my ($job) = @_;
+	my ($config) = grep { $_->{job_name} eq $job } @{ read_yaml(monitoring('prometheus/prometheus.yml'))->{scrape_configs} };
+	return $config->{metric_relabel_configs};
 }
 
 # What monitoring/README.md promises, from the views, in one statement.
@@ -491,16 +524,17 @@ sub scrape_text
 	return $answer->{content};
 }
 
-# As the relabelling of monitoring/prometheus/prometheus.yml makes it; what the exporter tells
-# about itself is left out.
+# As Prometheus has it; what the exporter tells about itself is left out.
 sub ours
 {
 	my ($text) = @_;
+	my $steps = relabelling('working_set_debian');
 	return parse_exposition($text, sub {
 		my ($name, $labels) = @_;
-		delete @$labels{qw(driver host database user col sql_job)};
-		return if $name !~ /^sql_/ || $name =~ /^sql_exporter_/;
-		return substr $name, length 'sql_';
+		return if $name =~ /^sql_exporter_/;
+		$name = relabelled($steps, $name, $labels);
+		delete $labels->{instance};
+		return $name;
 	});
 }
 
@@ -545,30 +579,39 @@ sub queries_of_postgres_exporter
 	return { map { %{ read_yaml(monitoring("postgres_exporter/$_.yaml")) } } @_ };
 }
 
-# {metric => usage}, by the names that the exporter makes
+# {metric => usage}, by the names that Prometheus has
 sub metrics_of_queries
 {
 	my ($queries) = @_;
 	my %usage;
+	my $steps = relabelling('working_set_postgres_exporter');
 	for my $block (sort keys %$queries)
 	{
 		for my $metric (@{ $queries->{$block}{metrics} })
 		{
 			my ($column) = keys %$metric;
-			$usage{"${block}_$column"} = lc $metric->{$column}{usage} if $metric->{$column}{usage} ne 'LABEL';
+			next if $metric->{$column}{usage} eq 'LABEL';
+			$usage{ relabelled($steps, "${block}_$column", $_) } = lc $metric->{$column}{usage} for figures_of($queries->{$block}{query});
 		}
 	}
 	return \%usage;
 }
 
+# Of a query for one metric after the other their names, each as a label; else no label.
+sub figures_of
+{
+	my ($sql) = @_;
+	return $sql =~ /\bf\.figure\b/ ? map { { figure => $_ } } $sql =~ /^ *\('(\w+)'/mg : {};
+}
+
 # begins to run, with the queries of a file and none of its own, which depend on the server's version
 sub new_postgres_exporter
 {
-	my ($n, $file) = @_;
+	my ($n, $file, @options) = @_;
 	my $address = '127.0.0.1:' . PostgreSQL::Test::Cluster::get_free_port();
 	my %e = (log => PostgreSQL::Test::Utils::tempdir() . '/exporter', url => "http://$address/metrics");
 	local $ENV{DATA_SOURCE_NAME} = 'host=' . $n->host . ' port=' . $n->port . ' user=working_set_scrape dbname=postgres sslmode=disable';
-	$e{run} = IPC::Run::start([ find_program('prometheus-postgres-exporter'), '--extend.query-path=' . monitoring("postgres_exporter/$file.yaml"),
+	$e{run} = IPC::Run::start([ find_program('prometheus-postgres-exporter'), '--extend.query-path=' . ($file =~ m{/} ? $file : monitoring("postgres_exporter/$file.yaml")), @options,
 			"--web.listen-address=$address", qw(--disable-default-metrics --disable-settings-metrics --no-collector.database --no-collector.bgwriter) ],
 		'<', \undef, '>', $e{log}, '2>&1');
 	push @exporters, \%e;
@@ -585,16 +628,13 @@ sub text_of_postgres_exporter
 	return $answer->{content};
 }
 
-# As the relabelling of monitoring/prometheus/prometheus.yml makes it.  Status and verdict are of one
-# block: each has series with the label of the other, which are 0.
+# As Prometheus has it.  Status and verdict are of one block: each has series with the label of the
+# other, which are 0.
 sub series_of_postgres_exporter
 {
 	my ($text) = @_;
-	my $series = parse_exposition($text, sub {
-		my ($name, $labels) = @_;
-		delete $labels->{server};
-		return $name =~ /^working_set_/ ? $name : undef;
-	});
+	my $steps = relabelling('working_set_postgres_exporter');
+	my $series = parse_exposition($text, sub { return relabelled($steps, @_) });
 	for my $empty (grep { /^working_set_(?:status\{verdict|verdict\{status)=/ } keys %$series)
 	{
 		die "$empty is not 0" if $series->{$empty} != 0;

@@ -464,7 +464,7 @@ local p = import 'panels.libsonnet';
     title: 'Databases (opt-in: working_set_databases),',
     lines: [[
       p.table(
-        'Databases in the set of the last five minutes', 'The twenty databases with the most pages in the set; how much of that is in shared buffers now. (shared) is what all databases share.',
+        'Databases in the set of the last five minutes', 'The twenty databases with the most pages in the set; how much of that is in shared buffers now. (shared) is what all databases share, and what was of dropped ones.',
         10, 8,
         [['datname', 'Database']],
         [
