@@ -561,13 +561,14 @@ sub metrics_of_queries
 	return \%usage;
 }
 
-# begins to run, with the queries of a file and none of its own, which depend on the server's version
+# new_postgres_exporter(NODE, FILE[, user => ROLE]): begins to run, with the queries of a file and none of its own, which
+# depend on the server's version
 sub new_postgres_exporter
 {
-	my ($n, $file) = @_;
+	my ($n, $file, %params) = @_;
 	my $address = '127.0.0.1:' . PostgreSQL::Test::Cluster::get_free_port();
 	my %e = (log => PostgreSQL::Test::Utils::tempdir() . '/exporter', url => "http://$address/metrics");
-	local $ENV{DATA_SOURCE_NAME} = 'host=' . $n->host . ' port=' . $n->port . ' user=working_set_scrape dbname=postgres sslmode=disable';
+	local $ENV{DATA_SOURCE_NAME} = 'host=' . $n->host . ' port=' . $n->port . ' user=' . ($params{user} || 'working_set_scrape') . ' dbname=postgres sslmode=disable';
 	$e{run} = IPC::Run::start([ find_program('prometheus-postgres-exporter'), '--extend.query-path=' . monitoring("postgres_exporter/$file.yaml"),
 			"--web.listen-address=$address", qw(--disable-default-metrics --disable-settings-metrics --no-collector.database --no-collector.bgwriter) ],
 		'<', \undef, '>', $e{log}, '2>&1');
