@@ -234,14 +234,15 @@ SKIP:
 		});
 
 	# postgres_exporter
-	$port = exporter(qq(working_set_tracking{server="localhost:5432"} 1\npg_up 1\n));
+	$port = exporter(qq(working_set_tracking{server="localhost:5432"} 1\npg_up 1\npg_exporter_last_scrape_error 0\npg_locks_count 1\n));
 	with_prometheus(
 		$port,
 		'working_set_postgres_exporter',
 		[ $rules[0] ],
 		sub {
-			is_deeply(scraped($_[0], 1), ['working_set_tracking{cluster="main", instance="127.0.0.1", job="working_set_postgres_exporter"} 1'],
-				'what postgres_exporter has of us, with the server as instance');
+			is_deeply(scraped($_[0], 3), [ map { my ($name, $value) = @$_; qq($name\{cluster="main", instance="127.0.0.1", job="working_set_postgres_exporter"} $value) }
+				[ 'pg_exporter_last_scrape_error', 0 ], [ 'pg_up', 1 ], [ 'working_set_tracking', 1 ] ],
+				'what postgres_exporter has of us, with the server as instance, and whether it could ask');
 		});
 }
 

@@ -38,11 +38,12 @@ sub unit_of
 {
 	my ($expr) = @_;
 	$expr =~ s/ unless on \(\) sql_exporter_last_scrape_failed\{[^}]*\} == 1$//;
-	return 'none' if $expr =~ /^count_values\("now", /;    # a sentence
+	return 'none' if $expr =~ /^count_values\("(?:now|with)", /;    # a sentence
+	return 'none' if $expr =~ /^10 \* min .*_failure:max/;
 	return 'dateTimeAsIso' if $expr =~ /^1000 \* .*timestamp/;
 	return 's' if $expr =~ /^time\(\) - /;
 	return 'percentunit' if $expr =~ m{ / };
-	return 'none' if $expr =~ /^count (?:by \(cluster\) )?\(max|^count\(max|^sum by \((?:verdict|status)\)/;
+	return 'none' if $expr =~ /^count (?:by \(cluster\) )?\(max|^count\(max|^sum by \((?:verdict|status)\)|^sum by \(cluster\) \(max by \(cluster, instance\) \(instance:working_set_scraped:max/;
 	return 'short' if $expr =~ /^count\(|increase\(/;
 	return 'rps' if $expr =~ /_reads(?:_saved)?_per_second|_reads:rate/;
 	return 'ops' if $expr =~ /\brate\(|_lookups:rate/;

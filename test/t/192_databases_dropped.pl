@@ -105,14 +105,14 @@ SKIP:
 	skip 'there is no prometheus-postgres-exporter on PATH', 3 if !$other;
 	$node->safe_psql('postgres', 'CREATE DATABASE second');
 	$node->safe_psql('second', 'CREATE EXTENSION working_set');
-	my $exporter = new_postgres_exporter($node, $file, '--auto-discover-databases');
+	my $exporter = new_postgres_exporter($node, $file, options => ['--auto-discover-databases']);
 	my $answer = first_answer($exporter);
 	is($answer->{status}, 200, 'with --auto-discover-databases it answers');
 	is($answer->{status} == 200 && series_of_postgres_exporter($answer->{content})->{working_set_tracking}, 1, 'each series is there once');
 	stop_exporter($exporter);
 
 	# that this line is needed
-	$exporter = new_postgres_exporter($node, written('each', $all =~ s/^  master: true\n//mgr), '--auto-discover-databases');
+	$exporter = new_postgres_exporter($node, written('each', $all =~ s/^  master: true\n//mgr), options => ['--auto-discover-databases']);
 	is(first_answer($exporter)->{status}, 500, 'without master: true it answers with an error');
 	stop_exporter($exporter);
 }

@@ -604,14 +604,15 @@ sub figures_of
 	return $sql =~ /\bf\.figure\b/ ? map { { figure => $_ } } $sql =~ /^ *\('(\w+)'/mg : {};
 }
 
-# begins to run, with the queries of a file and none of its own, which depend on the server's version
+# new_postgres_exporter(NODE, FILE[, user => ROLE][, options => [...]]): begins to run, with the
+# queries of a file and none of its own, which depend on the server's version
 sub new_postgres_exporter
 {
-	my ($n, $file, @options) = @_;
+	my ($n, $file, %params) = @_;
 	my $address = '127.0.0.1:' . PostgreSQL::Test::Cluster::get_free_port();
 	my %e = (log => PostgreSQL::Test::Utils::tempdir() . '/exporter', url => "http://$address/metrics");
-	local $ENV{DATA_SOURCE_NAME} = 'host=' . $n->host . ' port=' . $n->port . ' user=working_set_scrape dbname=postgres sslmode=disable';
-	$e{run} = IPC::Run::start([ find_program('prometheus-postgres-exporter'), '--extend.query-path=' . ($file =~ m{/} ? $file : monitoring("postgres_exporter/$file.yaml")), @options,
+	local $ENV{DATA_SOURCE_NAME} = 'host=' . $n->host . ' port=' . $n->port . ' user=' . ($params{user} || 'working_set_scrape') . ' dbname=postgres sslmode=disable';
+	$e{run} = IPC::Run::start([ find_program('prometheus-postgres-exporter'), '--extend.query-path=' . ($file =~ m{/} ? $file : monitoring("postgres_exporter/$file.yaml")), @{ $params{options} || [] },
 			"--web.listen-address=$address", qw(--disable-default-metrics --disable-settings-metrics --no-collector.database --no-collector.bgwriter) ],
 		'<', \undef, '>', $e{log}, '2>&1');
 	push @exporters, \%e;

@@ -11,14 +11,42 @@ local p = import 'panels.libsonnet';
   // The rules cluster: have such sums ready; those of the chosen servers are made here.
   local total(name) = 'sum(%s)' % perServer(name),
   local perCluster(name) = 'sum by (%s) (%s)' % [cluster, perServer(name)],
+  // With those that have none, so that all of them are all servers.
+  local byVerdict = '%s or label_replace(count(%s) - (sum(%s) or vector(0)), "verdict", "none", "", "")' % [byLabel('verdict', 'instance:working_set_verdict:max'), scraped, byLabel('verdict', 'instance:working_set_verdict:max')],
   local byLabel(label, name) = 'sum by (%s) (max by (%s, instance, %s) (%s))' % [label, cluster, label, rule(name, label + '!=""')],
 
-  local verdicts = ['keep', 'grow', 'shrink', 'exceeds memory'],
-  local colors = [p.colors.good, p.colors.unsure, p.colors.light, p.colors.bad],
+  // A server is what instance:working_set_scraped:max has: 1 if there are figures of it.
+  local scraped = perServer('instance:working_set_scraped:max'),
+
+  // from good to bad
+  local verdicts = ['keep', 'shrink', 'grow', 'exceeds memory'],
+  local colors = [p.colors.good, p.colors.light, p.colors.unsure, p.colors.bad],
   local verdict = std.join(' + ', std.mapWithIndex(
     function(i, v) (if i == 0 then '' else '%d * ' % (i + 1)) + perServer('instance:working_set_verdict:max', 'verdict="%s"' % v), verdicts
   )),
-  local words = p.mapping({ [std.toString(i + 1)]: [verdicts[i], colors[i]] for i in std.range(0, 3) }),
+  // What is the matter, by the values of instance:working_set_failure:max.
+  local failures = [
+    'none yet',
+    'none: lookups are not counted',
+    'none: the worker is late',
+    'some figures missing: a query fails',
+    'no figures: its queries fail',
+    'no figures: the server hangs',
+    'no figures: extension or rights missing',
+    'no figures: server down, or role refused',
+    'no figures: exporter or server down',
+    'no figures: its exporter is down',
+    'no figures: no longer asked for',
+  ],
+  // Tens: what is the matter; ones: the verdict.
+  local state =
+    local failure = '10 * min by (%s, instance) (%s)' % [cluster, rule('instance:working_set_failure:max')];
+    '%s + (%s) or %s' % [failure, verdict, failure],
+  local words = p.mapping(
+    { [std.toString(10 * i)]: [failures[i], if i == 0 then p.colors.neutral else if i < 4 then p.colors.unsure else p.colors.bad] for i in std.range(0, 10) } +
+    { [std.toString(i + 1)]: [verdicts[i], colors[i]] for i in std.range(0, 3) } +
+    { [std.toString(31 + i)]: [verdicts[i] + '; some figures missing', p.colors.unsure] for i in std.range(0, 3) }
+  ),
 
   local figure(title, description, unit, expr, defaults={}) =
     p.stat(title, description, unit, 4, 3, p.now(expr), { decimals: 1 } + defaults),
@@ -35,7 +63,12 @@ local p = import 'panels.libsonnet';
     title: 'Fleet',
     lines: [
       [
-        figure('Servers', 'Servers that there are figures of.', 'none', 'count(%s)' % perServer('instance:working_set_shared_buffers_bytes:max'), { decimals: 0 }),
+        p.stat(
+          'Servers with figures', 'Servers that there are figures of, of those that are scraped. All else on this page is about the first; the table below says what the others lack.',
+          'none', 4, 3,
+          p.now('count_values("with", sum(%s)) * on () group_left (all) count_values("all", count(%s)) * on () group_left () avg(%s)' % [scraped, scraped, scraped], '{{with}} of {{all}}'),
+          { thresholds: p.thresholds([{ color: p.colors.bad, value: null }, { color: p.colors.good, value: 1 }]) }, { textMode: 'name' }
+        ),
         figure('Recommended now', 'Sum over the servers of what is recommended at the moment.', 'bytes', total('instance:working_set_recommended_cache_size_bytes:max')),
         figure('Peaks', "Sum of the servers' peaks, of the past week or of each month. They need not be at the same time: so much is enough for all, each on its own.", 'bytes', total('instance:working_set_peak_cache_size_bytes:max')),
         figure('shared_buffers', 'Sum of the settings.', 'bytes', total('instance:working_set_shared_buffers_bytes:max')),
@@ -43,8 +76,8 @@ local p = import 'panels.libsonnet';
         figure('Hit ratio', 'Share of all lookups of the last five minutes that found the page in shared buffers. Not known while nothing is looked up.', 'percentunit', '1 - %s / (%s > 0)' % [total('instance:working_set_reads:rate5m'), total('instance:working_set_lookups:rate5m')], { decimals: 2 }),
       ],
       [
-        counts('Verdicts', 'How many servers are told to do what about shared_buffers.', 'verdict', verdicts, colors, byLabel('verdict', 'instance:working_set_verdict:max')),
-        counts('States', 'How many recommendations are on time. Servers that do not track, or whose worker is late, have no verdict.', 'status', ['ok', 'collecting', 'stale', 'not tracking'], [p.colors.good, p.colors.light, p.colors.unsure, p.colors.bad], byLabel('status', 'instance:working_set_status:max')),
+        counts('Verdicts', 'How many servers are told to do what about shared_buffers. None: they do not track, their worker is late, it is too early, or there are no figures of them.', 'verdict', verdicts + ['none'], colors + [p.colors.neutral], byVerdict),
+        counts('States', 'How many recommendations are on time. Servers that do not track, or whose worker is late, have no verdict.', 'status', ['ok', 'collecting', 'stale', 'not tracking', 'no figures'], [p.colors.good, p.colors.light, p.colors.unsure, p.colors.bad, p.colors.bad], '%s or label_replace(sum(1 - %s), "status", "no figures", "", "")' % [byLabel('status', 'instance:working_set_status:max'), scraped]),
       ],
     ],
   },
@@ -63,10 +96,10 @@ local p = import 'panels.libsonnet';
     lines: [
       [
         p.table(
-          'All servers, worst first', 'What the busiest time of the past week or of each month needed, beside the setting. Lacks: what is suggested beyond the setting, or needed where memory is too small. A click on a server leads to its dashboard.', 24, 8,
+          'All servers, worst first', 'First those that there are no figures of, with what is the matter in place of a verdict; the exporter\'s log says more. What the busiest time of the past week or of each month needed, beside the setting. Lacks: what is suggested beyond the setting, or needed where memory is too small. A click on a server leads to its dashboard.', 24, 10,
           [[cluster, 'Cluster'], ['instance', 'Server']],
           [
-            ['Verdict', verdict],
+            ['Verdict', state],
             ['Lacks', perServer('instance:working_set_shortfall_bytes:max')],
             ['Peak', perServer('instance:working_set_peak_cache_size_bytes:max')],
             ['Recommended now', perServer('instance:working_set_recommended_cache_size_bytes:max')],
@@ -77,16 +110,16 @@ local p = import 'panels.libsonnet';
           ],
           [
             p.override('Server', { links: link }),
-            p.override('Verdict', { unit: 'none', mappings: words, 'custom.cellOptions': { type: 'color-text' }, 'custom.width': 130 }),
-            column('Lacks', 'bytes'),
-            column('Peak', 'bytes'),
-            column('Recommended now', 'bytes', 150),
-            column('shared_buffers', 'bytes', 130),
-            column('Memory', 'bytes'),
-            column('Hit ratio', 'percentunit'),
-            column('Reads', 'rps'),
+            p.override('Verdict', { unit: 'none', mappings: words, 'custom.cellOptions': { type: 'color-text' }, 'custom.width': 275 }),
+            column('Lacks', 'bytes', 80),
+            column('Peak', 'bytes', 80),
+            column('Recommended now', 'bytes', 135),
+            column('shared_buffers', 'bytes', 115),
+            column('Memory', 'bytes', 80),
+            column('Hit ratio', 'percentunit', 75),
+            column('Reads', 'rps', 80),
           ],
-          'Lacks', { decimals: 1 }
+          ['Verdict', 'Lacks'], { decimals: 1 }
         ),
       ],
       [
@@ -109,10 +142,11 @@ local p = import 'panels.libsonnet';
     lines: [
       [
         p.table(
-          'Sums by cluster', 'Sums over the servers of each. Memory that several servers share is counted for each of them.', 24, 6,
+          'Sums by cluster', 'Sums over the servers of each that there are figures of. Memory that several servers share is counted for each of them.', 24, 6,
           [[cluster, 'Cluster']],
           [
-            ['Servers', 'count by (%s) (%s)' % [cluster, perServer('instance:working_set_shared_buffers_bytes:max')]],
+            ['Servers', 'count by (%s) (%s)' % [cluster, scraped]],
+            ['With figures', 'sum by (%s) (%s)' % [cluster, scraped]],
             ['Lacks', perCluster('instance:working_set_shortfall_bytes:max')],
             ['Peaks', perCluster('instance:working_set_peak_cache_size_bytes:max')],
             ['Recommended now', perCluster('instance:working_set_recommended_cache_size_bytes:max')],
@@ -122,7 +156,8 @@ local p = import 'panels.libsonnet';
             ['Lookups', perCluster('instance:working_set_lookups:rate5m')],
           ],
           [
-            p.override('Servers', { unit: 'none', decimals: 0, 'custom.width': 110 }),
+            p.override('Servers', { unit: 'none', decimals: 0, 'custom.width': 90 }),
+            p.override('With figures', { unit: 'none', decimals: 0, 'custom.width': 110 }),
             column('Lacks', 'bytes'),
             column('Peaks', 'bytes'),
             column('Recommended now', 'bytes', 150),
@@ -136,7 +171,7 @@ local p = import 'panels.libsonnet';
       ],
       [
         p.timeseries(
-          'Needed and given', 'Sums over the servers of the chosen clusters.', 'bytes', 12, 9,
+          'Needed and given', 'Sums over those of the chosen servers that there are figures of. Where all of them fall at once, look whether servers without figures have become more.', 'bytes', 12, 9,
           [
             p.range(total('instance:working_set_recommended_cache_size_bytes:max'), 'recommended now'),
             p.range(total('instance:working_set_peak_cache_size_bytes:max'), 'peaks'),
@@ -150,9 +185,9 @@ local p = import 'panels.libsonnet';
           { min: 0 }, ['lastNotNull', 'max']
         ),
         p.timeseries(
-          'Verdicts over time', 'How many servers are told to do what.', 'none', 12, 9,
-          [p.range(byLabel('verdict', 'instance:working_set_verdict:max'), '{{verdict}}')],
-          [p.line(verdicts[i], colors[i]) for i in std.range(0, 3)],
+          'Verdicts over time', 'How many servers are told to do what. None: there are no figures, or no verdict.', 'none', 12, 9,
+          [p.range(byVerdict, '{{verdict}}')],
+          [p.line(verdicts[i], colors[i]) for i in std.range(0, 3)] + [p.line('none', p.colors.neutral)],
           {
             min: 0,
             decimals: 0,
@@ -168,9 +203,9 @@ local p = import 'panels.libsonnet';
       config, config.fleetDashboard, 'working_set, fleet',
       'How much cache many PostgreSQL servers need, as the extension working_set measures it. Needs the recording rules.',
       [
-        p.clusterVariable(cluster, 'instance:working_set_shared_buffers_bytes:max'),
-        p.jobVariable('label_values(instance:working_set_shared_buffers_bytes:max{%s=~"$cluster"}, job)' % cluster),
-        p.instanceVariable('label_values(instance:working_set_shared_buffers_bytes:max{%s=~"$cluster", job=~"$job"}, instance)' % cluster),
+        p.clusterVariable(cluster, 'instance:working_set_scraped:max'),
+        p.jobVariable('label_values(instance:working_set_scraped:max{%s=~"$cluster"}, job)' % cluster),
+        p.instanceVariable('label_values(instance:working_set_scraped:max{%s=~"$cluster", job=~"$job"}, instance)' % cluster),
       ],
       [],
       [fleet, servers, clusters]

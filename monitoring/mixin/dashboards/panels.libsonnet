@@ -202,7 +202,7 @@
   local valueName(columns, i) =
     if std.length(columns) == 1 then 'Value' else 'Value #' + std.char(std.codepoint('A') + i),
 
-  table(title, description, w, h, labels, columns, overrides=[], sortBy=null, defaults={}, excluded=['Time'])::
+  table(title, description, w, h, labels, columns, overrides=[], sortBy=[], defaults={}, excluded=['Time'])::
     panel('table', title, description, w, h, [$.rows(column[1]) for column in columns]) {
       fieldConfig: {
         defaults: {
@@ -218,7 +218,7 @@
         footer: { countRows: false, reducer: ['sum'], show: false },
         frameIndex: 0,
         showHeader: true,
-        sortBy: if sortBy == null then [] else [{ displayName: sortBy, desc: true }],
+        sortBy: [{ displayName: name, desc: true } for name in if std.isString(sortBy) then [sortBy] else sortBy],
       },
       transformations: [{ id: 'merge', options: {} }, $.organize(labels, columns, excluded)],
     },
