@@ -36,13 +36,18 @@ SET LOCAL search_path = pg_catalog, pg_temp;
 SET LOCAL client_min_messages = warning;
 SELECT pg_catalog.set_config('grants_sql.role', :'role', true) \g /dev/null
 
+-- Names of databases and roles may be text of another encoding than this database's.  So they are
+-- compared as names or by OIDs, do not go by way of psql, and messages have their bytes where they are
+-- not ASCII.
 DO $$
 DECLARE
 	what pg_catalog.text;
-	schema pg_catalog.name;
+	bytes pg_catalog.bytea;
 BEGIN
 	IF NOT EXISTS (SELECT FROM pg_catalog.pg_extension WHERE extname = 'working_set') THEN
-		RAISE EXCEPTION 'the extension working_set is not in database "%"', pg_catalog.current_database()
+		bytes := pg_catalog.replace(pg_catalog.current_database(), pg_catalog.chr(92), pg_catalog.repeat(pg_catalog.chr(92), 2));
+		RAISE EXCEPTION 'the extension working_set is not in database "%"',
+				pg_catalog.regexp_replace(pg_catalog.encode(bytes, 'escape'), '[^ -~]', '?', 'g')
 			USING HINT = 'Connect to the database in which it was created.';
 	END IF;
 	-- a role that is there already must not be one that can do more, by itself or as a member
@@ -61,24 +66,30 @@ BEGIN
 			OR r.rolname IN ('pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program'))
 	ORDER BY r.oid <> me.oid LIMIT 1;
 	IF what IS NOT NULL THEN
-		RAISE EXCEPTION 'role "%" exists and %', pg_catalog.current_setting('grants_sql.role'), what
+		bytes := pg_catalog.replace(what, pg_catalog.chr(92), pg_catalog.repeat(pg_catalog.chr(92), 2));
+		RAISE EXCEPTION 'role "%" exists and %', pg_catalog.current_setting('grants_sql.role'),
+				pg_catalog.regexp_replace(pg_catalog.encode(bytes, 'escape'), '[^ -~]', '?', 'g')
 			USING HINT = 'Choose another name: -v role=NAME.';
 	END IF;
-	SELECT pg_catalog.min(r.rolname) INTO what
+	SELECT r.rolname INTO what
 	  FROM pg_catalog.pg_roles me JOIN pg_catalog.pg_auth_members m ON m.roleid = me.oid JOIN pg_catalog.pg_roles r ON r.oid = m.member
-	 WHERE me.rolname = pg_catalog.current_setting('grants_sql.role') AND NOT r.rolsuper AND r.rolname <> current_user;
+	 WHERE me.rolname = pg_catalog.current_setting('grants_sql.role') AND NOT r.rolsuper AND r.rolname <> current_user
+	 ORDER BY r.oid LIMIT 1;
 	IF what IS NOT NULL THEN
-		RAISE WARNING 'role "%" is a member of "%", and can read all that it can', what, pg_catalog.current_setting('grants_sql.role');
+		bytes := pg_catalog.replace(what, pg_catalog.chr(92), pg_catalog.repeat(pg_catalog.chr(92), 2));
+		RAISE WARNING 'role "%" is a member of "%", and can read all that it can',
+			pg_catalog.regexp_replace(pg_catalog.encode(bytes, 'escape'), '[^ -~]', '?', 'g'), pg_catalog.current_setting('grants_sql.role');
 	END IF;
 	-- what others create beside the extension can be taken for it
-	SELECT nspname, pg_catalog.min(rolname) INTO schema, what
+	SELECT pg_catalog.concat('role "', r.rolname, '" may create objects in the schema of the extension, "', nspname, '"') INTO what
 	  FROM pg_catalog.pg_extension JOIN pg_catalog.pg_namespace n ON n.oid = extnamespace, pg_catalog.pg_roles r
-	 WHERE extname = 'working_set' AND NOT pg_catalog.starts_with(rolname::pg_catalog.text, 'pg_')
+	 WHERE extname = 'working_set' AND r.oid >= 16384
 	   AND pg_catalog.has_schema_privilege(r.oid, n.oid, 'CREATE')
 	   AND NOT EXISTS (SELECT FROM pg_catalog.pg_roles s WHERE s.rolsuper AND pg_catalog.pg_has_role(r.oid, s.oid, 'MEMBER'))
-	 GROUP BY nspname;
+	 ORDER BY r.oid LIMIT 1;
 	IF what IS NOT NULL THEN
-		RAISE WARNING 'role "%" may create objects in the schema of the extension, "%"', what, schema
+		bytes := pg_catalog.replace(what, pg_catalog.chr(92), pg_catalog.repeat(pg_catalog.chr(92), 2));
+		RAISE WARNING '%', pg_catalog.regexp_replace(pg_catalog.encode(bytes, 'escape'), '[^ -~]', '?', 'g')
 			USING HINT = 'Let only superusers own the schema or have CREATE on it, or use ALTER EXTENSION working_set SET SCHEMA.';
 	END IF;
 END
@@ -103,16 +114,22 @@ ALTER ROLE :"role" SET statement_timeout = '5s';
 ALTER ROLE :"role" SET lock_timeout = '1s';
 ALTER ROLE :"role" SET idle_in_transaction_session_timeout = '1min';
 
-SELECT pg_catalog.format('ALTER ROLE %I IN DATABASE %I SET search_path = pg_catalog, %I, pg_temp',
-			  :'role', pg_catalog.current_database(), nspname)
-  FROM pg_catalog.pg_extension JOIN pg_catalog.pg_namespace n ON n.oid = extnamespace
- WHERE extname = 'working_set' \gexec
-
--- where PUBLIC may not do this
-SELECT pg_catalog.format('GRANT CONNECT ON DATABASE %I TO %I', pg_catalog.current_database(), :'role')
- WHERE NOT pg_catalog.has_database_privilege(:'role', pg_catalog.current_database(), 'CONNECT') \gexec
-SELECT pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', nspname, :'role')
-  FROM pg_catalog.pg_extension JOIN pg_catalog.pg_namespace n ON n.oid = extnamespace
- WHERE extname = 'working_set' AND NOT pg_catalog.has_schema_privilege(:'role', n.oid, 'USAGE') \gexec
+DO $$
+DECLARE
+	role pg_catalog.text := pg_catalog.current_setting('grants_sql.role');
+	schema pg_catalog.name := (SELECT nspname FROM pg_catalog.pg_extension JOIN pg_catalog.pg_namespace n ON n.oid = extnamespace
+	                            WHERE extname = 'working_set');
+BEGIN
+	EXECUTE pg_catalog.format('ALTER ROLE %I IN DATABASE %I SET search_path = pg_catalog, %I, pg_temp',
+			role, pg_catalog.current_database(), schema);
+	-- where PUBLIC may not do this
+	IF NOT pg_catalog.has_database_privilege(role, pg_catalog.current_database(), 'CONNECT') THEN
+		EXECUTE pg_catalog.format('GRANT CONNECT ON DATABASE %I TO %I', pg_catalog.current_database(), role);
+	END IF;
+	IF NOT pg_catalog.has_schema_privilege(role, schema, 'USAGE') THEN
+		EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', schema, role);
+	END IF;
+END
+$$;
 
 COMMIT;

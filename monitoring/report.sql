@@ -225,7 +225,8 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			SELECT kind, n, coalesce(full_text, '') AS t, CASE WHEN length(t) <= 44 THEN full_text ELSE concat(beginning, '...') END AS short
 			  FROM clean, LATERAL (
 				SELECT string_agg(c, NULL ORDER BY i) AS full_text, string_agg(c, NULL ORDER BY i) FILTER (WHERE i <= 43) AS beginning
-				  FROM (SELECT i, CASE WHEN ascii(c) < 32 OR ascii(c) = 127 THEN '?'
+				  FROM (SELECT i, CASE WHEN ascii(c) < 32 OR ascii(c) BETWEEN 127 AND 159 OR ascii(c) IN (1564, 8206, 8207) OR
+				                            ascii(c) BETWEEN 8232 AND 8238 OR ascii(c) BETWEEN 8294 AND 8297 THEN '?'
 				                       WHEN ascii(c) > 127 OR strpos('&<>"''', c) > 0 THEN format('&#%s;', ascii(c)) ELSE c END AS c
 				          FROM unnest(string_to_array(t, NULL)) WITH ORDINALITY AS u(c, i)) e) l
 		),

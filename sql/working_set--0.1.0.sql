@@ -351,7 +351,7 @@ CREATE VIEW working_set_relations AS
 COMMENT ON VIEW working_set_relations IS
 'Clients'' working set of the last five minutes by relation and fork, largest first';
 COMMENT ON COLUMN working_set_relations.datname IS 'Database, or NULL for a relation that all databases share or whose database was dropped';
-COMMENT ON COLUMN working_set_relations.relation IS 'Relation, or NULL if it is of another database, was dropped, or was rewritten';
+COMMENT ON COLUMN working_set_relations.relation IS 'Relation, or NULL if it is of another database, was dropped, or was rewritten, or if pg_class gives its file to two';
 COMMENT ON COLUMN working_set_relations.relkind IS 'Kind of relation as in pg_class, or NULL like relation';
 COMMENT ON COLUMN working_set_relations.relfilenode IS 'Number of the relation''s file';
 COMMENT ON COLUMN working_set_relations.fork IS 'Fork: main, fsm, vm, or init';
@@ -363,7 +363,7 @@ COMMENT ON COLUMN working_set_relations.resident_bytes IS 'Part of bytes that is
 COMMENT ON COLUMN working_set_relations.reused_bytes IS 'Part of bytes that was used twice in the period, at least five seconds apart';
 COMMENT ON COLUMN working_set_relations.reads_saved_per_second IS 'Pages per second that clients would not have to read of other relations and forks, if this one were not used: simulated with the present shared_buffers over the last five minutes, whatever the period; its own reads do not count; negative: reads that it saves the others; NULL if not simulated, or not for long enough: the six largest are, once shared buffers are full and somebody can evict something';
 COMMENT ON COLUMN working_set_relations.reads_saved_standard_error IS 'Standard error of reads_saved_per_second, by sampling';
-COMMENT ON COLUMN working_set_relations.density IS 'Share of the bytes of the file that live rows take, 0 to 1: the live rows that the server counts (n_live_tup of pg_stat_all_tables) times their average width at the last ANALYZE. It is that of the whole file, not only of the pages that were used, and what aligns columns counts as empty; NULL for all but the main forks of tables and materialized views of this database, if locked exclusively, or if not analyzed since statistics were reset';
+COMMENT ON COLUMN working_set_relations.density IS 'Share of the bytes of the file that live rows take, 0 to 1: the live rows that the server counts (n_live_tup of pg_stat_all_tables) times their average width at the last ANALYZE. It is that of the whole file, not only of the pages that were used, and what aligns columns counts as empty; NULL for all but the main forks of tables and materialized views of this database, or if not analyzed since statistics were reset, or a column has none';
 
 REVOKE ALL ON working_set_relations FROM PUBLIC;
 GRANT SELECT ON working_set_relations TO pg_monitor;

@@ -33,11 +33,8 @@
 #endif
 
 /* 16: files of relations, privileges, and the size of VACUUM's ring. */
-#if PG_VERSION_NUM >= 160000
-#include "utils/relfilenumbermap.h"
-#else
-#include "utils/relfilenodemap.h"
-#define RelidByRelfilenumber(tablespace, relation) RelidByRelfilenode(tablespace, relation)
+#if PG_VERSION_NUM < 160000
+#define RelationMapFilenumberToOid(relation, shared) RelationMapFilenodeToOid(relation, shared)
 #define VacuumBufferUsageLimit 256	/* kB */
 
 static inline AclResult

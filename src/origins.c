@@ -13,8 +13,6 @@
 #include <string.h>
 
 #define PROBES			32
-#define NAME_PROBES		16
-#define NAMES_MANY		(WS_ORIGIN_NAMES * 3 / 4)
 
 /* A tag is the generation and the number of the entry, of so many bits. */
 #define ENTRY_BITS		10
@@ -160,8 +158,27 @@ ws_origins_free(WsOrigins *origins, uint32_t entry)
 	__atomic_store_n(&origins->words[entry], (word + 1) & GENERATION_MASK, __ATOMIC_RELEASE);
 }
 
+/*
+ * Has the role fewer places than are free?  Then others still find some,
+ * however many it would take.  Places that are not filled yet count as its own.
+ */
+static bool
+may_claim(const WsOrigins *origins, uint32_t role)
+{
+	int			unused = 0;
+	int			own = 0;
+
+	for (int i = 0; i < WS_ORIGIN_NAMES; i++)
+		if (__atomic_load_n(&origins->names[i].hash, __ATOMIC_RELAXED) == 0)
+			unused++;
+		else
+			own += __atomic_load_n(&origins->names[i].filled, __ATOMIC_ACQUIRE) == 0 ||
+				__atomic_load_n(&origins->names[i].role, __ATOMIC_RELAXED) == role;
+	return own < unused;
+}
+
 uint32_t
-ws_origins_application(WsOrigins *origins, const char *name)
+ws_origins_application(WsOrigins *origins, uint32_t role, const char *name)
 {
 	uint32_t	hash;
 	uint64_t	mixed = 0;
@@ -172,8 +189,8 @@ ws_origins_application(WsOrigins *origins, const char *name)
 		mixed = mix(mixed + (unsigned char) name[i]);
 	hash = (uint32_t) mixed > WS_APPLICATION_OTHER ? (uint32_t) mixed : WS_APPLICATION_OTHER + 1;
 
-	for (int claim = 0; claim <= 1; claim++)
-		for (uint32_t i = 0; i < NAME_PROBES; i++)
+	for (int claim = 0; claim == 0 || (claim == 1 && may_claim(origins, role)); claim++)
+		for (uint32_t i = 0; i < WS_ORIGIN_NAMES; i++)
 		{
 			uint32_t	place = (hash + i) % WS_ORIGIN_NAMES;
 			uint32_t	there = __atomic_load_n(&origins->names[place].hash, __ATOMIC_RELAXED);
@@ -182,6 +199,7 @@ ws_origins_application(WsOrigins *origins, const char *name)
 				__atomic_compare_exchange_n(&origins->names[place].hash, &there, hash, false,
 											__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			{
+				__atomic_store_n(&origins->names[place].role, role, __ATOMIC_RELAXED);
 				for (int j = 0; j < WS_ORIGIN_NAME_SIZE - 1 && name[j] != '\0'; j++)
 					origins->names[place].text[j] = name[j];
 				__atomic_store_n(&origins->names[place].filled, hash, __ATOMIC_RELEASE);
@@ -198,7 +216,7 @@ ws_origins_name(const WsOrigins *origins, uint32_t application)
 {
 	if (application == WS_APPLICATION_NONE)
 		return "";
-	for (uint32_t i = 0; i < NAME_PROBES; i++)
+	for (uint32_t i = 0; i < WS_ORIGIN_NAMES; i++)
 	{
 		uint32_t	place = (application + i) % WS_ORIGIN_NAMES;
 
@@ -228,7 +246,8 @@ ws_origins_free_names(WsOrigins *origins)
 
 	for (int i = 0; i < WS_ORIGIN_NAMES; i++)
 		taken += __atomic_load_n(&origins->names[i].hash, __ATOMIC_RELAXED) != 0;
-	for (int i = 0; i < WS_ORIGIN_NAMES && taken > NAMES_MANY; i++)
+	/* with fewer than these taken, no role has as many as are free */
+	for (int i = 0; i < WS_ORIGIN_NAMES && taken >= WS_ORIGIN_NAMES / 2; i++)
 	{
 		uint32_t	hash = __atomic_load_n(&origins->names[i].filled, __ATOMIC_ACQUIRE);
 

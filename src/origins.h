@@ -9,8 +9,10 @@
  * leads to the entry WS_ORIGIN_OTHER, as does one for which there is no place.
  *
  * Names of applications are in a small table beside it.  An origin has the
- * hash of the name.  If that table is full, the application counts as other,
- * so that names that are new each time do not fill the table of origins.
+ * hash of the name.  A role may enter a name while it has entered fewer than
+ * there are free places, so that none takes the places of all others.  Beyond
+ * that the application counts as other, so that names that are new each time do
+ * not fill the table of origins.
  */
 #ifndef WS_ORIGINS_H
 #define WS_ORIGINS_H
@@ -71,6 +73,7 @@ typedef struct WsOrigins
 	{
 		uint32_t	hash;		/* atomic; 0: free */
 		uint32_t	filled;		/* atomic: the hash, once the name is there */
+		uint32_t	role;		/* atomic: that entered it */
 		char		text[WS_ORIGIN_NAME_SIZE];
 	}			names[WS_ORIGIN_NAMES];
 } WsOrigins;
@@ -96,13 +99,16 @@ extern bool ws_origins_taken(const WsOrigins *origins, uint32_t entry);
  */
 extern void ws_origins_free(WsOrigins *origins, uint32_t entry);
 
-/* The number of the application of this name, which is entered if possible. */
-extern uint32_t ws_origins_application(WsOrigins *origins, const char *name);
+/*
+ * The number of the application of this name, which is entered on behalf of a
+ * role if possible.
+ */
+extern uint32_t ws_origins_application(WsOrigins *origins, uint32_t role, const char *name);
 
 /* The name of an application; NULL if it is not known. */
 extern const char *ws_origins_name(const WsOrigins *origins, uint32_t application);
 
-/* If few names are free, free those that no origin has; as above. */
+/* If half of the names are taken, free those that no origin has; as above. */
 extern void ws_origins_free_names(WsOrigins *origins);
 
 #endif							/* WS_ORIGINS_H */

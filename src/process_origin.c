@@ -66,7 +66,7 @@ take_name(const char *name)
 {
 	self.events = 0;
 	memcpy(self.name, name, sizeof(self.name));
-	self.origin.application = ws_origins_application(ws_shared->origins, name);
+	self.origin.application = ws_origins_application(ws_shared->origins, self.origin.role, name);
 	self.tag = WS_ORIGIN_OTHER;
 }
 

@@ -102,6 +102,7 @@ ws_row_end(WsRow *row)
 	row->n = 0;
 	if (row->set == NULL)
 		return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row->desc), row->values, row->nulls));
+	CHECK_FOR_INTERRUPTS();
 	tuplestore_putvalues(row->set, row->desc, row->values, row->nulls);
 	return (Datum) 0;
 }

@@ -60,7 +60,10 @@ extern void ws_row_add_number(WsRow *row, bool known, double number);
 extern void ws_row_add_pages(WsRow *row, bool known, double pages);
 extern void ws_row_add_text(WsRow *row, const char *words);
 
-/* Returns the result of a function that returns a single row. */
+/*
+ * Returns the result of a function that returns a single row.  A set's can be
+ * cancelled here, at each row.
+ */
 extern Datum ws_row_end(WsRow *row);
 
 /*

@@ -15,18 +15,21 @@
 
 #include <math.h>
 
+#include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/relation.h"
+#include "access/table.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_statistic.h"
+#include "catalog/pg_tablespace_d.h"
 #include "common/relpath.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
-#include "storage/lmgr.h"
+#include "nodes/bitmapset.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
-#include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/relmapper.h"
 #include "utils/syscache.h"
 
 #include "compat.h"
@@ -46,6 +49,9 @@
 #define TOP_PARTS	3			/* at most, */
 #define TOP_SHARE	0.01		/* each of at least this part of the set */
 
+#define RESIDENT_STEP	1024	/* pages that are looked up without a check for
+								 * interrupts */
+
 /* The sampled pages of a relation's fork, or of a database. */
 typedef struct Part
 {
@@ -54,6 +60,8 @@ typedef struct Part
 	int			reused;
 	int			resident;
 	Oid			relation;		/* InvalidOid: none, or of another database */
+	char		kind;			/* of the relation, as in pg_class */
+	int			columns;		/* of it, with those that were dropped */
 	int64		limit;			/* pages that it has at most */
 	int64		size;			/* pages of the working set */
 } Part;
@@ -66,6 +74,8 @@ typedef struct Parts
 	uint32		shift;			/* one page in 2^shift was sampled */
 	WsEstimate	set;			/* the whole working set, from the sketch */
 	WsReport	report;			/* what was published last */
+	Oid			database;		/* of the last row, */
+	const char *datname;		/* and its name */
 } Parts;
 
 typedef int (*Order) (const void *, const void *);
@@ -79,6 +89,7 @@ compare(int64 a, int64 b)
 static int
 by_database(const void *a, const void *b)
 {
+	CHECK_FOR_INTERRUPTS();
 	return compare(((const Part *) a)->whose.database, ((const Part *) b)->whose.database);
 }
 
@@ -102,6 +113,7 @@ by_size(const void *a, const void *b)
 {
 	int			order = compare(((const Part *) b)->size, ((const Part *) a)->size);
 
+	CHECK_FOR_INTERRUPTS();
 	if (order == 0)
 		order = compare(((const Part *) b)->pages, ((const Part *) a)->pages);
 	return order != 0 ? order : by_relation(a, b);
@@ -147,11 +159,16 @@ divide(const FmgrInfo *function, uint32 ticks, Order order, Parts *parts)
 	LWLockRelease(ws_shared->sample_lock);
 
 	resident = palloc(Max(parts->pages, 1) * sizeof(bool));
-	(void) ws_probe_resident(samples, parts->pages, resident, NULL);
+	for (int i = 0; i < parts->pages; i += RESIDENT_STEP)
+	{
+		CHECK_FOR_INTERRUPTS();
+		(void) ws_probe_resident(&samples[i], Min(parts->pages - i, RESIDENT_STEP), &resident[i], NULL);
+	}
 	/* first each page is a part, then neighbours of equal order are joined */
 	part = parts->part = palloc0(Max(parts->pages, 1) * sizeof(Part));
 	for (int i = 0; i < parts->pages; i++)
 	{
+		CHECK_FOR_INTERRUPTS();
 		part[i].whose = samples[i].page;
 		part[i].pages = 1;
 		part[i].reused = ws_sample_reused(&samples[i], now, ticks, floor);
@@ -172,20 +189,103 @@ divide(const FmgrInfo *function, uint32 ticks, Order order, Parts *parts)
 	}
 }
 
+static void
+take_class(Part *part, HeapTuple tuple)
+{
+	Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
+
+	part->relation = form->oid;
+	part->kind = form->relkind;
+	part->columns = form->relnatts;
+}
+
 /*
- * Find the relation of a part, if it is of this database or shared by all, and
- * the number of its blocks.  A file that is gone, or was dropped and is empty
- * until the next checkpoint, sets no limit to the pages that were used.
+ * Find the relation of a part, if it is of this database or shared by all.  The
+ * server's own function raises an error where two have a file of this number,
+ * and on some releases even if one of them is a temporary table of another
+ * session, whose files are numbered apart.  Here that one does not count, and
+ * the file of two has no name.
  */
 static void
 find_relation(Part *part)
 {
 	const WsPageId *whose = &part->whose;
-	uint32		blocks = ws_relation_blocks(whose);
+	bool		shared = whose->tablespace == GLOBALTABLESPACE_OID;
+	int			found = 0;
+	HeapTuple	tuple;
 
-	if (OidIsValid(whose->relation) &&
-		(!OidIsValid(whose->database) || whose->database == MyDatabaseId))
-		part->relation = RelidByRelfilenumber(whose->tablespace, whose->relation);
+	if (!OidIsValid(whose->relation) ||
+		(OidIsValid(whose->database) && whose->database != MyDatabaseId))
+		return;
+	if (!shared)
+	{
+		Relation	classes = table_open(RelationRelationId, AccessShareLock);
+		SysScanDesc scan;
+		ScanKeyData key[2];
+
+		/* the database's own tablespace is 0 there */
+		ScanKeyInit(&key[0], Anum_pg_class_reltablespace, BTEqualStrategyNumber, F_OIDEQ,
+					ObjectIdGetDatum(whose->tablespace == MyDatabaseTableSpace ? InvalidOid : whose->tablespace));
+		ScanKeyInit(&key[1], Anum_pg_class_relfilenode, BTEqualStrategyNumber, F_OIDEQ,
+					ObjectIdGetDatum(whose->relation));
+		scan = systable_beginscan(classes, ClassTblspcRelfilenodeIndexId, true, NULL, 2, key);
+		while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+		{
+			if (((Form_pg_class) GETSTRUCT(tuple))->relpersistence == RELPERSISTENCE_TEMP)
+				continue;
+			take_class(part, tuple);
+			found++;
+		}
+		systable_endscan(scan);
+		table_close(classes, AccessShareLock);
+	}
+	if (found > 1)
+		part->relation = InvalidOid;
+	/* files of some catalogs are not in pg_class */
+	if (found == 0 && OidIsValid(part->relation = RelationMapFilenumberToOid(whose->relation, shared)))
+	{
+		tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(part->relation));
+		if (!HeapTupleIsValid(tuple))
+			elog(ERROR, "cache lookup failed for relation %u", part->relation);
+		take_class(part, tuple);
+		ReleaseSysCache(tuple);
+	}
+}
+
+/* The same of all that have pages.  Forks of a relation are neighbours. */
+static void
+find_relations(Parts *parts)
+{
+	for (int i = 0; i < parts->n; i++)
+	{
+		Part	   *part = &parts->part[i];
+
+		CHECK_FOR_INTERRUPTS();
+		if (i > 0 && part[-1].whose.relation == part->whose.relation &&
+			part[-1].whose.tablespace == part->whose.tablespace &&
+			part[-1].whose.database == part->whose.database && part[-1].size > 0)
+		{
+			part->relation = part[-1].relation;
+			part->kind = part[-1].kind;
+			part->columns = part[-1].columns;
+		}
+		else if (part->size > 0)
+			find_relation(part);
+	}
+}
+
+/*
+ * Find the number of blocks that a part's file has.  One that is gone, or was
+ * dropped and is empty until the next checkpoint, sets no limit to the pages
+ * that were used.
+ */
+static void
+find_limit(Part *part)
+{
+	uint32		blocks = ws_relation_blocks(&part->whose);
+
+	if (blocks == 0)
+		find_relation(part);
 	if (blocks != WS_BLOCKS_UNKNOWN && (blocks > 0 || OidIsValid(part->relation)))
 		part->limit = blocks;
 }
@@ -222,33 +322,48 @@ to_pages(const Parts *parts, const Part *part, int pages)
 
 /*
  * Average bytes of a row in its page, at the last ANALYZE, without what aligns
- * its columns; NaN if a column has no statistics.
+ * its columns; NaN if a column has no statistics.  That needs neither a lock on
+ * the table, for which to wait, nor its relcache entry.
  */
 static double
-row_width(Relation relation)
+row_width(const Part *part)
 {
-	TupleDesc	desc = RelationGetDescr(relation);
+	Relation	statistics = table_open(StatisticRelationId, AccessShareLock);
 	double		width = MAXALIGN(SizeofHeapTupleHeader) + sizeof(ItemIdData);
+	Bitmapset  *known = NULL;
+	SysScanDesc scan;
+	ScanKeyData key;
+	HeapTuple	tuple;
 
-	for (int i = 0; i < desc->natts; i++)
+	ScanKeyInit(&key, Anum_pg_statistic_starelid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(part->relation));
+	scan = systable_beginscan(statistics, StatisticRelidAttnumInhIndexId, true, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
-		Form_pg_attribute column = TupleDescAttr(desc, i);
-		HeapTuple	tuple;
+		Form_pg_statistic column = (Form_pg_statistic) GETSTRUCT(tuple);
 
-		if (column->attisdropped)
+		if (column->stainherit)
 			continue;
-		tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(RelationGetRelid(relation)),
-								Int16GetDatum(column->attnum), BoolGetDatum(false));
+		known = bms_add_member(known, column->staattnum);
+		width += column->stawidth * (1 - (double) column->stanullfrac);
+	}
+	systable_endscan(scan);
+	table_close(statistics, AccessShareLock);
+	for (int i = 1; i <= part->columns && !isnan(width); i++)
+	{
+		if (bms_is_member(i, known))
+			continue;
+		/* none if the column was dropped */
+		tuple = SearchSysCacheAttNum(part->relation, (AttrNumber) i);
 		if (HeapTupleIsValid(tuple))
 		{
-			Form_pg_statistic statistic = (Form_pg_statistic) GETSTRUCT(tuple);
+			int			length = ((Form_pg_attribute) GETSTRUCT(tuple))->attlen;
 
-			width += statistic->stawidth * (1 - (double) statistic->stanullfrac);
+			width += length > 0 ? length : NAN;
 			ReleaseSysCache(tuple);
 		}
-		else
-			width += column->attlen > 0 ? column->attlen : NAN;
 	}
+	bms_free(known);
 	return width;
 }
 
@@ -261,44 +376,37 @@ count_of(PGFunction function, Oid relation)
 
 /* What live rows take of a table's file, 0 to 1; NaN if not known. */
 static double
-find_density(const Part *part, char kind)
+find_density(const Part *part)
 {
 	Oid			oid = part->relation;
-	Relation	relation;
-	double		width = NAN;
+	double		full;
 
-	if ((kind != RELKIND_RELATION && kind != RELKIND_MATVIEW) || part->whose.fork != MAIN_FORKNUM ||
-		part->limit == 0 ||
-		count_of(pg_stat_get_analyze_count, oid) + count_of(pg_stat_get_autoanalyze_count, oid) == 0 ||
-		!ConditionalLockRelationOid(oid, AccessShareLock))
+	if (!OidIsValid(oid) || (part->kind != RELKIND_RELATION && part->kind != RELKIND_MATVIEW) ||
+		part->whose.fork != MAIN_FORKNUM || part->limit == 0 ||
+		count_of(pg_stat_get_analyze_count, oid) + count_of(pg_stat_get_autoanalyze_count, oid) == 0)
 		return NAN;
-	/* it may have been dropped meanwhile */
-	relation = try_relation_open(oid, NoLock);
-	if (relation)
-	{
-		width = row_width(relation);
-		relation_close(relation, NoLock);
-	}
-	UnlockRelationOid(oid, AccessShareLock);
-	return fmin(count_of(pg_stat_get_live_tuples, oid) * width / ((double) part->limit * BLCKSZ), 1);
+	full = count_of(pg_stat_get_live_tuples, oid) * row_width(part) / ((double) part->limit * BLCKSZ);
+	return full > 1 ? 1 : full;
 }
 
 static void
-add_row(WsRow *row, const Parts *parts, const Part *part, bool relations)
+add_row(WsRow *row, Parts *parts, const Part *part, bool relations)
 {
 	const WsPageId *whose = &part->whose;
 	int			fork = whose->fork;
-	char		kind = OidIsValid(part->relation) ? get_rel_relkind(part->relation) : '\0';
+	bool		named = OidIsValid(part->relation);
 	double		share = part->pages / (double) parts->pages;
 	double		error = ws_sample_error(parts->set.pages * share, parts->set.pages,
 										parts->set.variance, parts->shift);
 
+	if (parts->database != whose->database)
+		parts->datname = ws_database_name(parts->database = whose->database);
 	/* NULL: the database was dropped, or all databases share the relation */
-	ws_row_add_text(row, ws_database_name(whose->database));
+	ws_row_add_text(row, parts->datname);
 	if (relations)
 	{
-		ws_row_add(row, kind != '\0', ObjectIdGetDatum(part->relation));
-		ws_row_add(row, kind != '\0', CharGetDatum(kind));
+		ws_row_add(row, named, ObjectIdGetDatum(part->relation));
+		ws_row_add(row, named, CharGetDatum(part->kind));
 		ws_row_add(row, true, ObjectIdGetDatum(whose->relation));
 		ws_row_add_text(row, fork >= 0 && fork <= MAX_FORKNUM ? forkNames[fork] : NULL);
 	}
@@ -315,25 +423,24 @@ add_row(WsRow *row, const Parts *parts, const Part *part, bool relations)
 
 		ws_row_add_number(row, true, ws_published_saved(&parts->report, &user, &saved_error));
 		ws_row_add_number(row, true, saved_error);
-		ws_row_add_number(row, true, find_density(part, kind));
+		ws_row_add_number(row, true, find_density(part));
 	}
 	ws_row_end(row);
 }
 
-/* The parts of a period, largest first. */
+/* The parts of a period, in this order. */
 static void
 find_parts(const FmgrInfo *function, uint32 ticks, Order order, Parts *parts)
 {
 	if (ws_tracking() && ws_shared->sampler != NULL && ticks > 0)
 		divide(function, ticks, order, parts);
-
 	for (int i = 0; i < parts->n && order == by_relation; i++)
-		find_relation(&parts->part[i]);
-	if (parts->n > 0)
 	{
-		find_sizes(parts);
-		qsort(parts->part, parts->n, sizeof(Part), by_size);
+		CHECK_FOR_INTERRUPTS();
+		find_limit(&parts->part[i]);
 	}
+	if (parts->n > 0)
+		find_sizes(parts);
 }
 
 static Datum
@@ -348,6 +455,10 @@ answer(FunctionCallInfo fcinfo, Order order)
 	ticks = get_period(fcinfo);
 	ws_row_begin(&row, fcinfo);
 	find_parts(fcinfo->flinfo, ticks, order, &parts);
+	if (relations)
+		find_relations(&parts);
+	if (parts.n > 0)
+		qsort(parts.part, parts.n, sizeof(Part), by_size);
 	ws_published_read(&parts.report);
 	for (int i = 0; i < parts.n; i++)
 	{
@@ -386,13 +497,16 @@ ws_relations_top(const FmgrInfo *function)
 
 	initStringInfo(&words);
 	find_parts(function, TOP_SECONDS * WS_TICKS_PER_SECOND, by_relation, &parts);
+	if (parts.n > 0)
+		qsort(parts.part, parts.n, sizeof(Part), by_size);
 	for (int i = 0; i < Min(parts.n, TOP_PARTS); i++)
 	{
-		const Part *part = &parts.part[i];
+		Part	   *part = &parts.part[i];
 		char		size[32];
 
 		if (part->size < TOP_SHARE * parts.set.pages)
 			break;
+		find_relation(part);
 		appendStringInfoString(&words, i > 0 ? ", " : "");
 		append_name(&words, part);
 		ws_format_bytes((double) part->size * BLCKSZ, size, sizeof(size));

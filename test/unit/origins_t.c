@@ -176,6 +176,8 @@ test_places(void)
 	free(origins);
 }
 
+#define ROLE	16384
+
 static void
 test_names(void)
 {
@@ -185,13 +187,13 @@ test_names(void)
 	int			places = 0;
 	long		wrong = 0;
 
-	ok(ws_origins_application(origins, "") == WS_APPLICATION_NONE &&
+	ok(ws_origins_application(origins, ROLE, "") == WS_APPLICATION_NONE &&
 	   strcmp(ws_origins_name(origins, WS_APPLICATION_NONE), "") == 0 &&
 	   ws_origins_name(origins, WS_APPLICATION_OTHER) == NULL &&
 	   ws_origins_name(origins, 12345) == NULL, "an empty name needs no place, and unknown ones are not found");
 	memset(name, 'x', sizeof(name));
 	name[sizeof(name) - 1] = '\0';
-	numbers[0] = ws_origins_application(origins, name);
+	numbers[0] = ws_origins_application(origins, ROLE, name);
 	is_int(strlen(ws_origins_name(origins, numbers[0])), WS_ORIGIN_NAME_SIZE - 1, "a long name is cut");
 
 	for (int i = 0; i < 1000; i++)
@@ -199,26 +201,92 @@ test_names(void)
 		uint32_t	number;
 
 		snprintf(name, sizeof(name), "job %d", i);
-		number = ws_origins_application(origins, name);
-		wrong += number != ws_origins_application(origins, name);
+		number = ws_origins_application(origins, ROLE, name);
+		wrong += number != ws_origins_application(origins, ROLE, name);
 		if (number == WS_APPLICATION_OTHER)
 			continue;
 		places++;
 		wrong += strcmp(ws_origins_name(origins, number), name) != 0;
 	}
-	ok(wrong == 0 && places == WS_ORIGIN_NAMES - 1, "names have places until all are taken, then they count as other");
+	ok(wrong == 0 && places == WS_ORIGIN_NAMES / 2 - 1, "a role's names have places until half are taken, then they count as other");
 
 	/* one is used, by an origin of query 1 */
 	snprintf(name, sizeof(name), "job 3");
-	numbers[1] = ws_origins_application(origins, name);
+	numbers[1] = ws_origins_application(origins, ROLE, name);
 	(void) ws_origins_enter(origins, &(WsOrigin)
 							{
 								.query = 1, .application = numbers[1]
 							});
 	ws_origins_free_names(origins);
 	ok(ws_origins_name(origins, numbers[1]) != NULL && ws_origins_name(origins, numbers[0]) == NULL &&
-	   ws_origins_application(origins, "new") != WS_APPLICATION_OTHER,
+	   ws_origins_application(origins, ROLE, "new") != WS_APPLICATION_OTHER,
 	   "names that no origin has are freed");
+	free(origins);
+}
+
+/*
+ * Roles that use names, some of them without end.  Whoever has fewer places than
+ * are free gets one, nobody else does, and a name has one place.
+ */
+static void
+test_shares(void)
+{
+	enum
+	{
+		ROLES = 5, TABLES = 200, TURNS = 100
+	};
+	uint64_t	seed = seeded(9);
+	long		wrong = 0;
+
+	for (int table = 0; table < TABLES; table++)
+	{
+		WsOrigins  *origins = new_origins();
+		int			own[ROLES] = {0};
+		int			left = WS_ORIGIN_NAMES;
+		int			flooding = (int) random_below(&seed, ROLES);
+
+		for (int turn = 0; turn < TURNS; turn++)
+		{
+			int			role = random_below(&seed, 4) == 0 ? (int) random_below(&seed, ROLES) : flooding;
+			char		name[32];
+			uint32_t	number;
+
+			snprintf(name, sizeof(name), "%d of %d", turn, role);
+			number = ws_origins_application(origins, ROLE + (uint32_t) role, name);
+			wrong += (number != WS_APPLICATION_OTHER) != (own[role] < left);
+			if (number == WS_APPLICATION_OTHER)
+				continue;
+			wrong += ws_origins_application(origins, ROLE + ROLES, name) != number;
+			own[role]++;
+			left--;
+		}
+		wrong += own[flooding] > WS_ORIGIN_NAMES / 2;
+		free(origins);
+	}
+	is_int(wrong, 0, "a role gets a place while it has fewer than are free");
+}
+
+/* One role takes all that it can; others still have their names, and what it does not use is freed. */
+static void
+test_greedy(void)
+{
+	WsOrigins  *origins = new_origins();
+	char		name[32];
+	int			others = 0;
+
+	for (int i = 0; i < 100000; i++)
+	{
+		snprintf(name, sizeof(name), "flood %d", i);
+		(void) ws_origins_application(origins, ROLE, name);
+	}
+	for (int i = 1; i <= WS_ORIGIN_NAMES / 2; i++)
+	{
+		snprintf(name, sizeof(name), "the one of role %d", i);
+		others += ws_origins_application(origins, ROLE + (uint32_t) i, name) != WS_APPLICATION_OTHER;
+	}
+	is_int(others, WS_ORIGIN_NAMES / 2, "however many names a role has, half of the places are for others");
+	ws_origins_free_names(origins);
+	ok(ws_origins_application(origins, ROLE, "new") != WS_APPLICATION_OTHER, "a role gets others for those that it does not use any more");
 	free(origins);
 }
 
@@ -332,12 +400,14 @@ test_parts(void)
 int
 main(void)
 {
-	plan(19);
+	plan(22);
 	test_parts();
 	test_tags();
 	test_free();
 	test_places();
 	test_names();
+	test_shares();
+	test_greedy();
 	test_threads();
 	return done();
 }
