@@ -34,12 +34,6 @@ ws_confidence_name(WsConfidence confidence)
 	return names[confidence];
 }
 
-/*
- * ----------------------------------------------------------------
- * Numbers as words
- * ----------------------------------------------------------------
- */
-
 static const char *
 bytes(double size, char *buf)
 {
@@ -176,10 +170,8 @@ ws_summary_confidence(const WsSummary *s, char *why, size_t size)
 		else
 			level = WS_CONFIDENCE_HIGH;
 	}
-	if (words != NULL)
-		snprintf(why, size, "%s", words);
-	else
-		snprintf(why, size, "%s seen%s", period(s->history, seen), wait);
+	snprintf(why, size, "%s%s%s", words ? words : period(s->history, seen), words ? "" : " seen",
+			 words ? "" : wait);
 	return level;
 }
 
@@ -479,11 +471,11 @@ put_hit_ratio(Text *text, const WsSummary *s)
 	char		a[WORDS];
 	char		b[WORDS];
 	double		now = ws_summary_reads(s);
-	double		expected = ws_summary_expected_reads(s);
+	double		expected = s->verdict == WS_VERDICT_KEEP ? NAN : ws_summary_expected_reads(s);
 
 	if (isnan(s->hit_ratio))
 		put(text, "Hit ratio not known: %s", unknown(s));
-	else if (s->verdict == WS_VERDICT_KEEP || isnan(expected))
+	else if (isnan(expected))
 	{
 		put(text, "Hit ratio %s, reads %s/s; ", percent(s->hit_ratio, a), reads(now, b));
 		if (s->verdict == WS_VERDICT_KEEP)
@@ -493,8 +485,8 @@ put_hit_ratio(Text *text, const WsSummary *s)
 	}
 	else
 	{
-		put(text, "Hit ratio %s -> %s", percent(s->hit_ratio, a), percent(s->expected_hit_ratio, b));
-		put(text, ", reads %s/s -> %s/s", reads(now, a), reads(expected, b));
+		put(text, "Hit ratio %s -> %s, ", percent(s->hit_ratio, a), percent(s->expected_hit_ratio, b));
+		put(text, "reads %s/s -> %s/s", reads(now, a), reads(expected, b));
 		if (isnan(s->read_ms))
 			put(text, ", time of a read not measured");
 		else
@@ -559,6 +551,7 @@ put_action(Text *text, const WsSummary *s)
 {
 	char		setting[WORDS];
 
+	ws_format_setting(s->suggested, setting, sizeof(setting));
 	put(text, "Do: ");
 	if (s->verdict == WS_VERDICT_KEEP)
 	{
@@ -566,22 +559,15 @@ put_action(Text *text, const WsSummary *s)
 		if (!put_not_yet(text, s))
 			put(text, "what the busiest time needed is %s", covers_peak(s) ? "covered" :
 				s->peak <= LITTLE_MORE * s->shared_buffers ? "nearly covered" : "more than this memory allows");
-		return;
 	}
-	if (s->suggested <= 0)
-	{
+	else if (s->suggested <= 0)
 		put(text, "nothing yet; a size is suggested when the memory limit is known");
-		return;
-	}
-	if (s->verdict == WS_VERDICT_EXCEEDS_MEMORY && has_suggested(s))
-	{
+	else if (s->verdict == WS_VERDICT_EXCEEDS_MEMORY && has_suggested(s))
 		put(text, "nothing; shared_buffers have the best size that fits");
-		return;
-	}
-	ws_format_setting(s->suggested, setting, sizeof(setting));
-	put(text, "%sALTER SYSTEM SET shared_buffers = '%s';  then restart",
-		s->verdict == WS_VERDICT_SHRINK ? "nothing, or if something else needs the memory: " : "",
-		setting);
+	else
+		put(text, "%sALTER SYSTEM SET shared_buffers = '%s';  then restart",
+			s->verdict == WS_VERDICT_SHRINK ? "nothing, or if something else needs the memory: " : "",
+			setting);
 }
 
 void
@@ -602,8 +588,7 @@ ws_summary_text(const WsSummary *s, char *buf, size_t size)
 		put(&text, "\nDo: ask again in %d seconds", s->wait);
 	if (!s->known || (s->status != WS_STATUS_OK && s->status != WS_STATUS_STALE))
 		return;
-	if (text.n > 0)
-		put(&text, "\n");
+	put(&text, "%s", text.n > 0 ? "\n" : "");
 	put_head(&text, s);
 	put(&text, "Busiest time %s (%s); now %s", bytes(s->peak, a), s->peak_at, bytes(s->needed, b));
 	put(&text, s->loading ? ", or %s with pages that were used once\n" : "\n", bytes(s->now, a));
