@@ -40,7 +40,8 @@ extern int	ws_probe_resident(const WsSample *pages, int n, bool *resident, bool 
 
 /*
  * How many uses of a page this server counts at most: that of its headers, or
- * what ws_probe_resident() saw, where it looked for dirty pages, if that is more.
+ * what ws_probe_resident() saw, where it looked for dirty pages, if that is
+ * more.
  */
 extern int	ws_probe_usage_max(void);
 

@@ -82,7 +82,7 @@ extern uint32_t ws_scans_blocks(WsScans *scans, const WsPageId *page);
  */
 extern void ws_scans_age(WsScans *scans, uint32_t next);
 
-/* The same number, and the size of shared buffers, now: before events are classified. */
+/* The same, and the size of shared buffers, before events are classified. */
 extern void ws_scans_set_server(WsScans *scans, uint32_t next, double nbuffers);
 
 #endif							/* WS_SCANS_H */
