@@ -407,8 +407,9 @@ ws_sample_without_care(WsScans *scans, uint32 shift)
 
 /*
  * While shared buffers fill, more is read than if they were full, and in the
- * period of the counts after that.  Pages that did not come back by the break-even
- * time do not matter.  Returns when that ends, at the latest, or 0: it is over.
+ * period of the counts after that.  Pages that did not come back by the
+ * break-even time do not matter.  Returns when that ends, at the latest, or 0:
+ * it is over.
  */
 static TimestampTz
 filling_until(void)
