@@ -32,7 +32,13 @@ my ($series, $complaints) = agreement(
 		delete @$truth{ grep { /^(\w+)/ && !$metrics->{$1} } keys %$truth };
 		return $truth;
 	},
-	sub { $text = text_of_postgres_exporter($exporter); return series_of_postgres_exporter($text) }, 0);
+	sub {
+		$text = text_of_postgres_exporter($exporter);
+		my $series = series_of_postgres_exporter($text);
+		# of the exporter itself, for the rules
+		is(delete $series->{$_}, $_ eq 'pg_up' ? 1 : 0, "$_ is kept") for 'pg_up', 'pg_exporter_last_scrape_error';
+		return $series;
+	}, 0);
 is($complaints, '', 'all series, and no others, as the views have them');
 like($text, qr/^pg_exporter_last_scrape_error 0$/m, 'no error');
 like($text, qr/^pg_exporter_user_queries_load_error\{filename="[^"]*",hashsum="[^"]+"\} 0$/m, 'the file is read');
