@@ -9,7 +9,8 @@
 -- the number of connections: without -v connections it is 30, or what the role has if that is more.
 --
 -- The role is a member of pg_monitor, which may read all that the extension has, and
--- owns and may change nothing; a role of this name that is there already and can do more is
+-- owns and may change nothing; a role of this name that is there already and is a superuser, may create
+-- roles or databases, replicate, bypass row security or use the server's files or programs is
 -- refused.  It has no password: give it one with \password, or let
 -- pg_hba.conf say how it is known.  A role that is there already, and has other uses, gets the limit
 -- of connections, the timeouts, the read-only default and the search_path, too: take another one

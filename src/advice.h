@@ -98,8 +98,8 @@ typedef struct WsAdviceTable
 	double		hit_ratio;		/* measured; NaN without any lookup */
 	double		reads_per_second;	/* measured */
 	double		difference;		/* present row less hit_ratio, or NaN */
-	bool		sure;			/* that is known and within the tolerance,
-								 * and the server replaces as simulated */
+	bool		sure;			/* that is known and within the tolerance, and
+								 * the server replaces as simulated */
 	int			other_usage;	/* if not: see WsAdviceFacts */
 	bool		followed;		/* is the last row of one size? */
 	WsAdvice	rows[WS_SWEEP_SIZES];

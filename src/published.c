@@ -153,10 +153,10 @@ ws_read_ms(const WsPublished *published)
 
 /* "13:52", "Tuesday 14:00" or "2026-11-03 14:00" */
 static const char *
-format_past(TimestampTz at, TimestampTz now)
+format_time(TimestampTz at, TimestampTz now)
 {
 	pg_time_t	seconds = timestamptz_to_time_t(at);
-	TimestampTz days = (now - at) / USECS_PER_DAY;
+	TimestampTz days = (at > now ? at - now : now - at) / USECS_PER_DAY;
 	char	   *buf = palloc(64);
 
 	pg_strftime(buf, 64, days < 1 ? "%H:%M" : days < 6 ? "%A %H:%M" : "%Y-%m-%d %H:%M",
@@ -171,8 +171,8 @@ ws_published_doubt(const WsPublished *p)
 
 	if (ws_shared->sampler == NULL)
 		return "there is no cache advice, because working_set.sample_pages is 0";
-	ws_advice_doubt(&p->table, p->filling_until == 0 ? "" :
-					format_past(p->filling_until, GetCurrentTimestamp()), buf, 256);
+	ws_advice_doubt(&p->table, p->filling_until <= GetCurrentTimestamp() ? "" :
+					format_time(p->filling_until, GetCurrentTimestamp()), buf, 256);
 	return buf[0] == '\0' ? NULL : buf;
 }
 
@@ -242,7 +242,7 @@ ws_report_summarize(const WsReport *report, WsSummary *s)
 	s->now = p->recommended * BLCKSZ;
 	s->now_reason = p->reason;
 	s->peak = p->peak * BLCKSZ;
-	s->peak_at = format_past(p->peak_at, GetCurrentTimestamp());
+	s->peak_at = format_time(p->peak_at, GetCurrentTimestamp());
 	s->history = Max(p->history_minutes, 1) * 60.0;
 	s->data = p->data_seconds;
 	s->break_even = ws_break_even;
@@ -260,7 +260,8 @@ ws_report_summarize(const WsReport *report, WsSummary *s)
 	doubt = ws_published_doubt(p);
 	s->doubt = doubt ? doubt : "";
 	s->unfit = !table->sure && !isnan(table->difference);
-	s->filling = p->filling_until != 0;
+	s->filling = p->filling_until > GetCurrentTimestamp() && table->difference > 0;
+	s->unlike = table->other_usage != 0;
 	s->memory = (double) p->memory.limit;
 	s->cacheable = p->sizing.cacheable;
 	s->by_cgroup = p->memory.by_cgroup;

@@ -100,8 +100,8 @@ typedef struct WsPublished
 	/* known without a recommendation */
 	WsMemory	memory;
 	WsAdviceTable table;		/* no seconds: no cache advice */
-	TimestampTz filling_until;	/* shared buffers fill until then, at the
-								 * latest; 0: they are full, or were long */
+	TimestampTz filling_until;	/* until then, at the latest, counts are of
+								 * buffers that fill; 0: they are not */
 	WsMemoryAdvice both;
 	double		read_ms;		/* time of a read, by who waits; or NaN */
 	int			nsaved;

@@ -25,7 +25,8 @@ static struct
 	int			hold;
 	int64		since;			/* value of WsShared.since that it is about */
 	bool		stepped;		/* was there a step? */
-	bool		died;			/* have pages gone since? */
+	uint32		steps;
+	bool		died;			/* have pages gone since the last one? */
 	uint32		written;		/* events of the stream until the last step, */
 	uint64		dropped;		/* and those that were lost */
 	uint32		window;			/* ticks that it was about, */
@@ -127,6 +128,7 @@ ws_sample_life_tick(void)
 		state.values[i] = state.stepped ? state.values[i - 1] : state.now.pages;
 	state.values[0] = state.now.pages;
 	state.stepped = true;
+	state.steps++;
 	state.died = false;
 }
 
@@ -134,6 +136,12 @@ void
 ws_sample_life_died(void)
 {
 	state.died = true;
+}
+
+uint32
+ws_sample_life_steps(void)
+{
+	return state.steps;
 }
 
 bool

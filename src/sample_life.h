@@ -22,6 +22,9 @@ extern void ws_sample_life_forget(uint32 entry);
 extern void ws_sample_life_died(void);
 extern bool ws_sample_life_counts_dead(void);
 
+/* So many steps were taken. */
+extern uint32 ws_sample_life_steps(void);
+
 /*
  * The answer of live_set at the last step, with a projection for a minute from
  * now, or a fifteenth of a shorter working_set.break_even, and its life table.

@@ -416,16 +416,14 @@ filling_until(void)
 {
 	static int64 filling_at;
 	int64		now = ws_shared_clock_ms();
+	int64		limit = __atomic_load_n(&ws_shared->clock_origin, __ATOMIC_RELAXED) +
+		ws_break_even * (int64) 1000;
 	int64		left;			/* in ms */
 
-	if (!state.full)
-	{
+	if (nobody_evicts() && now < limit)
 		filling_at = now;
-		left = ws_break_even * (int64) 1000 + RECENT_TICKS * WS_TICK_MS -
-			(GetCurrentTimestamp() - PgStartTime) / 1000;
-	}
-	else
-		left = filling_at == 0 ? 0 : filling_at + RECENT_TICKS * WS_TICK_MS - now;
+	left = filling_at == 0 ? 0 : (filling_at == now ? limit : filling_at) +
+		RECENT_TICKS * WS_TICK_MS - now;
 	return left <= 0 ? 0 : GetCurrentTimestamp() + left * 1000;
 }
 

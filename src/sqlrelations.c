@@ -49,8 +49,8 @@
 #define TOP_PARTS	3			/* at most, */
 #define TOP_SHARE	0.01		/* each of at least this part of the set */
 
-#define RESIDENT_STEP	1024	/* pages that are looked up without a check for
-								 * interrupts */
+#define RESIDENT_STEP	1024	/* pages that are looked up without a check
+								 * for interrupts */
 
 /* The sampled pages of a relation's fork, or of a database. */
 typedef struct Part

@@ -155,7 +155,8 @@ ws_summary_confidence(const WsSummary *s, char *why, size_t size)
 	else if (s->data < s->break_even)
 		words = "the first use of pages still counts";
 	else if (s->unfit)
-		words = s->filling ? "the cache is still filling" : "predictions do not fit";
+		words = s->unlike ? "how this server replaces pages is not known" :
+			s->filling ? "the cache is still filling" : "predictions do not fit";
 	else
 	{
 		level = WS_CONFIDENCE_MEDIUM;
@@ -591,7 +592,7 @@ ws_summary_text(const WsSummary *s, char *buf, size_t size)
 	put(&text, "%s", text.n > 0 ? "\n" : "");
 	put_head(&text, s);
 	put(&text, "Busiest time %s (%s); now %s", bytes(s->peak, a), s->peak_at, bytes(s->needed, b));
-	put(&text, s->loading ? ", or %s with pages that were used once\n" : "\n", bytes(s->now, a));
+	put(&text, s->loading && strcmp(bytes(s->now, a), b) != 0 ? ", or %s with pages that were used once\n" : "\n", a);
 	put_hit_ratio(&text, s);
 	put_memory(&text, s);
 	put_top(&text, s->top);

@@ -90,7 +90,8 @@ typedef struct WsSummary
 	double		read_ms;		/* average time of a read */
 	const char *doubt;			/* why the cache advice is not known */
 	bool		unfit;			/* does the prediction not fit? */
-	bool		filling;		/* shared buffers are not full yet */
+	bool		filling;		/* because shared buffers were not full? */
+	bool		unlike;			/* does this server replace otherwise? */
 
 	/* memory */
 	double		memory;			/* 0: not known */

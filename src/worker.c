@@ -319,6 +319,29 @@ give_verdict(int64 now, WsPublished *p)
 }
 
 /*
+ * What counts pages that are gone is no peak: then no more is needed than at
+ * the step of the life table before.
+ */
+static void
+doubt_rise(WsPublished *p)
+{
+	static int64 since;
+	static uint32 step;
+	static double now;
+	static double before;
+
+	if (since != p->since)
+		now = INFINITY;
+	if (since != p->since || step != ws_sample_life_steps())
+		before = now;
+	since = p->since;
+	step = ws_sample_life_steps();
+	now = p->needed;
+	if (ws_sample_life_counts_dead())
+		p->needed = fmin(now, before);
+}
+
+/*
  * From the sketches, the sample, the history and the memory limit to one row,
  * which is published.
  */
@@ -326,7 +349,6 @@ static void
 publish(void)
 {
 	static WsHistoryCount last;
-	static double needed;		/* by the last recommendation; 0: none */
 	WsHistoryCount count;
 	WsCounters	c;
 	WsPublished p = {0};
@@ -349,10 +371,8 @@ publish(void)
 	p.recommends = data_seconds >= WS_COLLECTING_SECONDS;
 	if (p.recommends)
 		run_heuristics(data_seconds, &p);
-	/* what counts pages that are gone is no peak */
-	if (p.since == ws_published->last.since && needed > 0 && ws_sample_life_counts_dead())
-		p.needed = fmin(p.needed, needed);
-	needed = p.recommends ? p.needed : 0;
+	if (p.recommends && p.method == WS_METHOD_LIVE_SET)
+		doubt_rise(&p);
 	ws_cache_advice_make(&p);
 	check_forecasts(&p.table, now, p.since);
 	ws_memory_read("", &p.memory);

@@ -1,7 +1,7 @@
 // What to change for one's own site: import mixin.libsonnet and override _config.
 {
   _config+:: {
-    // Goes into every selector: '' for all series of this name, or e.g. 'job="postgres"'.
+    // Goes into every selector: '' for all series of this name, or e.g. 'env="prod"'.
     selector: '',
 
     // The label that tells clusters (sites, environments, tenants) apart.  Series without it

@@ -72,7 +72,7 @@ is($node->safe_psql('postgres', q{
 is($node->safe_psql('postgres', q{
 	SELECT count(*), count(*) FILTER (WHERE trim(substr(line, 29, 7)) = coalesce(round(predicted_disk_reads_per_second)::bigint::text, '')
 	                                    AND (substr(line, 36, 2) = '?|') = (note IS NOT NULL)
-	                                    AND pg_size_bytes(trim(substr(line, 20, 8))) IS NOT DISTINCT FROM pg_size_bytes(pg_size_pretty(shared_buffers_bytes)))
+	                                    AND pg_size_bytes(nullif(trim(substr(line, 20, 8)), '')) IS NOT DISTINCT FROM pg_size_bytes(pg_size_pretty(shared_buffers_bytes)))
 	  FROM string_to_table(working_set_memory_chart(), E'\n') line
 	  JOIN working_set_memory_advice ON trim(substr(line, 11, 8)) = size AND (line LIKE 'now%') = present
 	 WHERE line NOT LIKE 'suggested%'}),

@@ -10,13 +10,13 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use server;
 
+chomp(my $libraries = qx(pg_config --pkglibdir));
+plan skip_all => 'there is no pg_prewarm' if !-e "$libraries/pg_prewarm.so";
 my $node = new_node('main', q{
 shared_preload_libraries = 'working_set, pg_prewarm'
 shared_buffers = '64MB'
 });
 $node->start;
-my ($there) = split /\n/, $node->safe_psql('postgres', q{SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_prewarm'});
-plan skip_all => 'there is no pg_prewarm' if !$there;
 $node->safe_psql('postgres', 'CREATE EXTENSION working_set; CREATE EXTENSION pg_prewarm');
 wait_for_worker($node);
 make_table($node, 'pages', 3000);

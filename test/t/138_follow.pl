@@ -172,14 +172,15 @@ is(() = stop($follower) =~ /^would set control group \S+: limit 300 MB -> 575 MB
 $group = new_group(2, 40 * $mb);
 $follower = start('--cgroup', $group->{dir}, '--dsn', $node->connstr('postgres') . ' user=working_set_scrape');
 my $own_words;
-wait_for('the extension\'s own recommendation, as the role of grants.sql', sub {
+eventually(sub {
 	# an idle server needs no cache, after a while
 	$node->safe_psql('postgres', 'SELECT count(*) FROM pg_attribute');
 	printed($follower);
 	$own_words = metric($follower, 'recommended_cache_bytes');
 	return $own_words ne 'absent' && $own_words > 0;
-});
-cmp_ok($own_words, '>', 0, 'is read') or diag(printed($follower));
+}) or diag(join "\n", $own_words, printed($follower), $node->safe_psql('postgres', 'SELECT * FROM working_set_recommendation'),
+	$node->safe_psql('postgres', 'SELECT * FROM working_set_info'));
+cmp_ok($own_words, '>', 0, 'the extension\'s own recommendation is read, as the role of grants.sql');
 wait_for('and followed', sub { limit_of($group) ne 40 * $mb });
 stop($follower);
 

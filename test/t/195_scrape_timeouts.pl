@@ -26,6 +26,9 @@ my $interval = seconds($prometheus, 'scrape_interval');
 my %wait = map { /^(\w+)/ ? ($1 => seconds($_, 'scrape_timeout')) : () } split /^  - job_name: /m, $prometheus =~ s/\A.*?(?=^  - job_name)//msr;
 is(scalar(grep { $_ > $interval } values %wait), 0, 'Prometheus waits no longer than until the next scrape');
 
+# who takes the job alone may have an interval of fifteen seconds, for which Prometheus would refuse it
+like($prometheus, qr/^    scrape_interval: \d+s\n    scrape_timeout: \Q$wait{$_}\Es$/m, "$_ has an interval of its own") for grep { $wait{$_} > 10 } sort keys %wait;
+
 my ($statement) = slurp_file(monitoring('grants.sql')) =~ /statement_timeout = '(\d+)s'/ or die 'no statement_timeout';
 my %file = (
 	'sql_exporter.yml' => 'working_set',

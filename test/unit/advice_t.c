@@ -225,11 +225,17 @@ define_change(const WsAdviceFacts *f, int size)
 
 /* What is left beside: see advice.h. */
 static double
+define_scans(const WsTally *t, int size)
+{
+	double		scans = define_reads(t, size, SCAN, -1) - define_reads(t, PRESENT, SCAN, -1);
+
+	return 0.05 * fabs(scans) / (t->hits + t->reads);
+}
+
+static double
 define_model(const WsAdviceFacts *f, const WsAdviceTable *table, int size)
 {
-	double		scans = define_reads(f->tally, size, SCAN, -1) - define_reads(f->tally, PRESENT, SCAN, -1);
-
-	return 0.001 + 0.001 * fabs(log2(factors[size])) + 0.05 * fabs(scans) / (f->tally->hits + f->tally->reads) +
+	return 0.001 + 0.001 * fabs(log2(factors[size])) + define_scans(f->tally, size) +
 		table->rows[size].cold + fmax(fabs(table->difference), f->off);
 }
 
@@ -271,8 +277,17 @@ define(const WsAdviceFacts *f, WsAdviceTable *table)
 		row->read_factor = present->reads_per_second > 0 ? row->reads_per_second / present->reads_per_second : NAN;
 		row->error = NAN;
 		if (!isnan(row->hit_ratio) && !isnan(table->difference))
+		{
+			const double parts[] = {
+				define_sampling(t, table->rows, i, resident[i]), define_change(f, i), row->cold,
+				fmax(fabs(table->difference), f->off), define_scans(t, i)
+			};
+
+			for (int part = 1; part < 5; part++)
+				row->from = parts[part] > parts[row->from] ? part : (int) row->from;
 			row->error = fmin(1, define_model(f, table, i) +
 							  hypot(define_sampling(t, table->rows, i, resident[i]), define_change(f, i)));
+		}
 	}
 }
 
@@ -455,6 +470,7 @@ test_definition(void)
 				!same(a->reads_per_second, b->reads_per_second, 1e-9) || !same(a->read_factor, b->read_factor, 1e-9);
 			errors += !same(a->error, b->error, 1e-9);
 			errors += !ws_advice_row_note(a) != !(b->error > 0.1);
+			errors += !isnan(a->error) && a->from != b->from;
 			known += !isnan(a->error);
 			rest += !isnan(a->hit_ratio_without_scans);
 		}

@@ -492,6 +492,9 @@ test_confidence(void)
 		s.unfit = s.filling = true;
 		is_int(ws_summary_confidence(&s, why, sizeof(why)), WS_CONFIDENCE_LOW, "confidence: while the cache fills");
 		is_string(why, "the cache is still filling", "confidence: while the cache fills, why");
+		s.unlike = true;
+		is_int(ws_summary_confidence(&s, why, sizeof(why)), WS_CONFIDENCE_LOW, "confidence: with another replacement");
+		is_string(why, "how this server replaces pages is not known", "confidence: with another replacement, why");
 	}
 	is_string(ws_confidence_name(WS_CONFIDENCE_LOW), "low", "confidence: low");
 	is_string(ws_confidence_name(WS_CONFIDENCE_MEDIUM), "medium", "confidence: medium");
@@ -537,7 +540,7 @@ test_buffers(void)
 int
 main(void)
 {
-	plan(17 + 5 + 7 + 6 + 10 + 5 + 4 + 9 + 6 + 9 + 15 * 2 + 3 + 2 + 1 + 7);
+	plan(17 + 5 + 7 + 6 + 10 + 5 + 4 + 9 + 6 + 9 + 16 * 2 + 3 + 2 + 1 + 7);
 	test_grow();
 	test_unknown_memory();
 	test_keep();
