@@ -31,6 +31,8 @@
 \else
   \set role working_set_scrape
 \endif
+-- as the server cuts a name that is too long
+SELECT :'role'::pg_catalog.name AS role \gset
 
 BEGIN;
 SET LOCAL search_path = pg_catalog, pg_temp;
@@ -96,9 +98,10 @@ BEGIN
 END
 $$;
 
--- Two of Debian's exporters with all their jobs have 14 connections, and twice as many while each is
--- made anew.  A role that may have more keeps that.
+-- Two of Debian's exporters with all their jobs have 14 connections, and twice as many while they
+-- connect again.  A role that may have more keeps that.
 \if :{?connections}
+  SELECT :'connections'::pg_catalog.int4 AS connections \gset
 \else
   SELECT coalesce((SELECT rolconnlimit FROM pg_catalog.pg_roles
                     WHERE rolname = :'role' AND NOT rolconnlimit BETWEEN 0 AND 30), 30) AS connections \gset

@@ -26,7 +26,8 @@ sql($node, qq{
 	CREATE FUNCTION ws_test_calls() RETURNS int LANGUAGE C AS '$library';
 	DO \$\$ BEGIN FOR i IN 1 .. 200 LOOP EXECUTE format('CREATE TABLE many_%s AS SELECT 1 AS id', i); END LOOP; END \$\$});
 make_table($node, 'pages', 4000);
-# what a rush has thinned is sampled again a minute later, and the history has a row a minute
+# what a rush has thinned is sampled again a minute later, and the history has a row a minute; a rush
+# is many pages in a short time, so a time between some of them is what avoids it
 ok(eventually(sub {
 	$clock->pass(61);
 	sql($node, q{

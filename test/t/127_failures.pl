@@ -18,14 +18,7 @@ use scrape;
 my $tmp = PostgreSQL::Test::Utils::tempdir();
 # an answer of all servers takes long on a busy machine
 my $http = HTTP::Tiny->new(timeout => patience());
-my @running;
-
-END
-{
-	my $status = $?;
-	$_->kill_kill(grace => 5) for @running;
-	$? = $status;
-}
+my $copies = 0;
 
 # ---------------------------------------------------------------- servers
 
@@ -82,21 +75,11 @@ sub configuration
 	$text =~ s{- 'working_set\*}{- '$collectors/working_set*} or die "no collector_files in $file";
 	# ten seconds are not much on a busy machine
 	$text =~ s/^( *scrape_timeout): .*/$1: 600s/m or die "no scrape_timeout in $file";
-	my $copy = "$tmp/" . (@running + 1) . "_$file";
+	my $copy = "$tmp/" . ++$copies . "_$file";
 	open my $fh, '>', $copy or die $!;
 	print $fh $change->($text);
 	close $fh;
 	return $copy;
-}
-
-sub start_stand_in
-{
-	my ($file) = @_;
-	my $address = '127.0.0.1:' . PostgreSQL::Test::Cluster::get_free_port();
-	push @running, IPC::Run::start([ $^X, "$FindBin::Bin/sql_exporter_stand_in.pm", '-config.file', $file, '-web.listen-address', $address ],
-		'<', \undef, '>', "$file.log", '2>&1');
-	eventually(sub { $http->get("http://$address/")->{success} }) or die slurp_file("$file.log");
-	return "http://$address/metrics";
 }
 
 # (status, {series => value})
@@ -113,31 +96,34 @@ sub count_of
 	return scalar grep { /$pattern/ } keys %$series;
 }
 
+# a stand-in with this file: where its metrics are
+sub started { return 'http://' . (start_stand_in($_[0]))[0] . '/metrics' }
+
 my @states = qw(working_set_tracking working_set_worker_running working_set_status);
 
 # ---------------------------------------------------------------- one server
 
 my $one = sub { my ($url) = @_; return configuration('sql_exporter.yml', sub { $_[0] =~ s/data_source_name: '.*'/data_source_name: '$url'/r }) };
-my ($status, $series) = scrape_now(start_stand_in($one->($server{well})));
+my ($status, $series) = scrape_now(started($one->($server{well})));
 is($status, 200, 'one server, well');
 is($series->{working_set_tracking}, 1, 'it tracks');
 is(count_of($series, qr/^(?:scrape_errors_total|up)\b/), 0, 'there are no errors, and no up of the exporter');
 
-($status, $series) = scrape_now(start_stand_in($one->($server{$_}))), is($status, 200, "$_: no error"),
+($status, $series) = scrape_now(started($one->($server{$_}))), is($status, 200, "$_: no error"),
   is(count_of($series, qr/^working_set_/), 0, "$_: and no figures"),
   is($series->{'scrape_errors_total{collector="working_set",query="working_set_state"}'}, 1, "$_: but a count of errors")
   for @refused;
 
-($status, $series) = scrape_now(start_stand_in($one->($server{one_query_fails})));
+($status, $series) = scrape_now(started($one->($server{one_query_fails})));
 is($status, 200, 'one query fails: no error');
 is($series->{'scrape_errors_total{collector="working_set",query="working_set_advice"}'}, 1, 'one query fails: it is counted');
 is(count_of($series, qr/^scrape_errors_total/), 1, 'one query fails: no other');
 is(count_of($series, qr/^$_\b/), $_ eq 'working_set_status' ? 4 : 1, "one query fails: $_ is there") for @states;
 
-is((scrape_now(start_stand_in($one->($server{down}))))[0], 500, 'the server is down: an error 500');
+is((scrape_now(started($one->($server{down}))))[0], 500, 'the server is down: an error 500');
 
 # A server that stops is one too, unless there was an error of a query before.
-my $gone = start_stand_in($one->(url($bare)));
+my $gone = started($one->(url($bare)));
 scrape_now($gone);
 $bare->stop;
 ($status, $series) = scrape_now($gone);
@@ -147,7 +133,7 @@ $bare->start;
 
 # ---------------------------------------------------------------- many servers
 
-my $many = start_stand_in(configuration('sql_exporter_jobs.yml', sub {
+my $many = started(configuration('sql_exporter_jobs.yml', sub {
 	my ($text) = @_;
 	$text =~ s/^jobs:.*//ms;
 	return $text . "jobs:\n  - job_name: shop\n    collectors:\n      - working_set\n    static_configs:\n      - targets:\n"

@@ -55,6 +55,13 @@ for my $case ([ 100, [], 100 ], [ -1, [], -1 ], [ 10, [], 30 ], [ 100, [40], 40 
 my $jobs = () = map { slurp_file($_) =~ /^ *interval:/mg } glob monitoring('prometheus-sql-exporter/*.yml');
 cmp_ok(4 * $jobs, '<=', 30, 'two exporters with all jobs have room');
 
+# what is no number, and a name that the server cuts to that of a superuser
+like(grants('postgres', '-v', 'connections=5 SUPERUSER'), qr/^failed\|.*invalid input syntax for type integer/, 'a limit is a number');
+my $long = 'x' x 63;
+$node->safe_psql('postgres', "CREATE ROLE $long SUPERUSER");
+like(grants('postgres', '-v', "role=${long}yz"), qr/^failed\|.*exists and is a superuser/, 'nor a name that is cut');
+is($node->safe_psql('postgres', "SELECT rolcanlogin FROM pg_roles WHERE rolname = '$long'"), 'f', 'which changes nothing');
+
 like(grants('template1'), qr/^failed\|.*working_set is not in database "template1"/, 'not where the extension is missing');
 like(grants('postgres', '-v', 'role=' . $node->safe_psql('postgres', 'SELECT current_user')),
 	qr/^failed\|.*exists and is a superuser/, 'not a role that can do more');

@@ -44,14 +44,7 @@ pretend_memory_advice($node, 'public');
 $node->safe_psql('postgres', 'ALTER ROLE working_set_scrape IN DATABASE postgres SET search_path = pg_catalog, figures, public, pg_temp');
 $node->command_ok([ 'pgbench', '-i', '-q', '-s', '3', '-p', $node->port, '-h', $node->host, 'postgres' ], 'tables');
 
-my @running;
-END
-{
-	my $status = $?;
-	$_->kill_kill(grace => 10) for @running;
-	$? = $status;
-}
-push @running, IPC::Run::start(
+run_until_end(
 	[ 'pgbench', '-n', '-S', '-M', 'prepared', '-R', '2000', '-T', 10 * patience(), '-h', $node->host, '-p', $node->port, 'postgres' ],
 	'<', \undef, '>', '/dev/null', '2>', '/dev/null');
 

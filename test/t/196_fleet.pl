@@ -21,14 +21,6 @@ my @missing = grep { !find_program($_) } qw(prometheus prometheus-sql-exporter p
 plan skip_all => "there is no @missing on PATH" if @missing;
 
 my $tmp = PostgreSQL::Test::Utils::tempdir();
-my @running;
-
-END
-{
-	my $status = $?;
-	$_->kill_kill(grace => 5) for @running;
-	$? = $status;
-}
 
 # ---------------------------------------------------------------- servers
 
@@ -92,11 +84,7 @@ sub many
 		  . join('', map { "          '$_': '$url{$_}'\n" } sort keys %url);
 	}
 	append_to_file("$tmp/$name.yml", $text);
-	my $address = '127.0.0.1:' . PostgreSQL::Test::Cluster::get_free_port();
-	push @running, IPC::Run::start([ $^X, "$FindBin::Bin/sql_exporter_stand_in.pm", '-config.file', "$tmp/$name.yml", '-web.listen-address', $address ],
-		'<', \undef, '>', "$tmp/$name.log", '2>&1');
-	eventually(sub { HTTP::Tiny->new->get("http://$address/")->{success} }) or die slurp_file("$tmp/$name.log");
-	return ($address, $running[-1]);
+	return start_stand_in("$tmp/$name.yml");
 }
 
 my $nowhere = PostgreSQL::Test::Cluster::get_free_port();

@@ -16,9 +16,6 @@
 #include "postgres.h"
 
 #include <dlfcn.h>
-#include <link.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "fmgr.h"
 #include "lib/stringinfo.h"
@@ -28,6 +25,7 @@
 
 #include "compat.h"
 #include "buftable.h"
+#include "rewire.h"
 
 PG_MODULE_MAGIC;
 
@@ -111,43 +109,22 @@ write_thunk(char *p, Called *c, void *function)
 static int
 count_calls(struct dl_phdr_info *info, size_t size, void *data)
 {
-	ElfW(Addr) base = info->dlpi_addr;
-	const		ElfW(Dyn) * dyn = NULL;
-	const		ElfW(Sym) * symbols = NULL;
-	const		ElfW(Rela) * calls = NULL;
-	const char *names = NULL;
-	size_t		bytes = 0;
+	Dynamic		d;
 	size_t		page = sysconf(_SC_PAGESIZE);
 	char	   *code;
 	char	   *p;
 
-	if (strstr(info->dlpi_name, "/working_set.so") == NULL)
+	if (!read_dynamic(info, &d))
 		return 0;
-	for (int i = 0; i < info->dlpi_phnum; i++)
-		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-			dyn = (void *) (base + info->dlpi_phdr[i].p_vaddr);
-	for (; dyn->d_tag != DT_NULL; dyn++)
-	{
-		/* glibc has relocated these */
-		if (dyn->d_tag == DT_SYMTAB)
-			symbols = (void *) dyn->d_un.d_ptr;
-		else if (dyn->d_tag == DT_STRTAB)
-			names = (void *) dyn->d_un.d_ptr;
-		else if (dyn->d_tag == DT_JMPREL)
-			calls = (void *) dyn->d_un.d_ptr;
-		else if (dyn->d_tag == DT_PLTRELSZ)
-			bytes = dyn->d_un.d_val;
-	}
-
 	code = p = mmap(NULL, 64 * MAX_CALLED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (code == MAP_FAILED)
 		elog(FATAL, "could not map memory for code: %m");
-	for (size_t i = 0; i < bytes / sizeof(ElfW(Rela)); i++)
+	for (size_t i = 0; i < d.bytes[1] / sizeof(ElfW(Rela)); i++)
 	{
-		const		ElfW(Sym) * symbol = &symbols[calls[i].r_info >> 32];
-		const char *name = names + symbol->st_name;
+		const		ElfW(Sym) * symbol = &d.symbols[d.rela[1][i].r_info >> 32];
+		const char *name = d.names + symbol->st_name;
 		void	   *function = dlsym(RTLD_DEFAULT, name);
-		char	   *slot = (char *) (base + calls[i].r_offset);
+		char	   *slot = (char *) (info->dlpi_addr + d.rela[1][i].r_offset);
 
 		if (symbol->st_shndx != 0 || function == NULL)
 			continue;

@@ -20,6 +20,7 @@ use pages qw(look_up_pages);
 
 our @EXPORT = qw(find_program monitoring read_yaml grant work_until_known series_name names_of parse_exposition relabelled relabelling truth agreement unknown_metrics
   pretend_memory_advice pretend_queries lint documented_metrics new_exporter stop_exporter scrape_text ours failed all_failed log_like
+  run_until_end start_stand_in
   start_prometheus stop_prometheus ask_prometheus have_in_prometheus
   queries_of_postgres_exporter metrics_of_queries figures_of new_postgres_exporter text_of_postgres_exporter series_of_postgres_exporter);
 
@@ -489,6 +490,26 @@ END
 	my $status = $?;
 	$_->{run}->kill_kill(grace => 5) for grep { $_->{run} } @exporters;
 	$? = $status;
+}
+
+# Run as IPC::Run::start() does, at most until the test ends.
+sub run_until_end
+{
+	my $run = IPC::Run::start(@_);
+	push @exporters, { run => $run };
+	return $run;
+}
+
+# The stand-in for burningalchemist's exporter, with this file: its address, and the run.
+sub start_stand_in
+{
+	my ($file) = @_;
+	my $address = '127.0.0.1:' . PostgreSQL::Test::Cluster::get_free_port();
+	my $run = run_until_end([ $^X, 'test/t/sql_exporter_stand_in.pm', '-config.file', $file, '-web.listen-address', $address ],
+		'<', \undef, '>', "$file.log", '2>&1');
+	my $http = HTTP::Tiny->new(timeout => patience());
+	eventually(sub { $http->get("http://$address/")->{success} }) or die slurp_file("$file.log");
+	return ($address, $run);
 }
 
 sub stop_exporter
