@@ -11,7 +11,8 @@
  * that cannot be read now, for any errno but ENOENT, or that a later version
  * wrote, is left alone, and so is one that cannot be renamed.  Until it can be
  * read, which is tried again, what is saved goes into a file beside it.  Then
- * both are merged, and the file beside is removed.
+ * both are merged, and the file beside is removed.  While the file beside, of an
+ * earlier start, cannot be read, nothing is saved: it is the younger one.
  *
  * Resets.  WsShared.file_lock is held from the copy of memory to the renaming
  * when the state is saved, and from the reading to the merging when it is
@@ -254,26 +255,27 @@ load_image(const char *name, const void *image, bool set)
 }
 
 /*
- * The file is withheld, for this reason; NULL: no more.  The log and the views
- * report it, the log only when it changes.
+ * The files are withheld, for these reasons; NULL: not, or no more.  The log and
+ * the views report one, the log only when it changes.
  */
 static void
-withhold(const char *why)
+withhold(const char *why, const char *why_beside)
 {
-	char	   *text = why ? psprintf("file \"%s\" is not used yet: %s", WS_SAVE_FILE, why) : "";
+	uint32		set = (why ? WS_FILE_WITHHELD : 0) | (why_beside ? WS_FILE_NO_SAVE : 0);
+	char	   *text = set == 0 ? "" : psprintf("file \"%s\" is not used yet: %s",
+												why ? WS_SAVE_FILE : BESIDE, why ? why : why_beside);
 	bool		changed;
 
 	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
 	changed = strcmp(ws_published->withheld, text) != 0;
 	strlcpy(ws_published->withheld, text, sizeof(ws_published->withheld));
 	LWLockRelease(ws_shared->lock);
-	if (why)
-		__atomic_fetch_or(&ws_shared->file_state, WS_FILE_WITHHELD, __ATOMIC_RELAXED);
-	else
-		__atomic_fetch_and(&ws_shared->file_state, ~WS_FILE_WITHHELD, __ATOMIC_RELAXED);
-	if (changed && why)
+	__atomic_fetch_or(&ws_shared->file_state, set, __ATOMIC_RELAXED);
+	__atomic_fetch_and(&ws_shared->file_state, set | ~(WS_FILE_WITHHELD | WS_FILE_NO_SAVE), __ATOMIC_RELAXED);
+	if (changed && set)
 		ereport(LOG_SERVER_ONLY,
 				(errmsg("working_set: %s", text),
+				 why_beside ? errdetail("It is kept as it is, and tried again.  Nothing is saved until then.") :
 				 errdetail("It is kept as it is, and tried again.  What is saved until then goes to file \"%s\".",
 						   BESIDE)));
 	else if (changed)
@@ -282,25 +284,35 @@ withhold(const char *why)
 }
 
 static bool
-withheld(void)
+withheld(uint32 which)
 {
-	return (ws_load(&ws_shared->file_state) & WS_FILE_WITHHELD) != 0;
+	return (ws_load(&ws_shared->file_state) & which) != 0;
 }
 
-/* Load one of the two files, or put it aside, or say why it is withheld. */
+/*
+ * Load one of the two files, unless a process has (so this bit says), or put it
+ * aside, or say why it is withheld.
+ */
 static const char *
-load_one(const char *name, bool set)
+load_one(const char *name, uint32 loaded, bool set)
 {
 	char	   *image;
 	size_t		size;
 	const char *why;
-	Outcome		outcome = read_file(name, &image, &size, &why);
+	Outcome		outcome;
 
+	/* mark it first: a file that ends this process must not end the next */
+	if (__atomic_fetch_or(&ws_shared->file_state, loaded, __ATOMIC_RELAXED) & (loaded | WS_FILE_NO_HISTORY))
+		return NULL;
+	outcome = read_file(name, &image, &size, &why);
 	if (outcome == READ)
 		load_image(name, image, set);
 	if (image)
 		pfree(image);
-	return outcome == WITHHELD || (outcome == REFUSED && !put_aside(name, why)) ? why : NULL;
+	if (outcome != WITHHELD && (outcome != REFUSED || put_aside(name, why)))
+		return NULL;
+	__atomic_fetch_and(&ws_shared->file_state, ~loaded, __ATOMIC_RELAXED);
+	return why;
 }
 
 /* Is there a file, whatever it is? */
@@ -320,26 +332,17 @@ exists(const char *name)
 static void
 load(void)
 {
-	bool		beside = exists(BESIDE);
-	bool		again = withheld();
+	const uint32 both = WS_FILE_LOADED | WS_FILE_BESIDE;
 	const char *why;
+	const char *why_beside;
 
-	/* mark it first: a file that ends this process must not end the next */
-	if (__atomic_fetch_or(&ws_shared->file_state, WS_FILE_LOADED, __ATOMIC_RELAXED) &
-		(WS_FILE_LOADED | WS_FILE_NO_HISTORY))
+	if ((ws_load(&ws_shared->file_state) & both) == both)
 		return;
-	why = load_one(WS_SAVE_FILE, !beside);
-	withhold(why);
-	if (why)
-		__atomic_fetch_and(&ws_shared->file_state, ~WS_FILE_LOADED, __ATOMIC_RELAXED);
-	else if (beside)
+	why = load_one(WS_SAVE_FILE, WS_FILE_LOADED, !exists(BESIDE));
+	why_beside = load_one(BESIDE, WS_FILE_BESIDE, true);
+	withhold(why, why_beside);
+	if (!why && !why_beside && exists(BESIDE))
 		ws_store(&ws_shared->save_now, 1);	/* into one file */
-	if (beside && !again)
-	{
-		why = load_one(BESIDE, true);
-		if (why)
-			(void) put_aside(BESIDE, why);
-	}
 }
 
 void
@@ -439,7 +442,7 @@ static bool
 save(void)
 {
 	int64		now = wall_ms();
-	bool		beside = withheld();
+	bool		beside = withheld(WS_FILE_WITHHELD);
 	const char *name = beside ? BESIDE : WS_SAVE_FILE;
 	const char *why = irregular(name);
 	void	   *image = NULL;
@@ -450,7 +453,7 @@ save(void)
 	uint32		wanted = __atomic_exchange_n(&ws_shared->save_now, 0, __ATOMIC_RELAXED);
 
 	/* the rename would fail for a directory, and remove anything else */
-	if (!why || put_aside(name, why))
+	if (!withheld(WS_FILE_NO_SAVE) && (!why || put_aside(name, why)))
 	{
 		image = allocate_image();
 		saved = image ? write_aside(image, make_image(image, now, &since)) &&
@@ -465,7 +468,8 @@ save(void)
 			ws_store(&ws_shared->save_now, 1);
 		return false;
 	}
-	if (beside || !exists(BESIDE) || durable_unlink(BESIDE, level()) == 0)
+	/* what a reset forgot is still in a file that is withheld */
+	if (!beside && (!exists(BESIDE) || durable_unlink(BESIDE, level()) == 0))
 		ws_shared->saved_since = since;
 	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
 	ws_published->last_saved = timestamp_of(now);
@@ -493,7 +497,7 @@ remove_files(int64 since)
 	static const char *const names[] = {WS_SAVE_FILE, BESIDE};
 	struct stat st;
 
-	withhold(NULL);
+	withhold(NULL, NULL);
 	for (int i = 0; i < (int) lengthof(names); i++)
 		if ((lstat(names[i], &st) == 0 ? S_ISREG(st.st_mode) : errno != ENOENT) &&
 			durable_unlink(names[i], level()) != 0)
@@ -546,7 +550,7 @@ ws_persist_tick(void)
 
 	if (last == 0)
 		last = tried = now;
-	if (withheld() && now - tried >= RETRY_MS)
+	if (withheld(WS_FILE_WITHHELD | WS_FILE_NO_SAVE) && now - tried >= RETRY_MS)
 	{
 		tried = now;
 		ws_persist_load();

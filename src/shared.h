@@ -52,6 +52,8 @@ typedef enum WsKind
 #define WS_FILE_NO_SET		2	/* a reset forgot the working set, or */
 #define WS_FILE_NO_HISTORY	4	/* the history */
 #define WS_FILE_WITHHELD	8	/* it cannot be read yet */
+#define WS_FILE_BESIDE		16	/* as LOADED, of the file beside it; */
+#define WS_FILE_NO_SAVE		32	/* that one cannot be read yet */
 
 typedef struct WsShared
 {

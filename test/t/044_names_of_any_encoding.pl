@@ -41,7 +41,7 @@ sub bytes_of
 
 my @databases = ("caf\xe9", "caf\xe8");
 # (19 refuses a line feed)
-my @roles = ("andr\xe9", "andr\xe8", $node->pg_version >= 19 ? "line\x0bfeed" : "line\nfeed", "flip\xe2\x80\xaeped");
+my @roles = ("andr\xe9", "andr\xe8", $node->pg_version->major >= 19 ? "line\x0bfeed" : "line\nfeed", "flip\xe2\x80\xaeped");
 my $superuser = sql($node, 'SELECT current_user');
 sql($node, q{CREATE DATABASE octets TEMPLATE template0 ENCODING SQL_ASCII LOCALE 'C'});
 $node->safe_psql('octets', 'CREATE EXTENSION working_set');

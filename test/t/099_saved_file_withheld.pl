@@ -1,9 +1,11 @@
 # A state file that cannot be used now and may be later: one that cannot be read, one of a later
 # version.  It stays as it is, the log and the views say so, what is saved meanwhile goes into a file
-# beside it, and both are merged.  What is put aside replaces nothing that was put aside before.
+# beside it, and both are merged.  If that one cannot be read either, it stays, too, and nothing is
+# saved.  What is put aside replaces nothing that was put aside before.
 
 use strict;
 use warnings;
+use File::Basename;
 use FindBin;
 use lib $FindBin::Bin;
 use patience;
@@ -90,6 +92,42 @@ $node->start;
 wait_for_worker($node);
 cmp_ok(rows(), '>=', $minutes + 5, 'which has all, also after a crash');
 $node->stop;
+
+# ---------------------------------------------------------------- the file beside it
+
+$beside = read_state("$path");
+minute_row($beside, time - 3600 + 60 * $_, 4000, 4321, 4000, 4000, 1000, 900) for 1 .. 20;
+my $younger = state_of($beside);
+my $directory = dirname($path);
+for my $case (
+	[ 'the file beside', sub { chmod 0, "$path.new" or die $! }, "$path.new" ],
+	[ 'both', sub { chmod(0, $path, "$path.new") == 2 or die $! }, $path ],
+	[ 'the directory', sub { chmod 0, $directory or die $! }, $path ])
+{
+	my ($name, $take, $named) = @$case;
+	unlink glob "$path*";
+	write_raw($path, $content);
+	write_raw("$path.new", $younger);
+	$take->();
+	$offset = log_size($node);
+	$node->start;
+	wait_for_worker($node);
+	$named =~ s/.*(?=pg_stat)//;
+	like(log_from($node, $offset), qr/file "\Q$named\E" is not used yet: .*\n.*Nothing is saved until then/, "$name cannot be read: the log says so");
+	my ($status, $out, $err) = $node->psql('postgres', 'SELECT approximate_working_set_size(true)');
+	like($err, qr/could not correct/, "$name: a reset that cannot be saved warns");
+	chmod 0700, $directory or die $!;
+	chmod(0600, $path, "$path.new") == 2 or die $!;
+	ok(slurp_file($path) eq $content && slurp_file("$path.new") eq $younger, "$name: both are as they were");
+	ok(eventually(sub { rows() >= $minutes + 20 }), "$name: once they can be read, both are there");
+	ok(eventually(sub { !-e "$path.new" }), "$name: in one file");
+	$node->stop('immediate');
+	$node->start;
+	wait_for_worker($node);
+	cmp_ok(rows(), '>=', $minutes + 20, "$name: over a crash, too");
+	ok(!glob("$path.bad*"), "$name: nothing is put aside");
+	$node->stop;
+}
 
 # ---------------------------------------------------------------- a reset
 
