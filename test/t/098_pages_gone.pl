@@ -157,8 +157,8 @@ saved($primary);
 $primary->stop('immediate');
 $primary->start;
 wait_for_worker($primary);
-# of the index, the first page is there again
-ok(eventually(sub { pages_of($primary, @unlogged) <= 1 }), 'an unlogged table after a crash: of what is gone, nothing is left');
+# of the index, the first page is there again, and in 16 that of its init fork was used, too
+ok(eventually(sub { pages_of($primary, @unlogged) <= 2 }), 'an unlogged table after a crash: of what is gone, nothing is left');
 cmp_ok(pages_of($primary, @kept), '>=', 420, 'and other tables are there');
 
 # ---------------------------------------------------------------- a restart
