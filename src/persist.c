@@ -11,8 +11,9 @@
  * that cannot be read now, for any errno but ENOENT, or that a later version
  * wrote, is left alone, and so is one that cannot be renamed.  Until it can be
  * read, which is tried again, what is saved goes into a file beside it.  Then
- * both are merged, and the file beside is removed.  While the file beside, of an
- * earlier start, cannot be read, nothing is saved: it is the younger one.
+ * both are merged, and the file beside is removed.  While the file beside is
+ * one of an earlier start and cannot be read, nothing is saved: it is the
+ * younger one.
  *
  * Resets.  WsShared.file_lock is held from the copy of memory to the renaming
  * when the state is saved, and from the reading to the merging when it is
@@ -255,8 +256,8 @@ load_image(const char *name, const void *image, bool set)
 }
 
 /*
- * The files are withheld, for these reasons; NULL: not, or no more.  The log and
- * the views report one, the log only when it changes.
+ * The files are withheld, for these reasons; NULL: not, or no more.  The log
+ * and the views report one, the log only when it changes.
  */
 static void
 withhold(const char *why, const char *why_beside)
