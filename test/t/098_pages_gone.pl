@@ -157,8 +157,9 @@ saved($primary);
 $primary->stop('immediate');
 $primary->start;
 wait_for_worker($primary);
-# of the index, the first page is there again, and in 16 that of its init fork was used, too
-ok(eventually(sub { pages_of($primary, @unlogged) <= 2 }), 'an unlogged table after a crash: of what is gone, nothing is left');
+# of the index, the first page is there again; 16 also replays that of its init fork in a buffer
+my $left = $primary->pg_version->major == 16 ? 2 : 1;
+ok(eventually(sub { pages_of($primary, @unlogged) <= $left }), 'an unlogged table after a crash: of what is gone, nothing is left');
 cmp_ok(pages_of($primary, @kept), '>=', 420, 'and other tables are there');
 
 # ---------------------------------------------------------------- a restart
