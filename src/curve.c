@@ -7,6 +7,9 @@
  * one equation for each step, and remembers the sums.  The number of cells that
  * turn on between two fine steps is a difference of two places.  Only the fine
  * step in which a window ends has its ages looked at.
+ *
+ * Ages of cells are in whole seconds, as numbers of seconds of the clock: a use
+ * of the present second is of age 0.
  */
 #include "curve.h"
 
@@ -27,10 +30,8 @@ struct WsCurve
 {
 	uint32_t	log2m;
 	uint32_t	levels;
-	uint32_t	coarse;			/* so many of the low levels are coarse; */
-	uint32_t	was_coarse;		/* and so many from these ages on */
-	uint32_t	exact_ages;
-	uint32_t	elapsed;		/* ticks of the present period before now */
+	uint32_t	now;			/* tick */
+	uint32_t	first;			/* the oldest tick that counts */
 	uint32_t	known;			/* so many ages are known, from 0 */
 	uint32_t	solved;			/* steps of the grid that have been solved */
 	WsEstimate	before[GRID_STEPS]; /* sum of all steps before this one */
@@ -107,7 +108,7 @@ pack_ages(const uint32_t *row, const uint32_t *other, uint32_t m,
 
 				tick = t2 > tick ? t2 : tick;
 			}
-			ages[n] = tick > now ? 0 : now - tick;
+			ages[n] = tick > now ? 0 : now / WS_PRESENT - tick / WS_PRESENT;
 			n += tick >= first;
 		}
 	}
@@ -152,29 +153,15 @@ ws_curve_take(WsCurve *curve, const WsSketch *const *sketches, int nsketches,
 	memset(curve, 0, offsetof(WsCurve, before[1]));
 	curve->log2m = sk->log2m;
 	curve->levels = sk->levels;
-	curve->elapsed = now % WS_PERIOD;
-	for (int i = 0; i < nsketches; i++)
-	{
-		uint32_t	coarse = __atomic_load_n(&sketches[i]->coarse, __ATOMIC_ACQUIRE);
-		uint32_t	was_coarse = ws_load(&sketches[i]->was_coarse);
-		uint32_t	exact_since = ws_load(&sketches[i]->exact_since);
-		uint32_t	exact_ages = exact_since <= now ? now - exact_since + 1 : 0;
-
-		curve->coarse = coarse > curve->coarse ? coarse : curve->coarse;
-		/* one may have been loaded after it rose */
-		was_coarse = was_coarse > coarse ? was_coarse : coarse;
-		curve->was_coarse = was_coarse > curve->was_coarse ? was_coarse : curve->was_coarse;
-		curve->exact_ages = i == 0 || exact_ages < curve->exact_ages ? exact_ages : curve->exact_ages;
-	}
-
-	/* a window that ends within a period needs all of it */
+	curve->now = now;
+	/* a window that ends within a second needs all of it */
 	if (oldest > WS_TICK_LAST)
 		oldest = WS_TICK_LAST;
-	if (curve->was_coarse > 0)
-		oldest += WS_PERIOD;
+	oldest += WS_PRESENT;
 	if (first < now && now - first > oldest)
 		first = now - oldest;
-	curve->known = first <= now ? now - first + 1 : 0;
+	curve->first = first;
+	curve->known = first <= now ? now / WS_PRESENT - first / WS_PRESENT + 1 : 0;
 	steps = step_of(ages_sorted(curve), FINE_BITS) + 1;
 
 	for (uint32_t k = 0; k < sk->levels; k++)
@@ -302,20 +289,17 @@ cells_on(const WsCurve *curve, uint32_t level, uint32_t nages)
 	return on;
 }
 
-/*
- * The sum, and what ages first to end - 1 add to it by the levels from this one
- * on.
- */
+/* The sum, and what ages first to end - 1 add to it. */
 static WsEstimate
-add_ages(const WsCurve *curve, WsEstimate sum, uint32_t first, uint32_t end, uint32_t level)
+add_ages(const WsCurve *curve, WsEstimate sum, uint32_t first, uint32_t end)
 {
-	uint32_t	s[WS_LEVELS_MAX] = {0};
-	uint32_t	z[WS_LEVELS_MAX] = {0};
+	uint32_t	s[WS_LEVELS_MAX];
+	uint32_t	z[WS_LEVELS_MAX];
 	WsEstimate	inc;
 
 	if (first >= end)
 		return sum;
-	for (uint32_t k = level; k < curve->levels; k++)
+	for (uint32_t k = 0; k < curve->levels; k++)
 	{
 		uint32_t	on = cells_on(curve, k, end);
 
@@ -329,106 +313,45 @@ add_ages(const WsCurve *curve, WsEstimate sum, uint32_t first, uint32_t end, uin
 	return sum;
 }
 
-/* The most ages, up to so many, that end where a period begins; 0: none do */
-static uint32_t
-whole_periods(const WsCurve *curve, uint32_t nages)
-{
-	uint32_t	present = curve->elapsed + 1;
-
-	return nages < present ? 0 : nages - (nages - present) % WS_PERIOD;
-}
-
-/* The most ages, up to so many, after which all levels know what was used. */
-static uint32_t
-exact_end(const WsCurve *curve, uint32_t nages)
-{
-	uint32_t	whole = whole_periods(curve, nages);
-
-	/* no cell is older than what is known */
-	if (nages >= ages_sorted(curve))
-		return ages_sorted(curve);
-	if (curve->was_coarse == 0 || (curve->coarse == 0 && nages <= curve->exact_ages))
-		return nages;
-	return curve->coarse == 0 && whole < curve->exact_ages ? curve->exact_ages : whole;
-}
-
-/* Estimate of so many ages, after which all levels know what was used. */
+/* Estimate of so many ages. */
 static WsEstimate
-estimate_exact(WsCurve *curve, uint32_t nages)
+add_steps(WsCurve *curve, uint32_t nages)
 {
 	static const WsEstimate none;
 	uint32_t	step;
 
+	if (nages > ages_sorted(curve))
+		nages = ages_sorted(curve);
 	if (nages == 0)
 		return none;
 	step = step_of(nages - 1, GRID_BITS);
 	for (uint32_t g = curve->solved; g < step; g = ++curve->solved)
-		curve->before[g + 1] = add_ages(curve, curve->before[g],
-										exact_end(curve, grid_begin(g)),
-										exact_end(curve, grid_begin(g + 1)), 0);
-	return add_ages(curve, curve->before[step], exact_end(curve, grid_begin(step)), nages, 0);
-}
-
-/* Variance of the logarithm of the rate: 1 / I of curve.h */
-static double
-log_variance(const WsEstimate *e)
-{
-	return (e->variance + e->pages) / (e->pages * e->pages);
+		curve->before[g + 1] = add_ages(curve, curve->before[g], grid_begin(g), grid_begin(g + 1));
+	return add_ages(curve, curve->before[step], grid_begin(step), nages);
 }
 
 /*
- * A window between two that all levels know, low and high.  Of the pages
- * between them it has the share a / b, by the levels that know it.  Since b
- * holds all that a holds, the logarithm of that has the variance 1 / Ia - 1 /
- * Ib.  The share cannot be known better than to one of the pages in these
- * levels.  Chance in the true share is not an error.
+ * A window that ends within a second has that share of the second's pages; the
+ * present second has only begun.
  */
-static WsEstimate
-between(const WsCurve *curve, WsEstimate low, WsEstimate high,
-		uint32_t end, uint32_t nages, uint32_t next)
-{
-	static const WsEstimate none;
-	uint32_t	level = next <= curve->exact_ages ? curve->coarse : curve->was_coarse;
-	WsEstimate	a = add_ages(curve, none, end, nages, level);
-	WsEstimate	b = add_ages(curve, none, end, next, level);
-	WsEstimate	e = low;
-	double		pages = high.pages - low.pages;
-	double		share = (double) (nages - end) / (next - end);
-	double		variance = 0.25;	/* of the share, at most */
-
-	if (b.pages > 0)
-	{
-		double		known = pow(log_variance(&b), 2);
-
-		share = a.pages / b.pages;
-		if (a.pages > 0)
-			known = fmax(known, share * share * (log_variance(&a) - log_variance(&b)));
-		variance = fmin(variance, known);
-	}
-	e.pages = fmin(low.pages + pages * share, high.pages);
-	e.variance += share * share * (high.variance - low.variance) +
-		fmax(pages * pages * variance - pages * share * (1 - share), 0);
-	e.saturated |= high.saturated;
-	return e;
-}
-
 WsEstimate
 ws_curve_window(WsCurve *curve, uint32_t age)
 {
 	/* no cell is as old as the last ages */
-	uint32_t	nages = (age < WS_TICK_LAST ? age : WS_TICK_LAST) + 1;
-	uint32_t	end = exact_end(curve, nages);
-	WsEstimate	low = estimate_exact(curve, end);
-	uint32_t	next;
+	uint32_t	begin = age < curve->now ? curve->now - age : 0;
+	uint32_t	second = begin / WS_PRESENT;
+	uint32_t	whole = curve->now / WS_PRESENT - second;	/* younger seconds */
+	uint32_t	end = whole > 0 ? (second + 1) * WS_PRESENT : curve->now + 1;
+	WsEstimate	e = add_steps(curve, whole);
+	WsEstimate	all = add_steps(curve, whole + 1);
+	double		share = (double) (end - begin) / (end - second * WS_PRESENT);
 
-	if (end == nages || nages >= ages_sorted(curve))
-		return low;
-
-	/* the window ends within a period */
-	next = nages <= curve->elapsed ? curve->elapsed + 1 : whole_periods(curve, nages) + WS_PERIOD;
-	if (next > ages_sorted(curve))
-		next = ages_sorted(curve);
-	return between(curve, low, estimate_exact(curve, next), end, nages, next);
+	if (begin <= curve->first)
+		return all;
+	e.pages += share * (all.pages - e.pages);
+	e.variance += share * share * (all.variance - e.variance);
+	e.saturated |= all.saturated;
+	return e;
 }
 
 void

@@ -30,11 +30,8 @@
  * the window, so the estimates of one state of the sketch rise with the window.
  * This combination is working_set's own; the unit tests check its error.
  *
- * Cells of coarse levels (sketch.h) tell in which period they were used last,
- * so it is known which were on where a period begins.  If there are such
- * levels, each step of the grid ends there.  For a window that ends within a
- * period, the other levels show which share of the period's pages it has.  The
- * same holds for ages of when there were such levels, or may have been.
+ * A cell shows the second of its page's last use.  A window that ends within a
+ * second has that share of what the second adds, as if the pages came evenly.
  *
  * References: Flajolet and Martin 1985 (PCSA); Flajolet, Fusy, Gandouet and
  * Meunier 2007 (HyperLogLog); Ting 2014 and Cohen 2015 (martingale estimators);

@@ -48,7 +48,7 @@ struct Process
 	uint32		exclusive;		/* bits that may mean "held exclusively" */
 	bool		exclusive_sure; /* do they mean nothing else? */
 	WsKind		kind;			/* of this process at present */
-	uint32		refreshed_tick; /* nothing to refresh in this tick, */
+	uint32		refreshed;		/* nothing to refresh in this present, */
 	uint8		refreshed_flags;	/* while the process has these flags */
 	const uint8 *status_flags;	/* of this process, in shared memory */
 	WsDamper	damper;
@@ -171,13 +171,14 @@ begin_process(int64 hits, int64 reads)
 }
 
 /*
- * Bring all but the cell of the page up to date: once in each tick, when the
+ * Bring all but the cell of the page up to date: once in each present, when the
  * process turns from client to maintenance or back, and at every lookup if no
  * worker ticks.
  */
 void
 ws_lookup_refresh(void)
 {
+	uint32		present;
 	uint32		now;
 	bool		unattended;
 
@@ -191,13 +192,14 @@ ws_lookup_refresh(void)
 	self.kind = present_kind();
 	record_in(ws_shared->sketch[self.kind]);
 
-	now = ws_sketch_present(self.sketch, &unattended);
+	present = ws_sketch_present(self.sketch, &unattended);
 	if (unattended)
-		now = ws_shared_advance();
+		ws_shared_advance();
+	now = ws_load(&self.sketch->tick);
 	if (ws_load(&ws_shared->active_tick) != now)
 		ws_store(&ws_shared->active_tick, now);
-	/* no tick is 0, so that without a worker each lookup comes here */
-	self.refreshed_tick = unattended ? 0 : now;
+	/* none is 0, so that without a worker each lookup comes here */
+	self.refreshed = unattended ? 0 : present;
 	ws_events_damper(&self.damper, now, self.kind);
 }
 
@@ -229,7 +231,8 @@ match_refresh(const void *page, uint32 hash)
 static RARE int
 match_clock(const void *page, uint32 hash)
 {
-	if (ws_shared_advance() != self.refreshed_tick)
+	ws_shared_advance();
+	if (ws_load(&self.sketch->present) != self.refreshed)
 		ws_lookup_refresh();
 	return match_recorded(page, hash);
 }
@@ -237,7 +240,7 @@ match_clock(const void *page, uint32 hash)
 static RARE int
 match_event(const void *page, uint32 hash)
 {
-	ws_events_hit(page, hash, self.refreshed_tick, self.kind);
+	ws_events_hit(page, hash, ws_load(&self.sketch->tick), self.kind);
 	return 0;
 }
 
@@ -247,10 +250,10 @@ match_sampled(const void *page, uint32 hash, uint32 *marks, uint64 cell)
 {
 	if (unlikely(++self.sampled_hits % CLOCK_EVERY == 0))
 		return match_clock(page, hash);
-	if (likely(ws_peek(&self.sketch->cells[cell]) == self.refreshed_tick &&
+	if (likely(ws_peek(&self.sketch->cells[cell]) == self.refreshed &&
 			   ws_events_damped(&self.damper, hash)))
 		return 0;
-	ws_store(&self.sketch->cells[cell], self.refreshed_tick);
+	ws_store(&self.sketch->cells[cell], self.refreshed);
 	return match_event(page, hash);
 }
 
@@ -272,11 +275,11 @@ match_unmarked(const void *page, uint32 hash, uint32 *marks, uint64 cell, uint32
 	/* computed from the marks, which are in a register already */
 	const WsSketch *sketch = (const WsSketch *) ((char *) marks - ws_marks_offset(log2m));
 	uint32	   *cells = marks - ((33 - log2m) << log2m);
-	uint32		now = self.refreshed_tick;
+	uint32		now = self.refreshed;
 
 	if (unlikely(pg_atomic_read_u32(&partition_lock(hash)->state) & self.exclusive))
 		return match_removal(page, hash);
-	if (unlikely(now != ws_peek(&sketch->tick) ||
+	if (unlikely(now != ws_peek(&sketch->present) ||
 				 *self.status_flags != self.refreshed_flags))
 		return match_refresh(page, hash);
 	if (unlikely(ws_hash_in_sampled_register(hash, ws_peek(&sketch->sampled_below))))
@@ -345,7 +348,8 @@ ws_lookup_insert(void *entry_key, const void *key, Size keysize)
 	uint32		hash = entry_hash(entry_key);
 
 	memcpy(entry_key, key, sizeof(BufferTag));
-	if (ws_shared_advance() != self.refreshed_tick ||
+	ws_shared_advance();
+	if (ws_load(&self.sketch->present) != self.refreshed ||
 		*self.status_flags != self.refreshed_flags)
 		ws_lookup_refresh();
 	ws_sketch_touch(self.sketch, hash);

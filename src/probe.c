@@ -111,7 +111,8 @@ try_out(void)
 
 	/* ticks that the clock does not reach meanwhile; no page is sampled */
 	ws_shared_worker_ticks(true);
-	tick = ws_sketch_advance(sketch, ws_shared_advance() + 100);
+	tick = (ws_shared_advance() / WS_PRESENT + 10) * WS_PRESENT;
+	ws_sketch_advance(sketch, tick);
 	missed = look_up(&tag, hash);
 	cells[0] = *cell;
 
@@ -121,22 +122,22 @@ try_out(void)
 	cells[1] = *cell;
 	entries_then = ws_probe_entries();
 
-	ws_sketch_advance(sketch, tick + 1);
+	ws_sketch_advance(sketch, tick + WS_PRESENT);
 	found = look_up(&tag, hash);
 	cells[2] = *cell;
 
-	ws_sketch_advance(sketch, tick + 2);
+	ws_sketch_advance(sketch, tick + 2 * WS_PRESENT);
 	LWLockAcquire(lock, LW_EXCLUSIVE);
 	if (inserted < 0)
 		BufTableDelete(&tag, hash);
 	LWLockRelease(lock);
 	cells[3] = *cell;
 
-	/* as it was; to advance wipes the marks */
+	/* as it was; to begin a present wipes the marks */
 	*cell = 0;
-	ws_store(&sketch->tick, start - 1);
-	ws_store(&sketch->begun, start - 1);
-	ws_sketch_advance(sketch, start);
+	ws_store(&sketch->tick, start);
+	ws_store(&sketch->present, start - 1);
+	ws_sketch_begin(sketch, start);
 	ws_shared_worker_ticks(false);
 	ws_store(&ws_shared->active_tick, 0);
 	memset(ws_counters->shards, 0, sizeof(ws_counters->shards));
@@ -146,8 +147,8 @@ try_out(void)
 	require(entries_then == entries + 1, "a page entered on trial was not among the table's entries");
 	require(cells[0] == 0, "looking up a page that is not there was recorded");
 	require(cells[1] == tick, "entering a page was not recorded");
-	require(cells[2] == tick + 1, "finding a page was not recorded");
-	require(cells[3] == tick + 1, "removing a page was recorded as a use");
+	require(cells[2] == tick + WS_PRESENT, "finding a page was not recorded");
+	require(cells[3] == tick + WS_PRESENT, "removing a page was recorded as a use");
 }
 
 /*

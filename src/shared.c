@@ -60,11 +60,15 @@ ws_shared_worker_ticks(bool ticks)
 	for (int kind = 0; kind < WS_NKINDS; kind++)
 		ws_store(&ws_shared->sketch[kind]->unattended, !ticks);
 
-	/* a new tick makes all processes look at it */
+	/* a new present makes all processes look at it */
 	if (ticked && !ticks)
 	{
+		uint32		tick;
+
 		__atomic_fetch_add(&ws_shared->clock_ahead, 1, __ATOMIC_RELEASE);
-		ws_shared_advance();
+		tick = ws_shared_advance();
+		for (int kind = 0; kind < WS_NKINDS; kind++)
+			ws_sketch_begin(ws_shared->sketch[kind], tick);
 	}
 }
 

@@ -13,32 +13,29 @@
  * (2010), which keeps only the largest level.  curve.h counts the pages.
  *
  * Time is counted in ticks of 100 ms, an unsigned 32-bit number that only
- * grows.  A cell of 0 was never touched.  Cells older than the floor are
- * ignored: a reset raises the floor and wipes nothing under the writers.
+ * grows.  Cells are coarser: a use writes the present, the tick with which the
+ * present second began, since nobody asks for less than a second, and every
+ * cell is written again in each present.  A reset, too, begins a present.  A
+ * cell of 0 was never touched.  Cells older than the floor are ignored: a reset
+ * raises the floor and wipes nothing under the writers.
  *
- * A mark, one bit per cell, shows that the cell holds the present tick, and so
+ * A mark, one bit per cell, shows that the cell holds the present, and so
  * spares most writes.  The marks are small enough to stay in the processor's
- * cache.  They are wiped when the tick rises.  The first few registers are
+ * cache.  They are wiped when a present begins.  The first few registers are
  * never marked: every use of their pages, those with a hash below
  * sampled_below, takes the slow path, which looks at a sample of them.
- *
- * On a busy server the same cells of the low levels are used again in each
- * tick, and show little.  Such levels keep their marks for a period of eight
- * ticks.  A cell of theirs that is marked in its first use in a period holds
- * that tick, and so shows in which period it was used last, but not when.  A
- * level is coarse while it has such cells, and so are all levels below it.
  *
  * Concurrency.  Any number of processes read and write the atomic words with
  * relaxed order; the rest is fixed when the sketch is made.  Writers of cells
  * take no lock and need no ordering.  A writer that loses a race stores the
- * tick it read earlier; the cell is then too old by at most the writer's
- * delay.  The tick is raised by compare-and-swap, so it never falls.  Whoever
- * raises it wipes the marks afterwards.  In between, and when a slow process
- * sets a mark for the tick before, uses count as uses of the tick before.
+ * present it read earlier; the cell is then too old by at most the writer's
+ * delay.  Tick and present are raised by compare-and-swap, so they never fall.
+ * Whoever raises the present wipes the marks afterwards.  In between, and when
+ * a slow process sets a mark for the present before, uses count as uses of that.
  *
- * One pair of words has an order.  A process that sets unattended raises the
- * tick afterwards, with release; one that sees this tick, with acquire, sees
- * the flag.  With the old flag, it would not look at the clock.
+ * One pair of words has an order.  A process that sets unattended begins a
+ * present afterwards, with release; one that sees this, with acquire, sees the
+ * flag.  With the old flag, it would not look at the clock.
  */
 #ifndef WS_SKETCH_H
 #define WS_SKETCH_H
@@ -54,8 +51,7 @@
 
 #define WS_TICKS_PER_SECOND		10
 #define WS_TICK_MS				(1000 / WS_TICKS_PER_SECOND)
-#define WS_PERIOD				8	/* ticks; it begins at a multiple */
-#define WS_COARSE_MAX			12	/* levels */
+#define WS_PRESENT				10	/* ticks; it begins at a multiple, or sooner */
 
 /* The first tick of a new sketch.  A state file has up to 77 days below it. */
 #define WS_TICK_ORIGIN			((uint32_t) 1 << 26)
@@ -66,7 +62,7 @@
 typedef struct WsSketch
 {
 	/* atomic */
-	uint32_t	tick;			/* the present, in ticks */
+	uint32_t	present;		/* the tick with which it began */
 	uint32_t	sampled_below;	/* pages whose hash is below are sampled */
 	uint32_t	floor;			/* cells older than this tick do not count */
 
@@ -78,14 +74,9 @@ typedef struct WsSketch
 
 	/* atomic */
 	uint32_t	unattended;		/* 1: no worker advances the tick */
-	uint32_t	coarse;			/* so many of the low levels are coarse; */
-	uint32_t	was_coarse;		/* the most that were, since the floor; */
-	uint32_t	exact_since;	/* from this tick on only the former count */
-	uint32_t	begun;			/* the first tick of the present period */
-	uint32_t	worthwhile;		/* a bit for each level: were kept marks worth
-								 * it, or would they have been, last time? */
-	uint8_t		exact[WS_COARSE_MAX];	/* periods with marks of a tick */
-	uint32_t	cells[];		/* [level][register]: tick of the last use;
+	uint32_t	tick;			/* now */
+	uint32_t	padding[7];		/* to a line of the cache */
+	uint32_t	cells[];		/* [level][register]: present of the last use;
 								 * then the marks, 32 to a word */
 } WsSketch;
 
@@ -94,22 +85,21 @@ extern bool ws_registers_valid(long m);
 /* Bytes of a sketch of m registers, a multiple of 64.  m must be valid. */
 extern size_t ws_sketch_size(uint32_t m);
 
-/* Make it, aligned to 64.  Its present and its floor are the tick, above 0. */
+/* Make it, aligned to 64.  Its present and its floor are this tick, above 0. */
 extern void ws_sketch_init(WsSketch *sk, uint32_t m, uint32_t tick);
 
-/*
- * Raise the present, which is returned; forget everything older than a tick.
- * After the second no level is coarse, nor was one.
- */
+/* Raise the tick, which is returned, and with a new second the present. */
 extern uint32_t ws_sketch_advance(WsSketch *sk, uint32_t tick);
+
+/* Begin a present with this tick, if it is younger. */
+extern void ws_sketch_begin(WsSketch *sk, uint32_t tick);
+
+/* Begin a present with this tick, and forget everything older. */
 extern void ws_sketch_raise_floor(WsSketch *sk, uint32_t tick);
 
 /* From a state file: an old use; since when all old uses are known. */
 extern void ws_sketch_recall(WsSketch *sk, size_t cell, uint32_t tick);
 extern void ws_sketch_lower_floor(WsSketch *sk, uint32_t tick);
-
-/* Recalled cells may be of levels that were coarse, with the same periods. */
-extern void ws_sketch_doubt(WsSketch *sk, uint32_t was_coarse);
 
 /*
  * Empty the sketch and set the clock back, while others write.  A slow writer
@@ -152,10 +142,10 @@ ws_peek(const uint32_t *word)
 static inline uint32_t
 ws_sketch_present(const WsSketch *sk, bool *unattended)
 {
-	uint32_t	tick = __atomic_load_n(&sk->tick, __ATOMIC_ACQUIRE);
+	uint32_t	present = __atomic_load_n(&sk->present, __ATOMIC_ACQUIRE);
 
 	*unattended = ws_load(&sk->unattended) != 0;
-	return tick;
+	return present;
 }
 
 static inline void
@@ -212,10 +202,10 @@ static inline void
 ws_sketch_touch(WsSketch *sk, uint32_t hash)
 {
 	uint32_t   *cell = &sk->cells[ws_sketch_cell(sk, hash)];
-	uint32_t	tick = ws_load(&sk->tick);
+	uint32_t	present = ws_load(&sk->present);
 
-	if (ws_load(cell) < tick)
-		ws_store(cell, tick);
+	if (ws_load(cell) < present)
+		ws_store(cell, present);
 }
 
 #endif							/* WS_SKETCH_H */

@@ -24,8 +24,8 @@ typedef struct Header
 	uint32_t	pages;			/* of the sample */
 	/* the sample: see WsSampler; times are ages */
 	uint16_t	sampled;		/* 0: there is none; 1 */
-	uint8_t		was_coarse;		/* see WsSketch */
-	uint8_t		in_period;		/* ticks of a period before saved_at */
+	uint8_t		unused;
+	uint8_t		in_second;		/* ticks of a second before saved_at */
 	uint32_t	shift;
 	uint32_t	lasting;
 	uint32_t	brief;
@@ -174,7 +174,7 @@ ws_statefile_make(const WsStateFileParts *parts, const WsStateFileOwner *owner, 
 		.tick_ms = WS_TICK_MS,
 		.registers = ws_sketch_m(parts->sketches[0]),
 		.floor = NEVER,
-		.in_period = now % WS_PERIOD
+		.in_second = now % WS_PRESENT
 	};
 	Header	   *h = image;
 	Layout		l;
@@ -188,9 +188,7 @@ ws_statefile_make(const WsStateFileParts *parts, const WsStateFileOwner *owner, 
 		const WsSketch *sketch = parts->sketches[i];
 		uint32_t	floor = ws_load(&sketch->floor);
 		uint32_t	age = age_of(floor, now);
-		uint32_t	was_coarse = ws_load(&sketch->was_coarse);
 
-		h->was_coarse = was_coarse > h->was_coarse ? (uint8_t) was_coarse : h->was_coarse;
 		h->floor = age < h->floor ? age : h->floor;
 		for (size_t c = 0; c < l.ncells; c++)
 		{
@@ -212,8 +210,8 @@ ws_statefile_make(const WsStateFileParts *parts, const WsStateFileOwner *owner, 
 static bool
 header_possible(const Header *h)
 {
-	return ws_registers_valid((long) h->registers) && h->sampled <= 1 && h->was_coarse <= WS_COARSE_MAX &&
-		h->in_period < WS_PERIOD && h->pages <= (h->sampled ? WS_SAMPLE_PAGES_MAX : 0) &&
+	return ws_registers_valid((long) h->registers) && h->sampled <= 1 &&
+		h->in_second < WS_PRESENT && h->pages <= (h->sampled ? WS_SAMPLE_PAGES_MAX : 0) &&
 		h->saved_at >= 0 && h->saved_at <= WS_STATEFILE_TIME_MAX_MS;
 }
 
@@ -442,14 +440,12 @@ ws_statefile_load_sketches(const void *image, WsSketch *const *sketches, WsSampl
 	int64_t		made = (int64_t) now - passed;
 	uint32_t	floor;
 
-	/* its periods begin where those of today do */
-	made -= (made - h->in_period) & (WS_PERIOD - 1);
+	/* its seconds begin where those of today do */
+	made -= (made % WS_PRESENT + WS_PRESENT - h->in_second) % WS_PRESENT;
 	floor = tick_of(h->floor, made);
 	for (int i = 0; i < WS_STATEFILE_SKETCHES; i++)
 		for (size_t c = 0; c < l.ncells; c++)
 			ws_sketch_recall(sketches[i], c, tick_of(l.cells[i * l.ncells + c], made));
-	for (int i = 0; i < WS_STATEFILE_SKETCHES; i++)
-		ws_sketch_doubt(sketches[i], h->was_coarse);
 	if (h->sampled && sampler)
 		load_sample(&l, sampler, now, made);
 	return floor > TICK_MIN ? floor : TICK_MIN;

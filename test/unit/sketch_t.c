@@ -86,7 +86,7 @@ test_geometry(uint32_t m)
 	   ws_sketch_size(m) == 64 + ncells * 33 / 8 && ws_sketch_size(m) % 64 == 0 &&
 	   ws_sketch_marks(sk) == sk->cells + ncells,
 	   "%u registers: 33 - log2(m) levels; the size is header, cells, and a bit for each", m);
-	ok(empty && marks_of(sk) == 0 && sk->tick == 7 && sk->floor == 7 && sk->sampled_below == 0 &&
+	ok(empty && marks_of(sk) == 0 && sk->tick == 7 && sk->present == 7 && sk->floor == 7 && sk->sampled_below == 0 &&
 	   sk->unattended == 0 && ws_sketch_check(sk) == NULL, "%u registers: a new sketch is empty and sound", m);
 
 	for (uint32_t bit = 1; bit != 0; bit <<= 1)
@@ -107,92 +107,11 @@ test_geometry(uint32_t m)
 		ws_mark(ws_sketch_marks(sk), c);
 		wrong += !ws_marked(ws_sketch_marks(sk), c) || sk->cells[c] != 0;
 	}
-	ws_sketch_advance(sk, 7);
+	ws_sketch_advance(sk, 9);
 	wrong += marks_of(sk) != (long) ncells;
-	ws_sketch_advance(sk, 8);
-	ok(wrong == 0 && marks_of(sk) == 0, "%u registers: marks stay in the tick, and none in the next", m);
+	ws_sketch_advance(sk, 10);
+	ok(wrong == 0 && marks_of(sk) == 0, "%u registers: marks stay in the second, and none in the next", m);
 	free(sk);
-}
-
-/* What is known of the levels, in plain arrays */
-typedef struct Naive
-{
-	uint32_t	begun;			/* first tick of the period */
-	uint32_t	coarse;
-	uint32_t	was_coarse;
-	uint32_t	exact_since;	/* all but those of coarse levels */
-	uint32_t	exact[16];		/* periods with marks for a tick; 0: for a period */
-	bool		worth[16];		/* last time */
-} Naive;
-
-/*
- * Which share of the stores into a level, of 1024 cells, is saved by marks that last for
- * the period that ends?  -1 if fewer cells were used than this share.  Uses in the
- * period's first tick can be seen if marks lasted, those in its last if not.
- */
-static double
-share_saved(const uint32_t *cells, uint32_t level, uint32_t begun, uint32_t seen, double least)
-{
-	double		period = 0;
-	double		tick = 0;
-
-	for (const uint32_t *cell = cells + level * 1024; cell < cells + (level + 1) * 1024; cell++)
-	{
-		period += *cell >= begun;
-		tick += *cell == seen;
-	}
-	return period / 1024 < least || tick == 0 ? -1 : 1 - period / (8 * tick);
-}
-
-/*
- * At the end of a period, in other words: a level begins to keep its marks if that would
- * have saved half of its stores, twice, and all below it do.  It ends when less than three
- * eighths were saved, twice, but is coarse for eight periods more.
- */
-static void
-naive_choose(Naive *n, const uint32_t *cells, uint32_t last, uint32_t tick)
-{
-	uint32_t	periods = tick / 8 - last / 8;
-	uint32_t	coarse = n->coarse;
-	bool		below = true;
-
-	for (uint32_t k = 0; k < 16; k++)
-	{
-		bool		kept = k < coarse && n->exact[k] == 0;
-		bool		worth = kept ? share_saved(cells, k, n->begun, n->begun, 1 / 8.0) >= 3 / 8.0 :
-			share_saved(cells, k, n->begun, last, 1 / 6.0) >= 1 / 2.0;
-
-		if (!below && k >= coarse)
-		{
-			n->worth[k] = false;
-			continue;
-		}
-		if (worth && n->worth[k])
-			n->exact[k] = 0;
-		else if (k < coarse && !(kept && (worth || n->worth[k])))
-			n->exact[k] += periods;
-		else if (k >= coarse)
-			n->exact[k] = 9;
-		n->worth[k] = worth;
-		below = n->exact[k] == 0;
-	}
-	for (n->coarse = 16; n->coarse > 0 && n->exact[n->coarse - 1] >= 9; n->coarse--)
-		;
-	if (n->coarse < coarse && tick - 64 > n->exact_since)
-		n->exact_since = tick - 64;
-	n->was_coarse = n->coarse > n->was_coarse ? n->coarse : n->was_coarse;
-}
-
-/* No level is coarse, nor was one. */
-static void
-naive_forget(Naive *n)
-{
-	n->coarse = n->was_coarse = 0;
-	for (int k = 0; k < 16; k++)
-	{
-		n->exact[k] = 9;
-		n->worth[k] = false;
-	}
 }
 
 /*
@@ -209,14 +128,12 @@ test_changes(void)
 	static uint32_t cells[NCELLS];
 	static bool marks[NCELLS];
 	uint32_t	tick = START;
+	uint32_t	present = START;
 	uint32_t	floor = START;
-	Naive		naive = {.begun = START, .exact_since = START};
 	uint64_t	seed = seeded(18);
 	long		done[7] = {0};
-	long		coarse_at[23] = {0};
 	long		wrong = 0;
 
-	naive_forget(&naive);
 	for (long i = 0; i < OPERATIONS; i++)
 	{
 		uint32_t	what = random_below(&seed, 10000);
@@ -235,7 +152,7 @@ test_changes(void)
 				if (marks[cell])
 					break;
 				ws_sketch_touch(sk, hash);
-				cells[cell] = cells[cell] > tick ? cells[cell] : tick;
+				cells[cell] = cells[cell] > present ? cells[cell] : present;
 				ws_mark(ws_sketch_marks(sk), cell);
 				marks[cell] = true;
 				break;
@@ -244,31 +161,23 @@ test_changes(void)
 				cells[cell] = cells[cell] > other ? cells[cell] : other;
 				break;
 			case 2:
-				/* by turns much is used in a period, and little */
-				if (i % 100000 < 60000 && i % 6 != 0)
-					break;
-				if (other / 8 > tick / 8)
+				tick = other > tick ? other : tick;
+				if (tick / 10 * 10 > present)
 				{
-					naive_choose(&naive, cells, tick, other);
-					naive.begun = other;
+					present = tick / 10 * 10;
 					memset(marks, 0, sizeof(marks));
 				}
-				for (uint32_t k = 0; other > tick && k < NCELLS / M; k++)
-					if (k >= naive.coarse || naive.exact[k] > 0)
-						memset(marks + k * M, 0, M * sizeof(bool));
-				tick = other > tick ? other : tick;
-				coarse_at[naive.coarse]++;
 				wrong += ws_sketch_advance(sk, other) != tick;
 				break;
 			case 3:
-				if (i % 70 != 0)
-					break;
 				ws_sketch_raise_floor(sk, other);
-				if (other > floor)
+				if (other > floor && other > present)
 				{
+					present = other;
 					memset(marks, 0, sizeof(marks));
-					naive_forget(&naive);
 				}
+				if (other > floor)
+					tick = other > tick ? other : tick;
 				floor = floor > other ? floor : other;
 				break;
 			case 4:
@@ -281,22 +190,19 @@ test_changes(void)
 				{
 					bool		unattended;
 
-					wrong += ws_sketch_present(sk, &unattended) != tick || unattended != (i % 3 != 0);
+					wrong += ws_sketch_present(sk, &unattended) != present || unattended != (i % 3 != 0);
 				}
 				break;
 			default:
 				if (i % 8 != 0)
 					break;
 				ws_sketch_restart(sk, other);
-				tick = floor = other;
+				tick = present = floor = other;
 				memset(cells, 0, sizeof(cells));
 				memset(marks, 0, sizeof(marks));
-				naive_forget(&naive);
-				naive.begun = naive.exact_since = other;
 				break;
 		}
-		wrong += sk->tick != tick || sk->floor != floor || sk->coarse != naive.coarse ||
-			sk->was_coarse != naive.was_coarse || sk->begun != naive.begun || sk->exact_since != naive.exact_since || sk->cells[cell] != cells[cell];
+		wrong += sk->tick != tick || sk->present != present || sk->floor != floor || sk->cells[cell] != cells[cell];
 		if (what > 1)
 		{
 			wrong += memcmp(sk->cells, cells, sizeof(cells)) != 0;
@@ -307,18 +213,17 @@ test_changes(void)
 	is_int(wrong, 0, "changes: each leaves what the arrays have");
 	ok(done[2] > 100 && done[3] > 100 && done[4] > 100 && done[5] > 100 && done[6] > 10,
 	   "changes: all of them happened");
-	ok(coarse_at[0] > 100 && coarse_at[1] > 50 && coarse_at[2] > 0, "changes: no, one and two levels were coarse");
 
 	/* the ends of time */
 	ws_sketch_advance(sk, UINT32_MAX);
 	is_int(ws_sketch_advance(sk, 0), UINT32_MAX, "time does not wrap");
 	ws_sketch_restart(sk, WS_TICK_ORIGIN);
-	ok(sk->tick == WS_TICK_ORIGIN && ws_sketch_check(sk) == NULL, "but a restart sets it back");
+	ok(sk->tick == WS_TICK_ORIGIN && sk->present == WS_TICK_ORIGIN && ws_sketch_check(sk) == NULL, "but a restart sets it back");
 	free(sk);
 }
 
 /*
- * A touch in the tick of the last one does not write, so that a page in use
+ * A touch in the present of the last one does not write, so that a page in use
  * by many processes does not bounce between their caches.  A sketch in memory
  * that cannot be written shows it: a store would end the program.
  */
@@ -424,7 +329,7 @@ hammer(void *arg)
 	pthread_barrier_wait(h->gate);
 	for (uint32_t round = 1; round <= HAMMER_ROUNDS; round++)
 	{
-		ws_sketch_advance(h->sk, HAMMER_START + round);
+		ws_sketch_advance(h->sk, HAMMER_START + WS_PRESENT * round);
 		for (int i = 0; i < HAMMER_PAGES; i++)
 		{
 			uint32_t	hash = random32(&seed);
@@ -491,11 +396,11 @@ test_hammer(bool marks, const char *name)
 	{
 		run_two(h, mark_all);
 		is_int(marks_of(sk), ncells, "two threads: no mark is lost");
-		ws_sketch_advance(sk, HAMMER_START + 1);
+		ws_sketch_advance(sk, HAMMER_START + WS_PRESENT);
 	}
 	run_two(h, hammer);
 
-	ok(sk->tick == HAMMER_START + HAMMER_ROUNDS && ws_sketch_check(sk) == NULL,
+	ok(sk->present == HAMMER_START + WS_PRESENT * HAMMER_ROUNDS && ws_sketch_check(sk) == NULL,
 	   "%s: the present is the last, and the sketch is sound", name);
 	for (long c = 0; c < ncells; c++)
 	{
@@ -506,7 +411,7 @@ test_hammer(bool marks, const char *name)
 		if (least == 0)
 			not_used += sk->cells[c] != 0;
 		else
-			too_old += sk->cells[c] + marks < HAMMER_START + least;
+			too_old += sk->cells[c] + WS_PRESENT * marks < HAMMER_START + WS_PRESENT * least;
 	}
 	ok(too_old <= (marks ? ncells / 100 : 0), "%s: %ld of %ld cells are older than one of them leaves it",
 	   name, too_old, ncells);
@@ -518,9 +423,9 @@ test_hammer(bool marks, const char *name)
 }
 
 /*
- * A thread that sees a tick sees the flag that was stored before it.  One thread
+ * A thread that sees a present sees the flag that was stored before it.  One thread
  * does what the worker does when it comes and goes: it stores the flag, here the
- * number of the tick to come, and raises the tick.  Others look.  On a processor
+ * number of the present to come, and begins it.  Others look.  On a processor
  * that keeps stores in order only the compiler could break this.
  */
 #define PAIR_TICKS		200000
@@ -541,7 +446,7 @@ come_and_go(void *arg)
 	for (uint32_t tick = HAMMER_START + 1; tick <= HAMMER_START + PAIR_TICKS; tick++)
 	{
 		ws_store(&sk->unattended, tick);
-		ws_sketch_advance(sk, tick);
+		ws_sketch_begin(sk, tick);
 	}
 	return NULL;
 }
@@ -594,76 +499,18 @@ test_pair(void)
 		wrong += lookers[i].wrong;
 		seen += lookers[i].seen;
 	}
-	ok(wrong == 0 && seen >= PAIR_READERS, "a thread that sees a tick sees what was stored before it");
+	ok(wrong == 0 && seen >= PAIR_READERS, "a thread that sees a present sees what was stored before it");
 	free(sk);
-}
-
-/*
- * Which levels keep their marks?  So many pages of 4096 registers are used twice in each
- * tick that is in the pattern, a bit for each of eight ticks, or in one of ten ticks.  Returns
- * how many are coarse in the end; *marked becomes the share of uses that found a mark.
- */
-static uint32_t
-coarse_after(uint32_t pages, uint32_t sampled_below, uint32_t pattern, uint32_t periods, double *marked)
-{
-	WsSketch   *sk = new_sketch(4096, 8000);
-	uint32_t	most = 0;
-	long		uses = 0;
-	long		found = 0;
-
-	ws_store(&sk->sampled_below, sampled_below);
-	for (uint32_t t = 8000; t < 8000 + 8 * periods; t++)
-	{
-		if (pattern == 0 || pattern >> (t % 8) & 1)
-			ws_sketch_advance(sk, t);
-		most = sk->coarse > most ? sk->coarse : most;
-		if (pattern == 0 ? t % 10 != 0 : !(pattern >> (t % 8) & 1))
-			continue;
-		for (uint32_t use = 0; use < 2 * pages; use++)
-		{
-			uint32_t	hash = (uint32_t) mix64(use % pages + seeded(0));
-			uint32_t	cell = ws_sketch_cell(sk, hash);
-
-			uses++;
-			if (ws_marked(ws_sketch_marks(sk), cell))
-			{
-				found++;
-				continue;
-			}
-			ws_sketch_touch(sk, hash);
-			if (hash >= sampled_below)
-				ws_mark(ws_sketch_marks(sk), cell);
-		}
-	}
-	*marked = (double) found / uses;
-	free(sk);
-	return most;
-}
-
-static void
-test_levels(void)
-{
-	double		marked;
-	uint32_t	coarse = coarse_after(20000, 0, 0xFF, 10, &marked);
-
-	ok(coarse >= 3 && marked > 0.8, "pages used in each tick: %.2f find a mark", marked);
-	ok(coarse_after(20000, UINT32_C(1) << 30, 0xFF, 10, &marked) >= 3, "the registers that have marks decide");
-	is_int(coarse_after(20000, UINT32_MAX, 0xFF, 10, &marked), 0, "if no register has, no level is coarse");
-	is_int(coarse_after(400, 0, 0xFF, 10, &marked), 0, "nor if few pages are used");
-	is_int(coarse_after(20000, 0, 0, 100, &marked), 0, "nor if all are used in one tick of ten");
-	coarse = coarse_after(20000, 0, 0xFE, 10, &marked);
-	ok(coarse >= 3 && marked > 0.8, "the first tick of a period may be left out: %.2f", marked);
 }
 
 int
 main(void)
 {
-	plan(57);
+	plan(50);
 	test_registers_valid();
 	for (uint32_t m = WS_REGISTERS_MIN; m <= WS_REGISTERS_MAX; m *= 2)
 		test_geometry(m);
 	test_changes();
-	test_levels();
 	test_no_store_when_equal();
 	test_check();
 	test_hammer(false, "two threads");

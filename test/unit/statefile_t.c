@@ -25,7 +25,7 @@
 #define M			1024
 #define LOG2M		10
 #define CAPACITY	2048
-#define TICK		(WS_TICK_ORIGIN + 100003)	/* no beginning of a period */
+#define TICK		(WS_TICK_ORIGIN + 100003)	/* no beginning of a second */
 #define NOW			INT64_C(1800000000000)
 #define MINUTES(n)	((uint32_t) (n) * 60 * WS_TICKS_PER_SECOND)
 
@@ -375,8 +375,8 @@ test_there_and_back(int ntrials)
 			(int64_t) (random_size(&seed) % (UINT64_C(1) << 43));
 		int64_t		passed = later > 0 ? later / WS_TICK_MS : 0;
 
-		/* as far from the beginning of a period as it was */
-		passed += (((int64_t) tick - TICK - passed) % WS_PERIOD + WS_PERIOD) % WS_PERIOD;
+		/* as far from the beginning of a second as it was */
+		passed += (((int64_t) tick - TICK - passed) % WS_PRESENT + WS_PRESENT) % WS_PRESENT;
 
 		if (n > WS_SAMPLE_PAGES_MIN && random_below(&seed, 2))
 			capacity = random_below(&seed, 4) ? WS_SAMPLE_PAGES_MIN + random_below(&seed, n - WS_SAMPLE_PAGES_MIN) : n;
@@ -602,10 +602,9 @@ test_identity(const Image *image)
 		{AT_REGISTERS, 4, 2048, "it has a wrong length"},
 		{AT_SAMPLED, 4, 2, "its header is damaged"},
 		{AT_SAMPLED, 4, 0, "its header is damaged"},
-		{AT_SAMPLED + 2, 1, 12, ""},
-		{AT_SAMPLED + 2, 1, 13, "its header is damaged"},
-		{AT_SAMPLED + 3, 1, 7, ""},
-		{AT_SAMPLED + 3, 1, 8, "its header is damaged"},
+		{AT_SAMPLED + 2, 1, 13, ""},
+		{AT_SAMPLED + 3, 1, 9, ""},
+		{AT_SAMPLED + 3, 1, 10, "its header is damaged"},
 		{AT_PAGES, 4, UINT32_MAX, "its header is damaged"},
 		{AT_PAGES, 4, WS_SAMPLE_PAGES_MAX + 1, "its header is damaged"},
 		{AT_PAGES, 4, WS_SAMPLE_PAGES_MAX, "it has a wrong length"},
@@ -795,7 +794,7 @@ static const char *
 out_of_range(const char *bytes, size_t size)
 {
 	uint32_t	h[AT_HISTORY / 4];
-	uint8_t		sampled[4];		/* two bytes, how many levels were coarse, ticks of a period */
+	uint8_t		sampled[4];		/* two bytes, one that is not used, ticks of a second */
 	int64_t		saved;
 
 	memcpy(h, bytes, sizeof(h));
@@ -829,8 +828,8 @@ out_of_range(const char *bytes, size_t size)
 	}
 
 	memcpy(sampled, bytes + AT_SAMPLED, sizeof(sampled));
-	if (sampled[0] > 1 || sampled[1] > 0 || sampled[2] > 12 || sampled[3] > 7)
-		return "sampled, levels, or ticks";
+	if (sampled[0] > 1 || sampled[1] > 0 || sampled[3] > 9)
+		return "sampled, or ticks";
 	if (sampled[0] == 0)
 		return h[AT_PAGES / 4] == 0 ? NULL : "pages";
 	if (h[AT_SHIFT / 4] > h[AT_LASTING / 4] || h[AT_LASTING / 4] >= WS_STRATA ||
@@ -1032,84 +1031,16 @@ fuzz(long mutants)
 	end_world(&w);
 }
 
-/*
- * A busy server, whose low levels are coarse, has little to do for some time, and stops for
- * two seconds.  Three seconds later, windows that begin in the busy time have no bias,
- * wherever in a period it stopped, and whatever kind of use it was.
- */
-static void
-test_coarse(uint32_t pages, long uses, uint32_t light, int kind)
-{
-	enum
-	{
-		TICKS = 80, DOWN = 20, UP = 30, WINDOWS = 3
-	};
-	const int	ntrials = trials(60);
-	uint32_t	salt;
-	static const uint32_t busy[WINDOWS] = {8, 30, 60};	/* ticks of it */
-	static uint32_t last[125000];
-	static long counts[TICKS + 150];
-	Tally		tallies[WINDOWS] = {{0}};
-	uint64_t	seed = seeded(93);
-	uint32_t	coarse = 99;
-
-	for (int trial = 0; trial < ntrials; trial++)
-	{
-		World		w = new_world(M, TICK + (uint32_t) trial % 8, 0);
-		const WsSketch *sketch;
-		Image		image;
-		World		r;
-
-		salt = random32(&seed);
-		memset(last, 0, sizeof(last));
-		use_on(w.sketches[kind], TICK + (uint32_t) trial % 8, 0, TICKS, uses, true, last, pages, salt, &seed);
-		coarse = w.sketches[kind]->coarse < coarse ? w.sketches[kind]->coarse : coarse;
-		use_on(w.sketches[kind], TICK + (uint32_t) trial % 8, TICKS, TICKS + light, uses / 200, true, last, pages, salt, &seed);
-		count_used(last, pages, TICKS + light, counts);
-		ws_sketch_advance(w.sketches[!kind], w.sketches[kind]->tick);
-		image = image_of(&w, &us, NOW);
-		r = restored(image.bytes, TICK + random_below(&seed, 8), 0, NOW + DOWN * WS_TICK_MS);
-		ws_sketch_advance(r.sketches[kind], r.sketches[kind]->tick + UP);
-		sketch = r.sketches[kind];
-		for (int i = 0; i < WINDOWS; i++)
-		{
-			WsCurve    *curve = memory(ws_curve_size(M));
-			double		pages;
-			double		low = counts[light + busy[i] - 1];
-			double		high = counts[light + busy[i] + WS_PERIOD - 2];
-
-			/* loading makes it up to seven ticks older */
-			ws_curve_take(curve, &sketch, 1, sketch->tick, UINT32_MAX);
-			pages = ws_curve_window(curve, DOWN + UP + WS_PERIOD - 2 + light + busy[i]).pages;
-			tally_error(&tallies[i], pages < low ? pages / low : pages > high ? pages / high : 1, 1);
-			free(curve);
-		}
-		free(image.bytes);
-		end_world(&w);
-		end_world(&r);
-	}
-	ok(coarse > 0, "%u pages, kind %d: %u levels were coarse", pages, kind, coarse);
-	for (int i = 0; i < WINDOWS; i++)
-		/* no estimate has a larger error than 0.62/sqrt(M) */
-		ok(fabs(tally_bias(&tallies[i])) < 0.005 + K_SIGMA * 0.62 / sqrt(M * ntrials),
-		   "%u pages, little in %.1f s, kind %d: a window from %.1f s before is %.1f %% off", pages, light / 10.0, kind,
-		   busy[i] / 10.0, 100 * tally_bias(&tallies[i]));
-}
-
 int
 main(void)
 {
 	const char *mutants = getenv("MUTANTS");
 
-	plan(105);
+	plan(88);
 	test_there_and_back(trials(200));
 	test_future();
 	test_before();
 	test_distrust();
-	test_coarse(2500, 2500, 0, 0);
-	test_coarse(125000, 2500, 0, 0);
-	test_coarse(20000, 10000, 30, 0);
-	test_coarse(20000, 10000, 0, 1);
 	fuzz(mutants ? atol(mutants) : trials(2000));
 	return done();
 }

@@ -262,18 +262,16 @@ ws_curve_estimate(const WsSketch *const *sketches, int nsketches,
  * A server in short: uses of random pages, so many a tick, in ticks from one to
  * below another after "start", recorded as lookup.c does it.  last[page] becomes
  * the number of the tick of its last use, from 1.  Returns how many uses found a
- * mark.  Levels may be coarse, or not.  "salt" makes other pages of the same numbers.
+ * mark.  "salt" makes other pages of the same numbers.
  */
 static inline long
-use_on(WsSketch *sk, uint32_t start, uint32_t from, uint32_t to, long uses, bool coarse,
+use_on(WsSketch *sk, uint32_t start, uint32_t from, uint32_t to, long uses,
 	   uint32_t *last, uint32_t pages, uint32_t salt, uint64_t *seed)
 {
 	long		marked = 0;
 
 	for (uint32_t i = from; i < to; i++)
 	{
-		if (!coarse)
-			ws_store(&sk->coarse, 0);
 		ws_sketch_advance(sk, start + i);
 		for (long u = 0; u < uses; u++)
 		{
@@ -296,13 +294,12 @@ use_on(WsSketch *sk, uint32_t start, uint32_t from, uint32_t to, long uses, bool
 
 /* From the present on, for so many ticks; the last use of the others is 0. */
 static inline long
-use_at_random(WsSketch *sk, long uses, uint32_t ticks, bool coarse, uint32_t *last, uint32_t pages,
-			  uint64_t *seed)
+use_at_random(WsSketch *sk, long uses, uint32_t ticks, uint32_t *last, uint32_t pages, uint64_t *seed)
 {
 	uint32_t	salt = random32(seed);
 
 	memset(last, 0, pages * sizeof(uint32_t));
-	return use_on(sk, sk->tick, 0, ticks, uses, coarse, last, pages, salt, seed);
+	return use_on(sk, sk->tick, 0, ticks, uses, last, pages, salt, seed);
 }
 
 /* counts[i]: pages last used in the last i + 1 of the ticks */
