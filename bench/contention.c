@@ -10,10 +10,10 @@
  *
  * The server writes four times in a hit, at the least: it takes the lock of the
  * table's partition and releases it, and pins the buffer and unpins it.
- * working_set reads the mark, and without one it reads the present tick, and
- * writes the cell and the mark; this is what lookup.c does.  Pages of sampled
- * registers, one in 16, have no mark.  Their reports are not counted.  The worker,
- * on a processor of its own, raises the tick, examines the levels, and wipes marks.
+ * working_set reads the mark, and without one it reads the present, and writes
+ * the cell and the mark; this is what lookup.c does.  Pages of sampled registers,
+ * one in 16, have no mark.  Their reports are not counted.  The worker, on a
+ * processor of its own, raises the tick, and each second wipes the marks.
  */
 #include "traces.h"
 #include "trials.h"
@@ -22,8 +22,8 @@
 #define EXPONENT	0.99
 #define PARTITIONS	128
 #define MAX_CORES	255
-#define WARM		40			/* ticks, until levels are coarse */
-#define TICKS		16			/* two periods */
+#define WARM		2			/* presents, until caches have what they will */
+#define PRESENTS	2
 #define SAMPLED		(UINT32_C(1) << 28)
 
 /* What processors have of a line */
@@ -37,7 +37,7 @@ typedef struct Way
 {
 	const char *name;
 	uint32_t	m;
-	bool		coarse;			/* may levels be coarse? */
+	uint32_t	ticks;			/* that a present lasts */
 	bool		marks;			/* or does each cell show whether it is current? */
 } Way;
 
@@ -122,7 +122,7 @@ record(World *w, const Way *way, uint32_t hash, int core)
 			return;
 		}
 	}
-	w->transfers += fetch(line_of(w, &w->sk->tick), core);
+	w->transfers += fetch(line_of(w, &w->sk->present), core);
 	if (way->marks && !ws_hash_in_sampled_register(hash, SAMPLED))
 	{
 		store(w, hash, cell, core);
@@ -131,52 +131,46 @@ record(World *w, const Way *way, uint32_t hash, int core)
 		return;
 	}
 	w->transfers += fetch(line_of(w, &w->sk->cells[cell]), core);
-	if (w->sk->cells[cell] != w->sk->tick)
+	if (w->sk->cells[cell] != w->sk->present)
 		store(w, hash, cell, core);
 }
 
 /* The worker, on a core of its own: what it reads, and what it writes */
 static void
-tick(World *w, const Way *way, int core)
+begin_present(World *w, uint32_t ticks, int core)
 {
 	uint32_t   *marks = ws_sketch_marks(w->sk);
 	size_t		bytes = ws_sketch_ncells(w->sk) / 8;
-	uint32_t	coarse = w->sk->coarse;
 
 	memcpy(w->before, marks, bytes);
-	if (!way->coarse)
-		ws_store(&w->sk->coarse, 0);
-	ws_sketch_advance(w->sk, w->sk->tick + 1);
-	w->transfers += take(line_of(w, &w->sk->tick), core);
+	ws_sketch_begin(w->sk, w->sk->present + ticks);
+	/* the tick is in the same line */
+	for (uint32_t i = 0; i < ticks; i++)
+		w->transfers += take(line_of(w, &w->sk->present), core);
 	for (size_t line = 0; line < bytes / 64; line++)
 	{
 		w->transfers += fetch(line_of(w, &marks[line * 16]), core);
 		if (memcmp(&w->before[line * 16], &marks[line * 16], 64) != 0)
 			w->transfers += take(line_of(w, &marks[line * 16]), core);
 	}
-	if (!way->coarse || w->sk->tick % WS_PERIOD != 0)
-		return;
-	for (uint32_t level = 0; level <= coarse; level++)
-		for (uint32_t i = ws_sketch_m(w->sk) - 1024; i < ws_sketch_m(w->sk); i += 16)
-			w->transfers += fetch(line_of(w, &w->sk->cells[(level << w->sk->log2m) + i]), core);
 }
 
 static void
 simulate(const Way *way, int cores, long rate, const Zipf *zipf)
 {
 	World		w = {.sk = new_sketch(way->m, START)};
-	long		hits = rate / WS_TICKS_PER_SECOND;
+	long		hits = rate * way->ticks / WS_TICKS_PER_SECOND;
 	uint64_t	seed = 7;
 
 	w.sketch = new_lines(ws_sketch_size(way->m) / 64);
 	w.locks = new_lines(PARTITIONS);
 	w.buffers = new_lines(PAGES);
 	w.before = zeroed(ws_sketch_ncells(w.sk) / 8, 1);
-	for (int t = 0; t < WARM + TICKS; t++)
+	for (int t = 0; t < WARM + PRESENTS; t++)
 	{
 		if (t == WARM)
 			w.transfers = w.server = w.stores = w.found = 0;
-		tick(&w, way, cores);
+		begin_present(&w, way->ticks, cores);
 		for (long i = 0; i < hits; i++)
 		{
 			uint32_t	page = zipf_draw(zipf, &seed);
@@ -190,8 +184,8 @@ simulate(const Way *way, int cores, long rate, const Zipf *zipf)
 			w.server += take(&w.buffers[page], core);
 		}
 	}
-	hits *= TICKS;
-	printf("%-34s %11ld %6u %8.3f %8.4f %10.4f %10.4f\n", way->name, rate, way->coarse ? w.sk->coarse : 0, (double) w.found / hits,
+	hits *= PRESENTS;
+	printf("%-34s %11ld %8.3f %8.4f %10.4f %10.4f\n", way->name, rate, (double) w.found / hits,
 		   (double) w.stores / hits, (double) w.transfers / hits, (double) w.server / hits);
 	fflush(stdout);
 	free(w.sk);
@@ -205,10 +199,10 @@ int
 main(int argc, char **argv)
 {
 	static const Way ways[] = {
-		{"as it is", 16384, true, true},
-		{"no level is coarse", 16384, false, true},
-		{"no marks", 16384, false, false},
-		{"4096 registers", 4096, true, true},
+		{"as it is", 16384, WS_PRESENT, true},
+		{"a present of one tick", 16384, 1, true},
+		{"no marks", 16384, WS_PRESENT, false},
+		{"4096 registers", 4096, WS_PRESENT, true},
 	};
 	static const long rates[] = {5000000, 50000000};
 	int			cores = argc > 1 ? atoi(argv[1]) : 192;
@@ -216,9 +210,9 @@ main(int argc, char **argv)
 
 	if (cores < 1 || cores >= MAX_CORES)
 		return 2;
-	printf("%d processors, hits of %d pages by Zipf's law (%.2f), %d ticks after %d\n\n", cores, PAGES, EXPONENT, TICKS, WARM);
-	printf("                                                   coarse marks           transfers of lines\n");
-	printf("                                    hits/s        levels  found   stores by working_set by the server\n");
+	printf("%d processors, hits of %d pages by Zipf's law (%.2f), %d presents after %d\n\n", cores, PAGES, EXPONENT, PRESENTS, WARM);
+	printf("                                                   marks           transfers of lines\n");
+	printf("                                    hits/s         found   stores by working_set by the server\n");
 	for (size_t r = 0; r < sizeof(rates) / sizeof(rates[0]); r++)
 		for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
 			simulate(&ways[i], cores, rates[r], zipf);
