@@ -24,6 +24,8 @@
 #define FINE_BITS 6
 #define FINE_STEPS 1728
 
+#define LEAST_RATIO 0.05		/* of what a second adds: less may be a burst */
+
 #define LINE_CELLS 16			/* of the processor's cache */
 
 struct WsCurve
@@ -154,10 +156,10 @@ ws_curve_take(WsCurve *curve, const WsSketch *const *sketches, int nsketches,
 	curve->log2m = sk->log2m;
 	curve->levels = sk->levels;
 	curve->now = now;
-	/* a window that ends within a second needs all of it */
+	/* a window that ends within a second needs all of it, and the next */
 	if (oldest > WS_TICK_LAST)
 		oldest = WS_TICK_LAST;
-	oldest += WS_PRESENT;
+	oldest += 2 * WS_PRESENT;
 	if (first < now && now - first > oldest)
 		first = now - oldest;
 	curve->first = first;
@@ -331,9 +333,20 @@ add_steps(WsCurve *curve, uint32_t nages)
 }
 
 /*
- * A window that ends within a second has that share of the second's pages; the
- * present second has only begun.
+ * Which share of a second's pages belongs to its younger part?  Looking back,
+ * each second adds a part of what the one after it does, and if uses are evenly
+ * spread each moment so does of the moment after it.  The present second, which
+ * has only begun, and one that adds less than the one before it, are taken to
+ * add all at the same rate.
  */
+static double
+share_of(double part, double pages, double older)
+{
+	double		ratio = pages > 0 ? fmax(older / pages, LEAST_RATIO) : 1;
+
+	return ratio < 0.999 ? (1 - pow(ratio, part)) / (1 - ratio) : part;
+}
+
 WsEstimate
 ws_curve_window(WsCurve *curve, uint32_t age)
 {
@@ -348,6 +361,8 @@ ws_curve_window(WsCurve *curve, uint32_t age)
 
 	if (begin <= curve->first)
 		return all;
+	if (whole > 0)
+		share = share_of(share, all.pages - e.pages, add_steps(curve, whole + 2).pages - all.pages);
 	e.pages += share * (all.pages - e.pages);
 	e.variance += share * share * (all.variance - e.variance);
 	e.saturated |= all.saturated;

@@ -31,7 +31,7 @@
  * This combination is working_set's own; the unit tests check its error.
  *
  * A cell shows the second of its page's last use.  A window that ends within a
- * second has that share of what the second adds, as if the pages came evenly.
+ * second has a share of what the second adds, as if uses were evenly spread.
  *
  * References: Flajolet and Martin 1985 (PCSA); Flajolet, Fusy, Gandouet and
  * Meunier 2007 (HyperLogLog); Ting 2014 and Cohen 2015 (martingale estimators);
