@@ -63,7 +63,6 @@ void		ws_shared_wake_worker(void) {}
 void		ws_process_origin_take_role(void) {}
 void		ws_events_begin(bool warms) {}
 void		ws_events_flush(WsCounters *counters) {}
-void		ws_events_damper(WsDamper *damper, uint32 tick, WsKind kind) {}
 void		ws_events_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind) {}
 void		ws_events_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind) {}
 void		ws_events_remove(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind) {}

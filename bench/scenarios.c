@@ -505,7 +505,8 @@ follow_load(double lookups, uint32_t tick)
 	static WsSampleLoad load;
 	uint32_t	shift;
 
-	ws_sample_load_follow(&load, 1, 0, 0, lookups);
+	ws_sample_load_follow(&load, 1, 0, 0, lookups,
+						  ws_sampler_select(sampler, tick, MINUTE, 0, 0, NULL));
 	shift = ws_sampler_next_shift(sampler, &load);
 	if (shift != sampler->shift)
 	{

@@ -470,9 +470,11 @@ stem_flood(int events, double seconds)
 static void
 follow_load(double seconds, double busy, double events, double lookups)
 {
+	uint32		recent = ws_sampler_select(ws_shared->sampler, ws_load(&ws_shared->sketch[WS_CLIENT]->tick),
+										   60 * WS_TICKS_PER_SECOND, 0, 0, NULL);
 	uint32		shift;
 
-	ws_sample_load_follow(&sim.load, seconds, busy, events, lookups);
+	ws_sample_load_follow(&sim.load, seconds, busy, events, lookups, recent);
 	shift = ws_sampler_next_shift(ws_shared->sampler, &sim.load);
 	if (shift != ws_shared->sampler->shift)
 		change_shift(shift);

@@ -51,7 +51,6 @@ struct Process
 	uint32		refreshed;		/* nothing to refresh in this present, */
 	uint8		refreshed_flags;	/* while the process has these flags */
 	const uint8 *status_flags;	/* of this process, in shared memory */
-	WsDamper	damper;
 	uint32		sampled_hits;	/* of pages of sampled registers */
 
 	/* what the shared counters have of pgBufferUsage */
@@ -200,7 +199,6 @@ ws_lookup_refresh(void)
 		ws_store(&ws_shared->active_tick, now);
 	/* none is 0, so that without a worker each lookup comes here */
 	self.refreshed = unattended ? 0 : present;
-	ws_events_damper(&self.damper, now, self.kind);
 }
 
 /*
@@ -244,14 +242,13 @@ match_event(const void *page, uint32 hash)
 	return 0;
 }
 
-/* Nearly always the cell is current and the page was reported often enough. */
+/* Most such hits are of pages that were reported often enough. */
 static RARE int
-match_sampled(const void *page, uint32 hash, uint32 *marks, uint64 cell)
+match_sampled(const void *page, uint32 hash, uint32 *quiet, uint64 cell)
 {
 	if (unlikely(++self.sampled_hits % CLOCK_EVERY == 0))
 		return match_clock(page, hash);
-	if (likely(ws_peek(&self.sketch->cells[cell]) == self.refreshed &&
-			   ws_events_damped(&self.damper, hash)))
+	if (likely(ws_is_quiet(quiet, hash, self.refreshed)))
 		return 0;
 	ws_store(&self.sketch->cells[cell], self.refreshed);
 	return match_event(page, hash);
@@ -283,7 +280,7 @@ match_unmarked(const void *page, uint32 hash, uint32 *marks, uint64 cell, uint32
 				 *self.status_flags != self.refreshed_flags))
 		return match_refresh(page, hash);
 	if (unlikely(ws_hash_in_sampled_register(hash, ws_peek(&sketch->sampled_below))))
-		return match_sampled(page, hash, marks, cell);
+		return match_sampled(page, hash, ws_quiet_words(marks, log2m), cell);
 	ws_store(&cells[cell], now);
 	ws_mark(marks, cell);
 	return 0;

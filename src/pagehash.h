@@ -18,6 +18,8 @@
  *	error group			the first 4 of mix C			errors of the advice
  *	bucket				from bit 7 of mix B				the table of the sample
  *	damper slot			the first of mix B				hits reported so far
+ *	quiet bit			the first 16 of a mix B with	which sampled pages need no
+ *						the present, too				report at present
  *	slot of a read		the last 12						a process's own reads
  *	partition			the last 7						the server's locks
  *
@@ -112,6 +114,18 @@ static inline uint32_t
 ws_hash_damper_slot(uint32_t hash, uint32_t shift)
 {
 	return (hash * WS_MIX_B) >> shift;
+}
+
+/*
+ * Of 2^WS_QUIET_LOG2 bits.  Two pages that share a bit in one present rarely
+ * do in the next.
+ */
+#define WS_QUIET_LOG2		16
+
+static inline uint32_t
+ws_hash_quiet_bit(uint32_t hash, uint32_t present)
+{
+	return ((hash ^ present) * WS_MIX_B) >> (32 - WS_QUIET_LOG2);
 }
 
 /* Of so many slots, a power of two. */

@@ -16,7 +16,8 @@
  *
  * Damping.  Of the hits of a page in an interval a process reports the first
  * few, as many as could make a difference to the simulated caches (sweep.h).
- * The worker sets their number and the length of the interval.  So that a page
+ * The worker sets their number and the length of the interval.  Where that is
+ * the present, the page is quiet from then on (sketch.h).  So that a page
  * which some use all the time counts for others as well, a damped hit is
  * reported if the page and the present origin were not reported together for
  * some seconds.  Of a page that is used very often this sees only some hits:
@@ -247,22 +248,12 @@ present_damping(void)
  * other, and are reported more often than necessary.
  */
 static uint32
-interval_of(uint32 tick, WsKind kind, uint32 shift)
+interval_of(uint32 tick, uint32 present, WsKind kind, uint32 shift)
 {
 	uint32		floor = ws_load(&ws_shared->sketch[kind]->floor);
+	uint32		interval = shift == WS_DAMPING_PRESENT ? present : tick >> shift;
 
-	return ((tick >> shift) + (floor ^ kind) * 0x9E3779B1U) << COUNT_BITS;
-}
-
-void
-ws_events_damper(WsDamper *damper, uint32 tick, WsKind kind)
-{
-	static const uint64 none[2];
-	WsDamping	damping = present_damping();
-
-	damper->slots = ws_shared->damper ? ws_shared->damper : none;
-	damper->shift = ws_shared->damper ? ws_shared->damper_shift : 31;
-	damper->full = interval_of(tick, kind, damping.shift) + damping.uses;
+	return (interval + (floor ^ kind) * 0x9E3779B1U) << COUNT_BITS;
 }
 
 /* Is the page damped in this interval?  If not, count a report. */
@@ -270,14 +261,19 @@ static bool
 damped(uint32 hash, uint32 tick, WsKind kind)
 {
 	WsDamping	damping = present_damping();
+	uint32		present = ws_load(&ws_shared->sketch[kind]->present);
 	uint64	   *slot = &ws_shared->damper[ws_hash_damper_slot(hash, ws_shared->damper_shift)];
-	uint64		first = (uint64) hash << 32 | interval_of(tick, kind, damping.shift);
+	uint64		first = (uint64) hash << 32 | interval_of(tick, present, kind, damping.shift);
 	uint64		reported = __atomic_load_n(slot, __ATOMIC_RELAXED) - first;
 
 	if (reported > COUNT_MAX)
 		reported = 0;			/* of another page or interval */
 	else if (reported >= damping.uses)
+	{
+		if (damping.shift == WS_DAMPING_PRESENT)
+			ws_sketch_quiet(ws_shared->sketch[kind], hash, present);
 		return true;
+	}
 	__atomic_store_n(slot, first + reported + 1, __ATOMIC_RELAXED);
 	return false;
 }
@@ -316,6 +312,8 @@ ws_events_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 	bool		reported;
 	uint32		origin;
 
+	if (stratum < shift)
+		ws_sketch_quiet(ws_shared->sketch[kind], hash, ws_load(&ws_shared->sketch[kind]->present));
 	if (stratum < shift || self.warms || still_pinned(hash))
 		return;
 	/* a damped page is used all the time: no part of a scan */

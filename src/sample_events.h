@@ -23,24 +23,6 @@
  */
 extern void ws_events_begin(bool warms);
 
-/* What shows a process, in a tick, that a page was reported often enough. */
-typedef struct WsDamper
-{
-	const uint64 *slots;
-	uint32		shift;
-	uint32		full;			/* lower half of the slot of a damped page */
-} WsDamper;
-extern void ws_events_damper(WsDamper *damper, uint32 tick, WsKind kind);
-
-/* Is the page with this hash damped?  False if it is not sampled. */
-static inline bool
-ws_events_damped(const WsDamper *damper, uint32 hash)
-{
-	/* a plain load, since any value that was ever there will do */
-	return damper->slots[ws_hash_damper_slot(hash, damper->shift)] ==
-		((uint64) hash << 32 | damper->full);
-}
-
 /* A page of a sampled register was found, or any page enters or leaves. */
 extern void ws_events_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind);
 extern void ws_events_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind);

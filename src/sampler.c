@@ -18,17 +18,22 @@ _Static_assert(sizeof(WsPageId) == 20, "pages are compared as bytes");
  * stratum that is given up has a history again only minutes later.  Few events
  * are never too many, because other processes may have the processor.
  */
-#define BUSY_LIMIT		0.008	/* of a processor */
+#define BUSY_LIMIT		0.005	/* of a processor */
 #define DEBT_LIMIT		0.03	/* processor seconds */
 #define FEW_EVENTS		4000.0	/* a second */
 
 /*
- * A hit on a sampled page takes some 34 instructions more than on another, and
- * 400 if it is reported.  One page in 2^FREE_SHIFT may always be sampled, more
- * while fewer than so many lookups a second are of sampled pages.
+ * What the clients pay.  An event takes some half a microsecond, so FEW_EVENTS
+ * take 0.2 % of a processor.  A hit on a sampled page that need not be reported
+ * takes some 20 instructions more than on another.  If there are more of either
+ * a second, half of the pages are enough as long as ENOUGH_PAGES remain: of a
+ * relation that has a twentieth of so many, the standard error is a tenth.
+ * With fewer pages, one in 2^FREE_SHIFT may always be sampled, and more while
+ * there are fewer hits.
  */
 #define FREE_SHIFT		4
 #define FREE_LOOKS		20000.0
+#define ENOUGH_PAGES	2048.0
 
 /* The shift falls if less of the table is used, and so much more load fits. */
 #define FILLED_LOW		0.4
@@ -360,10 +365,11 @@ ws_sampler_known(const WsSampler *sampler, uint32_t now, uint32_t ticks, uint32_
 
 void
 ws_sample_load_follow(WsSampleLoad *load, double seconds, double busy, double events,
-					  double lookups)
+					  double lookups, uint32_t recent)
 {
 	double		follow;
 
+	load->recent = recent;
 	load->settled += seconds;
 	follow = fmin(seconds / fmin(load->settled, LOAD_SECONDS), 1);
 	load->busy += follow * (busy / seconds - load->busy);
@@ -379,6 +385,15 @@ felt(uint32_t shift, double lookups)
 	return shift < FREE_SHIFT && ldexp(lookups, -(int) shift) > FREE_LOOKS;
 }
 
+/* With this shift and so many times the load, would fewer pages be enough? */
+static bool
+dear(const WsSampleLoad *load, uint32_t shift, double factor, double margin)
+{
+	return load->recent * factor >= 2 * ENOUGH_PAGES &&
+		(load->events * factor * margin > FEW_EVENTS ||
+		 ldexp(load->lookups * margin, -(int) shift) > FREE_LOOKS);
+}
+
 uint32_t
 ws_sampler_next_shift(const WsSampler *sampler, const WsSampleLoad *load)
 {
@@ -387,17 +402,17 @@ ws_sampler_next_shift(const WsSampler *sampler, const WsSampleLoad *load)
 	if (load->settled >= RISE_SECONDS && shift + 1 < WS_STRATA &&
 		(sampler->count == sampler->capacity ||
 		 (load->debt > DEBT_LIMIT && load->events > FEW_EVENTS) ||
-		 felt(shift, load->lookups)))
+		 felt(shift, load->lookups) || dear(load, shift, 1, 1)))
 		return shift + 1;
 	if (load->settled < (load->guessed ? LOAD_SECONDS : FALL_SECONDS))
 		return shift;
 
-	/* each step doubles work and events; felt() counts it by the shift */
+	/* each step doubles work and events; hits are counted by the shift */
 	for (double factor = 2; shift > 0 &&
 		 sampler->count * factor < 2 * FILLED_LOW * sampler->capacity &&
 		 (load->busy * factor * MARGIN <= BUSY_LIMIT ||
 		  load->events * factor * MARGIN <= FEW_EVENTS) &&
-		 !felt(shift - 1, load->lookups * MARGIN); factor *= 2)
+		 !felt(shift - 1, load->lookups * MARGIN) && !dear(load, shift - 1, factor, MARGIN); factor *= 2)
 		shift--;
 	return shift;
 }

@@ -158,18 +158,23 @@ typedef struct WsSampleLoad
 	double		events;			/* that it reads, a second */
 	double		settled;		/* seconds since the shift changed */
 	double		debt;			/* processor seconds over the reader's share */
+	double		recent;			/* sampled pages that were used in a minute */
 	bool		guessed;		/* did the writers raise the shift, and the
 								 * reader has not raised it since? */
 } WsSampleLoad;
 
-/* Add so many seconds, and counts and the reader's processor time in these. */
+/*
+ * Add so many seconds, and counts and the reader's processor time in these.
+ * "recent" is the number of sampled pages that clients used in a minute.
+ */
 extern void ws_sample_load_follow(WsSampleLoad *load, double seconds, double busy,
-								  double events, double lookups);
+								  double events, double lookups, uint32_t recent);
 
 /*
  * The shift to change to.  From a second after the last change it rises by one
  * when the table is full, when the reader has taken too much of a processor
- * for more than a few events, or when too many lookups are of sampled pages.
+ * for more than a few events, or when clients have so much to do with sampled
+ * pages that they could feel it and fewer pages are enough.
  * From a minute on it falls as far as leaves a margin before all of these.
  * Once the writers have raised it (stream.h) it falls after ten seconds: they
  * do not know what the reader can take.

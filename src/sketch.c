@@ -22,7 +22,7 @@ size_t
 ws_sketch_size(uint32_t m)
 {
 	/* m is a multiple of 512, so this is one of the alignment too */
-	return ws_marks_offset(log2_of(m)) + (size_t) m * (33 - log2_of(m)) / 8;
+	return ws_marks_offset(log2_of(m)) + (size_t) m * (33 - log2_of(m)) / 8 + (1 << WS_QUIET_LOG2) / 8;
 }
 
 void
@@ -53,7 +53,7 @@ raise(uint32_t *word, uint32_t value)
 }
 
 /*
- * Does not write to lines without marks, which are many, so that they stay in
+ * And the quiet bits.  Does not write to lines without any, which are many, so that they stay in
  * the caches of other processors.  A mark that is set meanwhile may be wiped
  * or not (sketch.h); the thread sanitizer need not report that.
  */
@@ -62,7 +62,7 @@ static void
 wipe_marks(WsSketch *sk)
 {
 	uint64_t   *line = (uint64_t *) ws_sketch_marks(sk);
-	uint64_t   *stop = line + ws_sketch_ncells(sk) / 64;
+	uint64_t   *stop = line + (ws_sketch_ncells(sk) + (1 << WS_QUIET_LOG2)) / 64;
 
 	/* plain accesses, so that compilers may take several at once */
 	for (; line < stop; line += 8)

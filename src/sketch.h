@@ -23,7 +23,10 @@
  * spares most writes.  The marks are small enough to stay in the processor's
  * cache.  They are wiped when a present begins.  The first few registers are
  * never marked: every use of their pages, those with a hash below
- * sampled_below, takes the slow path, which looks at a sample of them.
+ * sampled_below, takes the slow path, which looks at a sample of them.  Once
+ * enough uses of such a page are known in this present, its quiet bit shows
+ * that.  There are many more of these bits than such pages, but some share one:
+ * then uses of the other page are missed in this present.
  *
  * Concurrency.  Any number of processes read and write the atomic words with
  * relaxed order; the rest is fixed when the sketch is made.  Writers of cells
@@ -77,7 +80,8 @@ typedef struct WsSketch
 	uint32_t	tick;			/* now */
 	uint32_t	padding[7];		/* to a line of the cache */
 	uint32_t	cells[];		/* [level][register]: present of the last use;
-								 * then the marks, 32 to a word */
+								 * then the marks, 32 to a word, and the
+								 * quiet bits */
 } WsSketch;
 
 extern bool ws_registers_valid(long m);
@@ -195,6 +199,32 @@ static inline void
 ws_mark(uint32_t *marks, uint64_t cell)
 {
 	__atomic_fetch_or(&marks[cell / 32], UINT32_C(1) << (cell % 32), __ATOMIC_RELAXED);
+}
+
+/* The words of the quiet bits, by the marks before them. */
+static inline uint32_t *
+ws_quiet_words(uint32_t *marks, uint32_t log2m)
+{
+	return marks + (((size_t) 33 - log2m) << log2m) / 32;
+}
+
+static inline bool
+ws_is_quiet(const uint32_t *words, uint32_t hash, uint32_t present)
+{
+	uint32_t	bit = ws_hash_quiet_bit(hash, present);
+
+	return ws_peek(&words[bit / 32]) >> (bit % 32) & 1;
+}
+
+/* A page of a sampled register, whose cell was written in this present. */
+static inline void
+ws_sketch_quiet(WsSketch *sk, uint32_t hash, uint32_t present)
+{
+	uint32_t   *words = ws_quiet_words(ws_sketch_marks(sk), sk->log2m);
+	uint32_t	bit = ws_hash_quiet_bit(hash, present);
+
+	if (!ws_is_quiet(words, hash, present))
+		__atomic_fetch_or(&words[bit / 32], UINT32_C(1) << (bit % 32), __ATOMIC_RELAXED);
 }
 
 /* Record a use of a page, now, and mark nothing. */

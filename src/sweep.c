@@ -11,6 +11,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "sketch.h"
+
 /*
  * Uses of a page to report for each further turn of the hand in a tick: twice
  * the five that would do if they came evenly, and not all early in the tick.
@@ -458,8 +460,11 @@ ws_sweep_damping(double turns)
 {
 	WsDamping	damping = {0, WS_USAGE_MAX};
 
-	while (damping.shift < WS_DAMPING_SHIFT_MAX && ldexp(turns, (int) damping.shift + 1) <= 1)
-		damping.shift++;
+	if (turns * WS_PRESENT <= 1)
+		damping.shift = WS_DAMPING_PRESENT;
+	else
+		while (damping.shift + 1 < WS_DAMPING_PRESENT && ldexp(turns, (int) damping.shift + 1) <= 1)
+			damping.shift++;
 	if (turns > 1)
 		damping.uses = (uint32_t) fmin(WS_USAGE_MAX + ceil(FURTHER_USES * (turns - 1)),
 									   WS_DAMPING_USES_MAX);

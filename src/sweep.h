@@ -188,15 +188,16 @@ extern double ws_sweep_turns(WsSweep *sweep);
 /*
  * Hits that need no report.  A count rises to five and a turn of the hand takes
  * one away, so five uses of a page in one turn of the fastest hand are
- * enough: so many in 2^shift ticks, and more if it makes several in a tick.
+ * enough: so many in 2^shift ticks, or in a present (sketch.h), and more if it
+ * makes several in a tick.
  */
 typedef struct WsDamping
 {
-	uint32_t	shift;			/* 0 .. WS_DAMPING_SHIFT_MAX */
+	uint32_t	shift;			/* or WS_DAMPING_PRESENT */
 	uint32_t	uses;			/* 5 .. WS_DAMPING_USES_MAX */
 } WsDamping;
 
-#define WS_DAMPING_SHIFT_MAX	3
+#define WS_DAMPING_PRESENT		3
 #define WS_DAMPING_USES_MAX		1000
 
 /* For a hand that makes so many turns in a tick. */

@@ -1052,7 +1052,7 @@ advisor_event(Advisor * a, const WsEvent *e, uint32_t hash)
 static bool
 damped(Advisor * a, uint32_t page, uint32_t tick)
 {
-	uint32_t	interval = tick >> a->damp.shift;
+	uint32_t	interval = a->damp.shift == WS_DAMPING_PRESENT ? tick / WS_PRESENT : tick >> a->damp.shift;
 
 	if (a->interval[page] != interval)
 	{
@@ -1271,7 +1271,9 @@ test_end_to_end(uint32_t shift, uint64_t seed)
  * interval that is no longer than a turn of the smallest cache's hand, or more
  * where it makes some or many in a tick.  They are the same but for what is
  * "near": many turns in a tick are not followed one by one.  Of 13 seeds the
- * last workload's hit ratios were off by 0.0015, give or take 0.0005.
+ * last workload's hit ratios were off by 0.0015, give or take 0.0005.  What is
+ * reported follows the hand within a second, so the first two do not count in
+ * which it turns.
  */
 static void
 test_damping(Workload * w, double most, double near, const char *name)
@@ -1300,7 +1302,7 @@ main(void)
 	Workload	warm = {4000, {12000, 300, 2000}, 1, 0, 40, 200000, 400000};
 	Workload	sampled = {16000, {100000, 1500, 9000}, 1.1, 3, 200, 300000, 600000};
 	Workload	fast = {4000, {12000, 300, 2000}, 1, 0, 1000, 200000, 400000};
-	Workload	faster = {1000, {6000, 100, 600}, 1.5, 0, 10000, 400000, 2000000};
+	Workload	faster = {1000, {6000, 100, 600}, 1.5, 0, 10000, 500000, 2000000};
 	Workload	fastest = {3000, {20000, 100, 900}, 1.4, 2, 50000, 1500000, 3000000};
 
 	plan(1 + 4 + 3 + 5 + 4 + 15 + 6 + 7 + 9 + 4 + 2 * 3 + 6 * 2);

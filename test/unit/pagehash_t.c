@@ -335,10 +335,47 @@ test_slots(uint32_t log2m)
 	ok(worst[1] < K_SIGMA, "damper slot: evenly used at any rate, worst is %.1f sigma", worst[1]);
 }
 
+/*
+ * Of n sampled pages, how many pairs share a quiet bit, and how many of these
+ * still do in the next present?  By chance one pair in 65,536 in each.
+ */
+static void
+test_quiet(uint32_t shift, uint32_t log2m)
+{
+	enum
+	{
+		N = 4096
+	};
+	static uint32_t hashes[N];
+	uint64_t	seed = seeded(251 + shift);
+	double		expected = N * (N - 1) / 2 / 65536.0;
+	long		pairs = 0;
+	long		still = 0;
+	long		out = 0;
+
+	for (int i = 0; i < N; i++)
+		hashes[i] = sampled_hash(shift, log2m, &seed);
+	for (uint32_t present = 1000; present < 1100; present += 10)
+		for (int i = 0; i < N; i++)
+			for (int j = 0; j < i; j++)
+				if (hashes[i] != hashes[j] &&
+					ws_hash_quiet_bit(hashes[i], present) == ws_hash_quiet_bit(hashes[j], present))
+				{
+					pairs++;
+					out += ws_hash_quiet_bit(hashes[i], present) > 65535;
+					still += ws_hash_quiet_bit(hashes[i], present + 10) == ws_hash_quiet_bit(hashes[j], present + 10);
+				}
+	ok(out == 0 && pairs < 10 * expected + K_SIGMA * sqrt(10 * expected),
+	   "quiet bit, one page in %u sampled: %ld pairs share one, %.0f expected", 1U << shift, pairs, 10 * expected);
+	ok(still < pairs / 4, "quiet bit: %ld of these in the next present, too", still);
+}
+
 int
 main(void)
 {
-	plan(7 * 18);
+	plan(7 * 18 + 2 * 3);
+	for (uint32_t shift = 0; shift <= 12; shift += 6)
+		test_quiet(shift, 14);
 	for (uint32_t log2m = LOG2M_MIN; log2m <= LOG2M_MAX; log2m++)
 	{
 		test_bits(log2m);

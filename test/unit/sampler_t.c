@@ -538,63 +538,74 @@ test_next_shift(void)
 	{
 		uint32_t	shift;
 		uint32_t	count;			/* of 1000 */
-		WsSampleLoad load;		/* lookups, busy, events, settled, debt, guessed */
+		WsSampleLoad load;		/* lookups, busy, events, settled, debt, recent, guessed */
 		uint32_t	want;
 		const char *name;
 	}			table[] = {
 		/* up */
-		{5, 1000, {0, 0, 0, 1, 0, false}, 6, "a full table"},
-		{5, 999, {0, 0, 0, 1, 0, false}, 5, "one that is not quite full"},
-		{5, 1000, {0, 0, 0, LONG_AGO, 0, false}, 6, "a full table that was long so"},
-		{5, 1000, {0, 0, 0, 0.99, 0, false}, 5, "not within a second of the last change"},
-		{5, 500, {0, 0.009, 1e5, 10, BUSY_ENOUGH, false}, 6, "when it owes more than 0.03 s"},
-		{5, 500, {0, 0.009, 1e5, 10, 0.029, false}, 5, "not when it owes less"},
-		{5, 500, {0, 0.5, 1e5, 1, 0.029, false}, 5, "however busy it is in a moment"},
-		{5, 500, {0, 0.009, 1e5, 0.9, BUSY_ENOUGH, false}, 5, "nor within a second"},
-		{0, 500, {21000, 0, 0, 1, 0, false}, 1, "sampled pages looked up more than 20,000 times a second"},
-		{0, 500, {19000, 0, 0, 1, 0, false}, 0, "less often"},
-		{3, 500, {161000, 0, 0, 1, 0, false}, 4, "sampled by one in eight, more than 160,000 lookups"},
-		{3, 500, {159000, 0, 0, 1, 0, false}, 3, "less"},
-		{4, 500, {1e9, 0, 0, 1, 0, false}, 4, "one page in 16 may always be sampled"},
-		{5, 500, {0, 1, 3900, 1, 10, false}, 5, "never for fewer than 4,000 events a second"},
-		{5, 500, {0, 0.009, 4100, 1, BUSY_ENOUGH, false}, 6, "for more than that, if it owes too much"},
-		{5, 500, {0, 0.007, 1e7, 1, 0, false}, 5, "not if it does not"},
-		{5, 1000, {1e9, 1, 1e5, LONG_AGO, 1, false}, 6, "up by one step, however much it is"},
-		{31, 1000, {0, 1, 1e5, 1, 1, false}, 31, "not beyond the last"},
-		{30, 1000, {0, 1, 1e5, 1, 1, false}, 31, "but up to it"},
+		{5, 1000, {0, 0, 0, 1, 0, 0, false}, 6, "a full table"},
+		{5, 999, {0, 0, 0, 1, 0, 0, false}, 5, "one that is not quite full"},
+		{5, 1000, {0, 0, 0, LONG_AGO, 0, 0, false}, 6, "a full table that was long so"},
+		{5, 1000, {0, 0, 0, 0.99, 0, 0, false}, 5, "not within a second of the last change"},
+		{5, 500, {0, 0.006, 1e5, 10, BUSY_ENOUGH, 0, false}, 6, "when it owes more than 0.03 s"},
+		{5, 500, {0, 0.006, 1e5, 10, 0.029, 0, false}, 5, "not when it owes less"},
+		{5, 500, {0, 0.5, 1e5, 1, 0.029, 0, false}, 5, "however busy it is in a moment"},
+		{5, 500, {0, 0.006, 1e5, 0.9, BUSY_ENOUGH, 0, false}, 5, "nor within a second"},
+		{0, 500, {21000, 0, 0, 1, 0, 0, false}, 1, "sampled pages looked up more than 20,000 times a second"},
+		{0, 500, {19000, 0, 0, 1, 0, 0, false}, 0, "less often"},
+		{3, 500, {161000, 0, 0, 1, 0, 0, false}, 4, "sampled by one in eight, more than 160,000 lookups"},
+		{3, 500, {159000, 0, 0, 1, 0, 0, false}, 3, "less"},
+		{4, 500, {1e9, 0, 0, 1, 0, 0, false}, 4, "one page in 16 may always be sampled"},
+		{5, 500, {0, 1, 3900, 1, 10, 0, false}, 5, "never for fewer than 4,000 events a second"},
+		{5, 500, {0, 0.009, 4100, 1, BUSY_ENOUGH, 0, false}, 6, "for more than that, if it owes too much"},
+		{5, 500, {0, 0.004, 1e7, 1, 0, 0, false}, 5, "not if it does not"},
+		{5, 1000, {1e9, 1, 1e5, LONG_AGO, 1, 0, false}, 6, "up by one step, however much it is"},
+		{5, 500, {0, 0, 4100, 1, 0, 4096, false}, 6, "for 4,000 events a second, if half of the pages is enough"},
+		{5, 500, {0, 0, 3900, 1, 0, 1e6, false}, 5, "not for fewer"},
+		{5, 500, {0, 0, 1e5, 1, 0, 4095, false}, 5, "not if 2,048 pages would not remain"},
+		{5, 500, {641000, 0, 0, 1, 0, 4096, false}, 6, "for 20,000 hits a second of sampled pages, if it is enough"},
+		{5, 500, {639000, 0, 0, 1, 0, 1e6, false}, 5, "not for fewer hits"},
+		{5, 500, {1e9, 0, 0, 1, 0, 4095, false}, 5, "not if it is not enough"},
+		{31, 1000, {0, 1, 1e5, 1, 1, 0, false}, 31, "not beyond the last"},
+		{30, 1000, {0, 1, 1e5, 1, 1, 0, false}, 31, "but up to it"},
 		/* down */
-		{5, 210, {0, 0, 0, 61, 0, false}, 4, "a table that is not used much falls"},
-		{5, 210, {0, 0, 0, 59, 0, false}, 5, "after a minute"},
-		{5, 390, {0, 0, 0, LONG_AGO, 0, false}, 4, "below 40 % of the room"},
-		{5, 410, {0, 0, 0, LONG_AGO, 0, false}, 5, "not above"},
-		{5, 190, {0, 0, 0, 100, 0, false}, 3, "by two steps when it stays below after the first"},
-		{9, 20, {0, 0, 0, 61, 0, false}, 4, "by five when it stays below for so long"},
-		{5, 0, {0, 0, 0, 100000, 0, false}, 0, "an empty one, to 0"},
-		{0, 0, {0, 0, 0, LONG_AGO, 0, false}, 0, "not below 0"},
-		{5, 210, {0, 0.0015, 1e5, LONG_AGO, 0, false}, 4, "with little to do"},
-		{5, 210, {0, 0.003, 1e5, LONG_AGO, 0, false}, 5, "not with so much that there is no margin"},
-		{5, 210, {0, 0.005, 1e5, LONG_AGO, 0, false}, 5, "not with what would be too much"},
-		{5, 210, {0, 0.5, 900, LONG_AGO, 10, false}, 4, "with few events, whatever keeps it busy"},
-		{5, 210, {0, 0.5, 1100, LONG_AGO, 0, false}, 5, "as long as they will be few"},
-		{8, 1, {0, 0.5, 100, LONG_AGO, 0, false}, 4, "by as many steps as they stay few"},
-		{8, 1, {0, 0.0003, 1e5, LONG_AGO, 0, false}, 5, "or the reader idle"},
-		{5, 210, {1e9, 0, 0, LONG_AGO, 0, false}, 4, "to one in 16 with any number of lookups"},
-		{7, 1, {1e9, 0, 0, LONG_AGO, 0, false}, 4, "by three steps"},
-		{4, 210, {150000, 0, 0, LONG_AGO, 0, false}, 4, "but not further if that left no margin"},
-		{4, 210, {200000, 0, 0, LONG_AGO, 0, false}, 4, "or would be too much"},
-		{4, 210, {81000, 0, 0, LONG_AGO, 0, false}, 4, "a margin of two"},
-		{4, 210, {79000, 0, 0, LONG_AGO, 0, false}, 3, "and no larger one"},
-		{4, 90, {39000, 0, 0, LONG_AGO, 0, false}, 2, "by two steps, with the same margin"},
-		{4, 90, {41000, 0, 0, LONG_AGO, 0, false}, 3, "or by one"},
-		{4, 210, {10000, 0, 0, LONG_AGO, 0, false}, 3, "with few lookups, it falls"},
-		{1, 100, {2000, 0, 0, LONG_AGO, 0, false}, 0, "to 0"},
-		{31, 210, {0, 0, 0, LONG_AGO, 0, false}, 30, "from the last"},
-		{5, 210, {0, 0, 0, 11, 0, true}, 4, "after ten seconds if the writers raised it"},
-		{5, 210, {0, 0, 0, 9, 0, true}, 5, "not before"},
-		{9, 20, {0, 0, 0, 11, 0, true}, 4, "by several steps"},
-		{5, 210, {0, 0.003, 1e5, 11, 0, true}, 5, "with the same margin"},
-		{5, 999, {0, 0, 0, 1, 0, true}, 5, "and it rises"},
-		{5, 1000, {0, 0, 0, 1, 0, true}, 6, "as it does otherwise"},
+		{5, 210, {0, 0, 0, 61, 0, 0, false}, 4, "a table that is not used much falls"},
+		{5, 210, {0, 0, 0, 59, 0, 0, false}, 5, "after a minute"},
+		{5, 390, {0, 0, 0, LONG_AGO, 0, 0, false}, 4, "below 40 % of the room"},
+		{5, 410, {0, 0, 0, LONG_AGO, 0, 0, false}, 5, "not above"},
+		{5, 190, {0, 0, 0, 100, 0, 0, false}, 3, "by two steps when it stays below after the first"},
+		{9, 20, {0, 0, 0, 61, 0, 0, false}, 4, "by five when it stays below for so long"},
+		{5, 0, {0, 0, 0, 100000, 0, 0, false}, 0, "an empty one, to 0"},
+		{0, 0, {0, 0, 0, LONG_AGO, 0, 0, false}, 0, "not below 0"},
+		{5, 210, {0, 0.001, 1e5, LONG_AGO, 0, 0, false}, 4, "with little to do"},
+		{5, 210, {0, 0.002, 1e5, LONG_AGO, 0, 0, false}, 5, "not with so much that there is no margin"},
+		{5, 210, {0, 0.005, 1e5, LONG_AGO, 0, 0, false}, 5, "not with what would be too much"},
+		{5, 210, {0, 0.5, 900, LONG_AGO, 10, 0, false}, 4, "with few events, whatever keeps it busy"},
+		{5, 210, {0, 0.5, 1100, LONG_AGO, 0, 0, false}, 5, "as long as they will be few"},
+		{8, 1, {0, 0.5, 100, LONG_AGO, 0, 0, false}, 4, "by as many steps as they stay few"},
+		{8, 1, {0, 0.0002, 1e5, LONG_AGO, 0, 0, false}, 5, "or the reader idle"},
+		{5, 210, {1e9, 0, 0, LONG_AGO, 0, 0, false}, 4, "to one in 16 with any number of lookups"},
+		{7, 1, {1e9, 0, 0, LONG_AGO, 0, 0, false}, 4, "by three steps"},
+		{4, 210, {150000, 0, 0, LONG_AGO, 0, 0, false}, 4, "but not further if that left no margin"},
+		{4, 210, {200000, 0, 0, LONG_AGO, 0, 0, false}, 4, "or would be too much"},
+		{4, 210, {81000, 0, 0, LONG_AGO, 0, 0, false}, 4, "a margin of two"},
+		{4, 210, {79000, 0, 0, LONG_AGO, 0, 0, false}, 3, "and no larger one"},
+		{4, 90, {39000, 0, 0, LONG_AGO, 0, 0, false}, 2, "by two steps, with the same margin"},
+		{4, 90, {41000, 0, 0, LONG_AGO, 0, 0, false}, 3, "or by one"},
+		{4, 210, {10000, 0, 0, LONG_AGO, 0, 0, false}, 3, "with few lookups, it falls"},
+		{1, 100, {2000, 0, 0, LONG_AGO, 0, 0, false}, 0, "to 0"},
+		{5, 210, {0, 0, 1100, LONG_AGO, 0, 2048, false}, 5, "not if the events of 4,096 pages had no margin"},
+		{5, 210, {0, 0, 900, LONG_AGO, 0, 2048, false}, 4, "but if they have one"},
+		{5, 210, {0, 0, 1100, LONG_AGO, 0, 2047, false}, 4, "or if the pages are fewer"},
+		{5, 210, {161000, 0, 0, LONG_AGO, 0, 2048, false}, 5, "nor if their hits had no margin"},
+		{5, 210, {159000, 0, 0, LONG_AGO, 0, 2048, false}, 4, "but if they have one"},
+		{31, 210, {0, 0, 0, LONG_AGO, 0, 0, false}, 30, "from the last"},
+		{5, 210, {0, 0, 0, 11, 0, 0, true}, 4, "after ten seconds if the writers raised it"},
+		{5, 210, {0, 0, 0, 9, 0, 0, true}, 5, "not before"},
+		{9, 20, {0, 0, 0, 11, 0, 0, true}, 4, "by several steps"},
+		{5, 210, {0, 0.002, 1e5, 11, 0, 0, true}, 5, "with the same margin"},
+		{5, 999, {0, 0, 0, 1, 0, 0, true}, 5, "and it rises"},
+		{5, 1000, {0, 0, 0, 1, 0, 0, true}, 6, "as it does otherwise"},
 	};
 	WsSampler  *s = new_sampler(1000, 10, 0, 100);
 	uint64_t	seed = seeded(68);
@@ -616,7 +627,8 @@ test_next_shift(void)
 	{
 		WsSampleLoad load = {
 			exp(random_unit(&seed) * 16), exp(-3 - random_unit(&seed) * 7),
-			exp(random_unit(&seed) * 14), LONG_AGO, random_unit(&seed) * 0.06, false
+			exp(random_unit(&seed) * 14), LONG_AGO, random_unit(&seed) * 0.06,
+			random_below(&seed, 3) * 3000.0, false
 		};
 		uint32_t	next;
 
@@ -635,7 +647,8 @@ test_next_shift(void)
 			s->count *= factor;
 			for (int second = 0; second < 30; second++)
 			{
-				ws_sample_load_follow(&after, 1, load.busy * factor, load.events * factor, load.lookups);
+				ws_sample_load_follow(&after, 1, load.busy * factor, load.events * factor, load.lookups,
+									  (uint32_t) (load.recent * factor));
 				swings += ws_sampler_next_shift(s, &after) > next;
 			}
 		}
@@ -654,7 +667,7 @@ add_load(WsSampleLoad *load, double seconds, int parts, double busy, double even
 	int			n = (int) rint(seconds * parts);
 
 	for (int i = 0; i < n; i++)
-		ws_sample_load_follow(load, 1.0 / parts, busy / parts, events / parts, lookups / parts);
+		ws_sample_load_follow(load, 1.0 / parts, busy / parts, events / parts, lookups / parts, 0);
 }
 
 /* seconds until the shift rises for a load of so much; 1000: it does not */
@@ -667,7 +680,7 @@ patience(double busy)
 
 	do
 	{
-		ws_sample_load_follow(&load, 1, busy, 50000, 0);
+		ws_sample_load_follow(&load, 1, busy, 50000, 0, 0);
 		seconds++;
 	} while (seconds < 1000 && ws_sampler_next_shift(s, &load) == 5);
 	free(s);
@@ -681,17 +694,17 @@ test_load(void)
 	{
 		WsSampleLoad load = {0};
 
-		add_load(&load, 4, parts, 0.006, 9000, 1e6);
-		ok(fabs(load.busy - 0.006) < 1e-12 && fabs(load.events - 9000) < 1e-6 &&
+		add_load(&load, 4, parts, 0.004, 9000, 1e6);
+		ok(fabs(load.busy - 0.004) < 1e-12 && fabs(load.events - 9000) < 1e-6 &&
 		   fabs(load.lookups - 1e6) < 1e-6 && fabs(load.settled - 4) < 1e-9 && load.debt == 0,
 		   "load: what is steady is told as it is, in %d parts of a second", parts);
 		add_load(&load, 4, parts, 0.014, 3000, 0);
-		ok(fabs(load.busy - 0.010) < 1e-12 && fabs(load.events - 6000) < 1e-6 &&
+		ok(fabs(load.busy - 0.009) < 1e-12 && fabs(load.events - 6000) < 1e-6 &&
 		   fabs(load.lookups - 5e5) < 1e-6, "load: the average since the shift was changed");
-		ok(fabs(load.debt - 4 * 0.006) < 1e-12, "load: what is above 0.8 %% is owed");
+		ok(fabs(load.debt - 4 * 0.009) < 1e-12, "load: what is above 0.5 %% is owed");
 		add_load(&load, 1, parts, 0.002, 3000, 0);
-		ok(fabs(load.debt - 3 * 0.006) < 1e-12, "load: what is below is saved");
-		add_load(&load, 4, parts, 0, 3000, 0);
+		ok(fabs(load.debt - 0.033) < 1e-12, "load: what is below is saved");
+		add_load(&load, 7, parts, 0, 3000, 0);
 		ok(load.debt == 0, "load: nothing is saved beyond that");
 
 		/* each time, a tenth of the difference in a second, or by its parts */
@@ -702,19 +715,19 @@ test_load(void)
 	{
 		WsSampleLoad load = {0};
 
-		ws_sample_load_follow(&load, 0.1, 0.005, 1000, 2000);
+		ws_sample_load_follow(&load, 0.1, 0.005, 1000, 2000, 0);
 		ok(fabs(load.busy - 0.05) < 1e-12 && fabs(load.events - 10000) < 1e-6 &&
-		   fabs(load.lookups - 20000) < 1e-6 && fabs(load.debt - 0.0042) < 1e-12,
+		   fabs(load.lookups - 20000) < 1e-6 && fabs(load.debt - 0.0045) < 1e-12,
 		   "load: a tenth of a second alone");
-		ws_sample_load_follow(&load, 50, 0.5, 5000, 0);
+		ws_sample_load_follow(&load, 50, 0.5, 5000, 0, 0);
 		ok(fabs(load.busy - 0.01) < 1e-12 && fabs(load.events - 100) < 1e-9, "load: a time longer than is averaged over");
 	}
 
-	/* 0.03 s above 0.8 % of the time */
+	/* 0.03 s above 0.5 % of the time */
 	ok(patience(0.3) == 1, "load: far too much is thinned after a second");
-	ok(patience(0.018) == 4, "load: 1.8 %% of a processor, after 4 s");
-	ok(patience(0.0102) == 14, "load: 1.02 %%, after 14 s");
-	ok(patience(0.0079) == 1000, "load: less than 0.8 %%, never");
+	ok(patience(0.015) == 4, "load: 1.5 %% of a processor, after 4 s");
+	ok(patience(0.0072) == 14, "load: 0.72 %%, after 14 s");
+	ok(patience(0.0049) == 1000, "load: less than 0.5 %%, never");
 }
 
 static void
@@ -1221,7 +1234,7 @@ test_forget_before(void)
 	const uint32_t floor = 1000000;
 	const uint32_t now = floor + 600;
 	WsSampler  *s = new_sampler(80, 10, 5, 1000);
-	WsSampleLoad idle = {0, 0, 0, LONG_AGO, 0, false};
+	WsSampleLoad idle = {0, 0, 0, LONG_AGO, 0, 0, false};
 
 	count_evictions();
 	enter_pages(s, 5, 40, floor - 1);
@@ -1682,7 +1695,7 @@ test_noise(void)
 int
 main(void)
 {
-	plan(249);
+	plan(260);
 	compare_with_list(400, false, seeded(71), "small table");
 	compare_with_list(512, false, seeded(72), "a power of two");
 	compare_with_list(1024, true, seeded(73), "shifts");

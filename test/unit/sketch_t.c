@@ -59,15 +59,27 @@ test_registers_valid(void)
 	   !ws_registers_valid(INT_MIN), "numbers of registers are the powers of two from 1024 to 65536");
 }
 
+static long
+bits_of(const uint32_t *words, size_t n)
+{
+	long		bits = 0;
+
+	for (size_t i = 0; i < n; i++)
+		bits += __builtin_popcount(words[i]);
+	return bits;
+}
+
 /* marks that are set */
 static long
 marks_of(const WsSketch *sk)
 {
-	long		n = 0;
+	return bits_of(ws_sketch_marks(sk), ws_sketch_ncells(sk) / 32);
+}
 
-	for (size_t i = 0; i < ws_sketch_ncells(sk) / 32; i++)
-		n += __builtin_popcount(ws_sketch_marks(sk)[i]);
-	return n;
+static long
+quiet_of(const WsSketch *sk)
+{
+	return bits_of((const uint32_t *) ((const char *) sk + ws_sketch_size(ws_sketch_m(sk))) - 65536 / 32, 65536 / 32);
 }
 
 static void
@@ -83,9 +95,9 @@ test_geometry(uint32_t m)
 	for (size_t i = 0; i < ncells; i++)
 		empty &= sk->cells[i] == 0;
 	ok(ws_sketch_m(sk) == m && ws_sketch_ncells(sk) == ncells &&
-	   ws_sketch_size(m) == 64 + ncells * 33 / 8 && ws_sketch_size(m) % 64 == 0 &&
+	   ws_sketch_size(m) == 64 + ncells * 33 / 8 + 65536 / 8 && ws_sketch_size(m) % 64 == 0 &&
 	   ws_sketch_marks(sk) == sk->cells + ncells,
-	   "%u registers: 33 - log2(m) levels; the size is header, cells, and a bit for each", m);
+	   "%u registers: 33 - log2(m) levels; the size is header, cells, a bit for each, and 65,536", m);
 	ok(empty && marks_of(sk) == 0 && sk->tick == 7 && sk->present == 7 && sk->floor == 7 && sk->sampled_below == 0 &&
 	   sk->unattended == 0 && ws_sketch_check(sk) == NULL, "%u registers: a new sketch is empty and sound", m);
 
@@ -107,10 +119,24 @@ test_geometry(uint32_t m)
 		ws_mark(ws_sketch_marks(sk), c);
 		wrong += !ws_marked(ws_sketch_marks(sk), c) || sk->cells[c] != 0;
 	}
+	wrong += quiet_of(sk) != 0;
 	ws_sketch_advance(sk, 9);
 	wrong += marks_of(sk) != (long) ncells;
 	ws_sketch_advance(sk, 10);
 	ok(wrong == 0 && marks_of(sk) == 0, "%u registers: marks stay in the second, and none in the next", m);
+
+	/* so do quiet bits, which are no marks */
+	for (int i = 0; i < 1 << 20; i++)
+	{
+		uint32_t	hash = random32(&seed);
+
+		ws_sketch_quiet(sk, hash, 10);
+		wrong += !ws_is_quiet(ws_quiet_words(ws_sketch_marks(sk), sk->log2m), hash, 10);
+	}
+	ws_sketch_advance(sk, 19);
+	wrong += marks_of(sk) != 0 || quiet_of(sk) < 65530;
+	ws_sketch_advance(sk, 20);
+	ok(wrong == 0 && quiet_of(sk) == 0, "%u registers: quiet bits, too", m);
 	free(sk);
 }
 
@@ -506,7 +532,7 @@ test_pair(void)
 int
 main(void)
 {
-	plan(50);
+	plan(57);
 	test_registers_valid();
 	for (uint32_t m = WS_REGISTERS_MIN; m <= WS_REGISTERS_MAX; m *= 2)
 		test_geometry(m);

@@ -633,7 +633,7 @@ test_damping(void)
 		uint32_t	shift;
 		uint32_t	uses;
 	}			table[] = {
-		{0, 3, 5}, {0.125, 3, 5}, {0.126, 2, 5}, {0.25, 2, 5}, {0.26, 1, 5},
+		{0, 3, 5}, {0.1, 3, 5}, {0.101, 2, 5}, {0.125, 2, 5}, {0.25, 2, 5}, {0.26, 1, 5},
 		{0.5, 1, 5}, {0.51, 0, 5}, {1, 0, 5}, {1.01, 0, 6}, {2, 0, 15}, {33.31, 0, 329},
 		{100.5, 0, 1000}, {100.7, 0, 1000}, {1e300, 0, 1000},
 	};
@@ -643,7 +643,9 @@ test_damping(void)
 		WsDamping	damping = ws_sweep_damping(table[t].turns);
 
 		ok(damping.shift == table[t].shift && damping.uses == table[t].uses,
-		   "%g turns in a tick: %u uses in 2^%u ticks are enough", table[t].turns, damping.uses, damping.shift);
+		   "%g turns in a tick: %u uses are enough in %s", table[t].turns, damping.uses,
+		   damping.shift == WS_DAMPING_PRESENT ? "a present" : damping.shift == 2 ? "four ticks" :
+		   damping.shift == 1 ? "two" : "one");
 	}
 }
 
@@ -757,7 +759,7 @@ test_sampled(uint32_t shift, bool with_scan, const char *name)
 int
 main(void)
 {
-	plan(53);
+	plan(54);
 	test_sizes();
 	test_model();
 	test_usage();
