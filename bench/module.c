@@ -66,9 +66,10 @@ static WsShared *shared = NULL;
 static void
 take_over(void)
 {
-	/* as total_size() of setup.c at the default settings; another is refused */
+	/* as total_size() of setup.c, at the default of sample_pages; another is refused */
+	uint32		registers = atoi(GetConfigOption("working_set.registers", false, false));
 	Size		size = 64 + TYPEALIGN(64, sizeof(WsShared)) + TYPEALIGN(64, sizeof(WsSharedCounters)) +
-		TYPEALIGN(64, sizeof(WsSharedPublished)) + WS_NKINDS * ws_sketch_size(WS_REGISTERS_DEFAULT) +
+		TYPEALIGN(64, sizeof(WsSharedPublished)) + WS_NKINDS * ws_sketch_size(registers) +
 		TYPEALIGN(64, ws_stream_size(WS_STREAM_PLACES)) +
 		TYPEALIGN(64, ws_sampler_size(WS_SAMPLE_PAGES_DEFAULT)) +
 		TYPEALIGN(64, ws_attribution_size(WS_SAMPLE_PAGES_DEFAULT / 2)) +

@@ -43,7 +43,8 @@
 struct Process
 {
 	WsSketch   *sketch;			/* of the kind below */
-	uint32	   *marks;			/* of this sketch */
+	uint32	   *marks;			/* of this sketch, */
+	const uint32 *quiet;		/* and its quiet bits */
 	LWLockPadded *locks;		/* of the table's partitions */
 	uint32		exclusive;		/* bits that may mean "held exclusively" */
 	bool		exclusive_sure; /* do they mean nothing else? */
@@ -101,6 +102,7 @@ record_in(WsSketch *sketch)
 {
 	self.sketch = sketch;
 	self.marks = ws_sketch_marks(sketch);
+	self.quiet = ws_quiet_words(self.marks, sketch->log2m);
 }
 
 static inline LWLock *
@@ -244,11 +246,11 @@ match_event(const void *page, uint32 hash)
 
 /* Most such hits are of pages that were reported often enough. */
 static RARE int
-match_sampled(const void *page, uint32 hash, uint32 *quiet, uint64 cell)
+match_sampled(const void *page, uint32 hash, uint32 *marks, uint64 cell)
 {
 	if (unlikely(++self.sampled_hits % CLOCK_EVERY == 0))
 		return match_clock(page, hash);
-	if (likely(ws_is_quiet(quiet, hash, self.refreshed)))
+	if (likely(ws_is_quiet(self.quiet, hash, self.refreshed)))
 		return 0;
 	ws_store(&self.sketch->cells[cell], self.refreshed);
 	return match_event(page, hash);
@@ -280,7 +282,7 @@ match_unmarked(const void *page, uint32 hash, uint32 *marks, uint64 cell, uint32
 				 *self.status_flags != self.refreshed_flags))
 		return match_refresh(page, hash);
 	if (unlikely(ws_hash_in_sampled_register(hash, ws_peek(&sketch->sampled_below))))
-		return match_sampled(page, hash, ws_quiet_words(marks, log2m), cell);
+		return match_sampled(page, hash, marks, cell);
 	ws_store(&cells[cell], now);
 	ws_mark(marks, cell);
 	return 0;

@@ -48,7 +48,7 @@
 #include "pagehash.h"
 
 #define WS_REGISTERS_MIN		1024	/* a power of two */
-#define WS_REGISTERS_DEFAULT	16384
+#define WS_REGISTERS_DEFAULT	4096
 #define WS_REGISTERS_MAX		65536
 #define WS_LEVELS_MAX			23	/* with the fewest registers */
 

@@ -62,11 +62,11 @@ for (1 .. 36)
 }
 wait_for($node, q{status = 'ok' FROM working_set_recommendation}, 'no recommendation');
 # 3,000 pages and some hundred of catalogs; the standard error of all of them is
-# 0.46 % (registers), 5 of these are 75 pages; sampling adds nothing here, for
+# 0.92 % (registers), 5 of these are 150 pages; sampling adds nothing here, for
 # everything counts
 # (what is recommended is what the projection foresees, three times as much at most, and the
 # headroom on top)
-my $live = q{(live_bytes / current_setting('block_size')::int) BETWEEN 3000 - 75 AND 3000 + 75 + 700};
+my $live = q{(live_bytes / current_setting('block_size')::int) BETWEEN 3000 - 150 AND 3000 + 150 + 700};
 becomes(qq{
 	SELECT method, $live, working_set_bytes >= live_bytes, low_bytes <= working_set_bytes,
 	       high_bytes >= working_set_bytes, live_low_bytes <= live_bytes, live_high_bytes >= live_bytes,

@@ -37,8 +37,8 @@ sub becomes
 
 make_table($node, 'hot', 3000);
 # 3,000 pages and some hundred of catalogs; the standard error of all of them is
-# 0.46 % (registers), 5 of these are 75 pages
-my $live = q{(live_bytes / current_setting('block_size')::int) BETWEEN 3000 - 75 AND 3000 + 75 + 700};
+# 0.92 % (registers), 5 of these are 150 pages
+my $live = q{(live_bytes / current_setting('block_size')::int) BETWEEN 3000 - 150 AND 3000 + 150 + 700};
 $clock->pass(61);
 wait_for($node, q{status = 'ok' FROM working_set_recommendation}, 'no recommendation');
 becomes("SELECT method, $live FROM working_set_recommendation", 'live_set|t', 'live_set counts what comes back here, too');

@@ -207,7 +207,7 @@ wait_for($main, "NOT tracking FROM working_set_info", 'still tracking');
 is($series->{working_set_tracking}, 0, 'not tracking: says so');
 is($series->{'working_set_status{status="not tracking"}'}, 1, 'not tracking: and in the status');
 ok(exists $series->{ series_name('working_set_info', { version => sql($main, 'SELECT version FROM working_set_info'),
-		registers => 16384, method => 'live_set', reason => 'working_set.enabled is off' }) },
+		registers => 4096, method => 'live_set', reason => 'working_set.enabled is off' }) },
 	'not tracking: and why');
 is_deeply([ grep { my $name = $_; !grep { $_ eq $name } @always } @{ names_of($series) } ], [],
 	'not tracking: nothing else');

@@ -26,7 +26,7 @@ my %usual = (
 		reads_per_second => '1000::float8', expected_reads_per_second => '400::float8', saved_read_ms_per_second => '100::float8', suggested_shared_buffers => "'187MB'::text",
 		suggested_effective_cache_size => "'23313MB'::text", verdict => "'grow'::text", reason => "'because; and <so> on'::text" },
 	info => {
-		tracking => 'true', reason => "'every lookup of shared buffers is seen'::text", since => "now() - interval '3 hours'", registers => 16384,
+		tracking => 'true', reason => "'every lookup of shared buffers is seen'::text", since => "now() - interval '3 hours'", registers => 4096,
 		sample_rate => '0.0625::float8', sampled_pages => '1234::bigint', lookups => '123456789::bigint', hits => '123000000::bigint',
 		evictions => '10::bigint', dropped_samples => '0::bigint', predictions_checked => 144, predictions_within_error => 140, worker_pid => 4711, last_saved => 'now()', shared_memory_bytes => '4800000::bigint',
 		version => "'1.0.0'::text" });

@@ -172,7 +172,7 @@ sub make_table
 sub error_of
 {
 	my ($pages) = @_;
-	return 5 * 0.589 / sqrt(16384) * $pages;
+	return 5 * 0.589 / sqrt(4096) * $pages;
 }
 
 # An estimate of so many pages: within five standard errors, and with no more
