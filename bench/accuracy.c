@@ -41,7 +41,7 @@
  * A second table is about a busy server: pages are used at random, as lookup.c
  * records it.
  *
- * At last the time of a curve of 60 windows at 16384 registers: in one pass as
+ * At last the time of a curve of 60 windows at the usual registers: in one pass as
  * the extension computes it, with one of its passes for each window, and in the
  * manner known from Neon, one pass of HyperLogLog with timestamps for each
  * window, written to be fast.
@@ -411,11 +411,11 @@ time_curve(uint64_t seed)
 /* ---------------------------------------------------------------- a busy server */
 
 /*
- * Every sixteenth page, and every sixteenth of 16384 registers: errors and shares
- * are the same as for all of them.
+ * A quarter of the pages, and of the registers: errors and shares are the same as
+ * for all of them.
  */
 #define BUSY_M		1024
-#define BUSY_PART	16
+#define BUSY_PART	(WS_REGISTERS_DEFAULT / BUSY_M)
 #define BUSY_TICKS	(61 * WS_TICKS_PER_SECOND)
 
 static const int busy_windows[] = {10, 20, 50, 100, 200, 600};	/* ticks */
@@ -479,15 +479,16 @@ static int
 print_busy(int percent)
 {
 	static const Busy rows[] = {
-		{2000000, 20000, 1000}, {2000000, 100000, 1000}, {2000000, 400000, 1000}, {2000000, 1000000, 600},
-		{2000000, 5000000, 100}, {2000000, 10000000, 100},
-		{40000, 20000, 1000}, {40000, 100000, 1000}, {40000, 400000, 1000}, {40000, 1000000, 1000},
-		{40000, 5000000, 100},
-		{10000, 400000, 1000},
+		{2000000, 20000, 300}, {2000000, 100000, 300}, {2000000, 400000, 300}, {2000000, 1000000, 200},
+		{2000000, 5000000, 50}, {2000000, 10000000, 50},
+		{40000, 20000, 300}, {40000, 100000, 300}, {40000, 400000, 300}, {40000, 1000000, 300},
+		{40000, 5000000, 50},
+		{10000, 400000, 300},
 	};
 	int			missed = 0;
 
-	printf("Random uses of so many pages, 16384 registers: err, bias, cover.  short: share of uses that find a mark.\n\n");
+	printf("Random uses of so many pages, %d registers: err, bias, cover.  short: share of uses that find a mark.\n\n",
+		   WS_REGISTERS_DEFAULT);
 	printf("  pages uses a second trials short");
 	for (int w = 0; w < BUSY_WINDOWS; w++)
 		printf(" | %4.1f s           ", busy_windows[w] / (double) WS_TICKS_PER_SECOND);

@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LOG2M		14
+#define LOG2M		12
 #define LIVE		200000.0
 #define MEAN_GAP	1200.0		/* seconds */
 #define ROOM		256			/* entries that are free before each step */

@@ -199,10 +199,10 @@ int
 main(int argc, char **argv)
 {
 	static const Way ways[] = {
-		{"as it is", 16384, WS_PRESENT, true},
-		{"a present of one tick", 16384, 1, true},
-		{"no marks", 16384, WS_PRESENT, false},
-		{"4096 registers", 4096, WS_PRESENT, true},
+		{"as it is", WS_REGISTERS_DEFAULT, WS_PRESENT, true},
+		{"a present of one tick", WS_REGISTERS_DEFAULT, 1, true},
+		{"no marks", WS_REGISTERS_DEFAULT, WS_PRESENT, false},
+		{"16384 registers", 16384, WS_PRESENT, true},
 	};
 	static const long rates[] = {5000000, 50000000};
 	int			cores = argc > 1 ? atoi(argv[1]) : 192;

@@ -27,7 +27,6 @@
 #include "storage/proc.h"
 
 #include "lookup.h"
-#include "process_origin.h"
 #include "sample_events.h"
 #include "shared.h"
 
@@ -60,7 +59,6 @@ BufferUsage pgBufferUsage;
 bool		LWLockHeldByMeInMode(LWLock *lock, LWLockMode mode) { return false; }
 uint32		ws_shared_advance(void) { return ws_shared->sketch[0]->tick; }
 void		ws_shared_wake_worker(void) {}
-void		ws_process_origin_take_role(void) {}
 void		ws_events_begin(bool warms) {}
 void		ws_events_flush(WsCounters *counters) {}
 void		ws_events_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind) {}
@@ -77,7 +75,7 @@ typedef struct Entry
 
 static Entry *entries;
 static uint32 npages;
-#define LOG2M	14
+#define LOG2M	12			/* of WS_REGISTERS_DEFAULT */
 static WsSketch *sketch;
 static LWLockPadded locks[NUM_BUFFER_PARTITIONS];
 

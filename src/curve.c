@@ -353,7 +353,7 @@ ws_curve_window(WsCurve *curve, uint32_t age)
 	/* no cell is as old as the last ages */
 	uint32_t	begin = age < curve->now ? curve->now - age : 0;
 	uint32_t	second = begin / WS_PRESENT;
-	uint32_t	whole = curve->now / WS_PRESENT - second;	/* younger seconds */
+	uint32_t	whole = curve->now / WS_PRESENT - second;	/* younger ones */
 	uint32_t	end = whole > 0 ? (second + 1) * WS_PRESENT : curve->now + 1;
 	WsEstimate	e = add_steps(curve, whole);
 	WsEstimate	all = add_steps(curve, whole + 1);

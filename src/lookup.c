@@ -32,34 +32,40 @@
 #include "compat.h"
 #include "counters.h"
 #include "lookup.h"
-#include "process_origin.h"
 #include "sample_events.h"
 #include "shared.h"
 
 #define CLOCK_EVERY 16			/* sampled hits per reading of the clock */
 #define FEW_LOOKUPS 128			/* uncounted between transactions */
 
-/* The state of this process, set in the postmaster and inherited. */
+/*
+ * The state of this process, set in the postmaster and inherited.  What hits
+ * need is in one line of the processor's cache.
+ */
 struct Process
 {
 	WsSketch   *sketch;			/* of the kind below */
 	uint32	   *marks;			/* of this sketch, */
 	const uint32 *quiet;		/* and its quiet bits */
 	LWLockPadded *locks;		/* of the table's partitions */
+	const uint8 *status_flags;	/* of this process, in shared memory */
 	uint32		exclusive;		/* bits that may mean "held exclusively" */
-	bool		exclusive_sure; /* do they mean nothing else? */
-	WsKind		kind;			/* of this process at present */
 	uint32		refreshed;		/* nothing to refresh in this present, */
 	uint8		refreshed_flags;	/* while the process has these flags */
-	const uint8 *status_flags;	/* of this process, in shared memory */
+	bool		exclusive_sure; /* do the bits mean nothing else? */
+	WsKind		kind;			/* of this process at present */
 	uint32		sampled_hits;	/* of pages of sampled registers */
 
 	/* what the shared counters have of pgBufferUsage */
-	int			pid;			/* of this process; 0: no lookup yet */
+	int			pid pg_attribute_aligned(64);	/* of this process; 0: no
+												 * lookup yet */
 	int64		hits;
 	int64		reads;
-	int64		few;			/* fewer stay uncounted between transactions */
+	int64		few;			/* fewer stay uncounted between transactions;
+								 * before it records: all */
 };
+
+StaticAssertDecl(offsetof(struct Process, pid) == 64, "what hits need is in one line");
 
 static struct Process self;
 static const uint8 no_flags = 0;
@@ -162,7 +168,7 @@ begin_process(int64 hits, int64 reads)
 	self.pid = MyProcPid;
 	self.hits = hits;
 	self.reads = reads;
-	self.few = 0;
+	self.few = FEW_LOOKUPS;
 	if (MyBackendType == B_AUTOVAC_LAUNCHER || warms)
 		self.status_flags = &maintenance_flags;
 	else
@@ -371,6 +377,7 @@ void
 ws_lookup_begin(LWLockPadded *locks, uint32 exclusive, bool sure)
 {
 	memset(&self, 0, sizeof(self));
+	self.few = PG_INT64_MAX;
 	record_in(ws_shared->sketch[WS_CLIENT]);
 	self.status_flags = &no_flags;
 	self.locks = locks;
@@ -384,6 +391,7 @@ ws_lookup_stop(void)
 	if (self.pid == MyProcPid)
 		flush_counters();
 	self.pid = 0;
+	self.few = PG_INT64_MAX;
 }
 
 void
@@ -394,20 +402,14 @@ ws_lookup_resume(void)
 		begin_process(pgBufferUsage.shared_blks_hit, pgBufferUsage.shared_blks_read);
 }
 
-/*
- * Called at the end of the first transaction, and of the first that is
- * recorded, when some lookups are to be counted, and while the worker rests.
- */
+/* Called when some lookups are to be counted, and while the worker rests. */
 static pg_noinline void
 end_transaction(void)
 {
 	uint32		now;
 
-	ws_process_origin_take_role();
-	self.few = PG_INT64_MAX;	/* until the process records */
 	if (self.pid != MyProcPid)
 		return;
-	self.few = FEW_LOOKUPS;
 	flush_counters();
 	if (!ws_load(&self.sketch->unattended))
 		return;

@@ -18,8 +18,8 @@
  *	error group			the first 4 of mix C			errors of the advice
  *	bucket				from bit 7 of mix B				the table of the sample
  *	damper slot			the first of mix B				hits reported so far
- *	quiet bit			the first 16 of a mix B with	which sampled pages need no
- *						the present, too				report at present
+ *	quiet bit			the first 16 of a mix B with	which sampled pages
+ *						the present, too				need no report now
  *	slot of a read		the last 12						a process's own reads
  *	partition			the last 7						the server's locks
  *

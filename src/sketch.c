@@ -53,9 +53,10 @@ raise(uint32_t *word, uint32_t value)
 }
 
 /*
- * And the quiet bits.  Does not write to lines without any, which are many, so that they stay in
- * the caches of other processors.  A mark that is set meanwhile may be wiped
- * or not (sketch.h); the thread sanitizer need not report that.
+ * And the quiet bits.  Does not write to lines without any, which are many, so
+ * that they stay in the caches of other processors.  A mark that is set
+ * meanwhile may be wiped or not (sketch.h); the thread sanitizer need not
+ * report that.
  */
 __attribute__((no_sanitize("thread")))
 static void

@@ -34,7 +34,7 @@
  * present it read earlier; the cell is then too old by at most the writer's
  * delay.  Tick and present are raised by compare-and-swap, so they never fall.
  * Whoever raises the present wipes the marks afterwards.  In between, and when
- * a slow process sets a mark for the present before, uses count as uses of that.
+ * a slow process sets a mark for the present before, uses count as of that.
  *
  * One pair of words has an order.  A process that sets unattended begins a
  * present afterwards, with release; one that sees this, with acquire, sees the
@@ -54,7 +54,7 @@
 
 #define WS_TICKS_PER_SECOND		10
 #define WS_TICK_MS				(1000 / WS_TICKS_PER_SECOND)
-#define WS_PRESENT				10	/* ticks; it begins at a multiple, or sooner */
+#define WS_PRESENT				10	/* ticks; it begins at a multiple of it */
 
 /* The first tick of a new sketch.  A state file has up to 77 days below it. */
 #define WS_TICK_ORIGIN			((uint32_t) 1 << 26)
