@@ -80,8 +80,8 @@ typedef struct WsSketch
 	uint32_t	tick;			/* now */
 	uint32_t	padding[7];		/* to a line of the cache */
 	uint32_t	cells[];		/* [level][register]: present of the last use;
-								 * then the marks, 32 to a word, and the
-								 * quiet bits */
+								 * then the marks, 32 to a word, and the quiet
+								 * bits */
 } WsSketch;
 
 extern bool ws_registers_valid(long m);
