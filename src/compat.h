@@ -43,6 +43,13 @@ object_aclcheck(Oid classid, Oid objectid, Oid roleid, AclMode mode)
 	Assert(classid == ProcedureRelationId);
 	return pg_proc_aclcheck(objectid, roleid, mode);
 }
+
+/* 16: ExecutorCheckPerms_hook gets the permissions apart. */
+#define WS_CHECK_PERMS_ARGUMENTS List *tables, bool complain
+#define WS_CHECK_PERMS_VALUES tables, complain
+#else
+#define WS_CHECK_PERMS_ARGUMENTS List *tables, List *permissions, bool complain
+#define WS_CHECK_PERMS_VALUES tables, permissions, complain
 #endif
 
 /* 17: wait events of an extension have names, and two variables have these. */

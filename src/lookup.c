@@ -32,6 +32,7 @@
 #include "compat.h"
 #include "counters.h"
 #include "lookup.h"
+#include "process_origin.h"
 #include "sample_events.h"
 #include "shared.h"
 
@@ -168,7 +169,7 @@ begin_process(int64 hits, int64 reads)
 	self.pid = MyProcPid;
 	self.hits = hits;
 	self.reads = reads;
-	self.few = FEW_LOOKUPS;
+	self.few = 0;
 	if (MyBackendType == B_AUTOVAC_LAUNCHER || warms)
 		self.status_flags = &maintenance_flags;
 	else
@@ -402,14 +403,19 @@ ws_lookup_resume(void)
 		begin_process(pgBufferUsage.shared_blks_hit, pgBufferUsage.shared_blks_read);
 }
 
-/* Called when some lookups are to be counted, and while the worker rests. */
+/*
+ * Called at the end of the first transaction that is recorded, when some
+ * lookups are to be counted, and while the worker rests.
+ */
 static pg_noinline void
 end_transaction(void)
 {
 	uint32		now;
 
+	ws_process_origin_take_role();
 	if (self.pid != MyProcPid)
 		return;
+	self.few = FEW_LOOKUPS;
 	flush_counters();
 	if (!ws_load(&self.sketch->unattended))
 		return;

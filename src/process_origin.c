@@ -12,9 +12,12 @@
  */
 #include "postgres.h"
 
+#include "executor/executor.h"
 #include "miscadmin.h"
+#include "tcop/utility.h"
 #include "utils/backend_status.h"
 
+#include "compat.h"
 #include "origins.h"
 #include "process_origin.h"
 #include "shared.h"
@@ -29,6 +32,9 @@ static struct
 	char		name[WS_ORIGIN_NAME_SIZE];	/* of the application */
 	uint32		events;			/* since the name was looked up */
 }			self;
+
+static ExecutorCheckPerms_hook_type next_check_perms = NULL;
+static ProcessUtility_hook_type next_process_utility = NULL;
 
 StaticAssertDecl(NAMEDATALEN >= WS_ORIGIN_NAME_SIZE, "the name of an application has all the bytes that are read");
 
@@ -51,31 +57,16 @@ same_name(const char *name)
 }
 
 /*
- * Take over role and name.  A name without a place may get one, and one that
- * has lost it with its last origin gets another.
+ * Take over the name.  One without a place may get one, and one that has lost
+ * it with its last origin gets another.
  */
 static void
-take_name(Oid role, const char *name)
+take_name(const char *name)
 {
 	self.events = 0;
 	memcpy(self.name, name, sizeof(self.name));
-	self.origin.role = role;
-	self.origin.application = ws_origins_application(ws_shared->origins, role, name);
+	self.origin.application = ws_origins_application(ws_shared->origins, self.origin.role, name);
 	self.tag = WS_ORIGIN_OTHER;
-}
-
-/*
- * These two functions of the server return a variable each, which it does not
- * export.  A process that starts has no role.
- */
-static Oid
-present_role(void)
-{
-	Oid			role;
-	int			context;
-
-	GetUserIdAndSecContext(&role, &context);
-	return OidIsValid(role) ? GetOuterUserId() : InvalidOid;
 }
 
 uint32
@@ -87,11 +78,10 @@ ws_process_origin(void)
 	PgBackendStatus *entry = MyBEEntry && MyBEEntry->st_procpid == MyProcPid ? MyBEEntry : NULL;
 	uint64		query = entry && entry->st_state != STATE_FASTPATH ? (uint64) entry->st_query_id : 0;
 	const char *name = entry ? entry->st_appname : none;
-	Oid			role = present_role();
 	bool		known = ws_origins_entry(ws_shared->origins, self.tag) != WS_ORIGIN_OTHER;
 
-	if (!known || role != self.origin.role || !same_name(name) || ++self.events >= NAME_CHECK)
-		take_name(role, name);
+	if (!known || !same_name(name) || ++self.events >= NAME_CHECK)
+		take_name(name);
 	if (self.tag == WS_ORIGIN_OTHER || self.origin.query != query ||
 		self.origin.database != MyDatabaseId)
 	{
@@ -100,4 +90,57 @@ ws_process_origin(void)
 		self.tag = ws_origins_enter(ws_shared->origins, &self.origin);
 	}
 	return self.tag;
+}
+
+static void
+set_role(Oid role)
+{
+	if (role == self.origin.role)
+		return;
+	self.origin.role = role;
+	self.tag = WS_ORIGIN_OTHER;
+}
+
+/*
+ * A statement begins.  In this transaction the role may have been set.  This
+ * hook is a leaf: one at ExecutorStart() makes each statement miss the
+ * processor's cache some more times.
+ */
+static bool
+check_perms(WS_CHECK_PERMS_ARGUMENTS)
+{
+	set_role(GetOuterUserId());
+	return next_check_perms ? next_check_perms(WS_CHECK_PERMS_VALUES) : true;
+}
+
+/* SET ROLE is one of these: its role counts while the next is planned. */
+static void
+process_utility(PlannedStmt * statement, const char *text, bool read_only,
+				ProcessUtilityContext context, ParamListInfo parameters,
+				QueryEnvironment * environment, DestReceiver * receiver, QueryCompletion * completion)
+{
+	set_role(GetOuterUserId());
+	next_process_utility(statement, text, read_only, context, parameters, environment,
+						 receiver, completion);
+	set_role(GetOuterUserId());
+}
+
+void
+ws_process_origin_install(void)
+{
+	next_check_perms = ExecutorCheckPerms_hook;
+	ExecutorCheckPerms_hook = check_perms;
+	next_process_utility = ProcessUtility_hook ? ProcessUtility_hook : standard_ProcessUtility;
+	ProcessUtility_hook = process_utility;
+}
+
+void
+ws_process_origin_take_role(void)
+{
+	Oid			role;
+	int			context;
+
+	/* a process that starts has no role */
+	GetUserIdAndSecContext(&role, &context);
+	set_role(OidIsValid(role) ? GetOuterUserId() : InvalidOid);
 }

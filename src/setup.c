@@ -26,6 +26,7 @@
 #include "lookup.h"
 #include "origins.h"
 #include "probe.h"
+#include "process_origin.h"
 #include "published.h"
 #include "sampler.h"
 #include "setup.h"
@@ -285,6 +286,7 @@ _PG_init(void)
 	prev_shmem_startup_hook = shmem_startup_hook;
 	shmem_startup_hook = startup;
 	RegisterXactCallback(ws_lookup_transaction_event, NULL);
+	ws_process_origin_install();
 	register_worker();
 }
 

@@ -151,7 +151,7 @@ reload_with(lines_of(\%fixed, 0));
 $session->quit;
 $node->restart;
 is(settings('postmaster'), shown(\%fixed, 0), 'after a restart they count');
-is(info($node, 'tracking, registers'), 't|4096', 'and are worked with');
+is(info($node, 'tracking, registers'), 't|16384', 'and are worked with');
 
 # with bad values in the file, a server starts with the defaults
 $offset = log_size($node);
