@@ -41,6 +41,7 @@
 #define BATCH_PART		16		/* and at most this part of it */
 #define RELAX_MS		60000	/* until one more stratum may last */
 #define RATE_FOLLOWS	0.05	/* share of a change followed each second */
+#define OFTEN			4000	/* lookups of sampled pages a second */
 
 /* Private to the worker.  Times are in ms of the monotonic clock. */
 static struct
@@ -294,14 +295,13 @@ update_table(Seen *seen)
  * caches may have held the page or not.
  */
 static void
-simulate(const Seen *seen)
+simulate(Seen *seen)
 {
 	WsTally    *tally = &sim.recent.buckets[sim.recent.bucket];
 	double		weight = ldexp(1, (int) sim.shift);
 	uint32		group = ws_hash_group(seen->hash);
 	const WsEvent *event = &seen->event;
 	uint32		cold;
-	uint32		missed = ws_sweep_access(sim.sweep, &seen->access, &cold);
 	bool		counted = seen->class != WS_CLASS_MAINTENANCE && event->kind != WS_EVENT_EXTEND &&
 		(seen->known || event->kind != WS_EVENT_HIT);
 	WsTierAccess access = {
@@ -309,15 +309,17 @@ simulate(const Seen *seen)
 		.stratum = ws_hash_stratum(seen->hash, ws_shared->log2m),
 		.group = group,
 		.id = event->page,
-		.missed = missed,
 		.evicted = sim.sweep->evicted,
 		.used = seen->known,
 		.run = event->run >= WS_RUN_SCAN,
 		.new = event->kind == WS_EVENT_EXTEND && !event->maintenance
 	};
 
-	ws_memory_advice_access(&access, counted);
 	ws_sample_without_access(event, &seen->access, seen->hash, counted);
+	if (!ws_sweep_in_burst(event->tick))
+		seen->access.absent |= sim.sweep->fast;
+	access.missed = ws_sweep_access(sim.sweep, &seen->access, &cold);
+	ws_memory_advice_access(&access, counted);
 	if (!counted)
 		return;
 	tally->weight = weight;
@@ -328,8 +330,9 @@ simulate(const Seen *seen)
 		runs[0] += weight;
 		runs[1] += seen->class == WS_CLASS_SCAN ? weight : 0;
 	}
-	for (; missed != 0; missed &= missed - 1)
-		tally->missed[__builtin_ctz(missed)][seen->class][group] += weight;
+	for (uint32 missed = access.missed; missed != 0; missed &= missed - 1)
+		tally->missed[__builtin_ctz(missed)][seen->class][group] +=
+			missed & -missed & sim.sweep->fast ? weight * WS_BURSTS : weight;
 	for (; cold != 0; cold &= cold - 1)
 		tally->cold[__builtin_ctz(cold)] += weight;
 	if (event->kind == WS_EVENT_READ)
@@ -478,7 +481,8 @@ follow_load(double seconds, double busy, double events, double lookups)
 	shift = ws_sampler_next_shift(ws_shared->sampler, &sim.load);
 	if (shift != ws_shared->sampler->shift)
 		change_shift(shift);
-	ws_shared_damp(ws_sweep_damping(ws_sweep_turns(sim.sweep) / (seconds * WS_TICKS_PER_SECOND)));
+	ws_sweep_measure(sim.sweep, seconds);
+	ws_shared_damp(ws_sweep_damping(sim.sweep, ldexp(sim.load.lookups, -(int) shift) > OFTEN));
 }
 
 static bool

@@ -259,7 +259,8 @@ match_sampled(const void *page, uint32 hash, uint32 *marks, uint64 cell)
 		return match_clock(page, hash);
 	if (likely(ws_is_quiet(self.quiet, hash, self.refreshed)))
 		return 0;
-	ws_store(&self.sketch->cells[cell], self.refreshed);
+	if (ws_load(&self.sketch->cells[cell]) != self.refreshed)
+		ws_store(&self.sketch->cells[cell], self.refreshed);
 	return match_event(page, hash);
 }
 

@@ -17,11 +17,14 @@
  * Damping.  Of the hits of a page in an interval a process reports the first
  * few, as many as could make a difference to the simulated caches (sweep.h).
  * The worker sets their number and the length of the interval.  Where that is
- * the present, the page is quiet from then on (sketch.h).  So that a page
- * which some use all the time counts for others as well, a damped hit is
- * reported if the page and the present origin were not reported together for
- * some seconds.  Of a page that is used very often this sees only some hits:
- * the short path (lookup.h) has no time for origins.
+ * the present or longer, the page is quiet from then on, until the present ends
+ * (sketch.h).  Where it is longer, the first hit in every fourth present is
+ * reported even so: what is still used has to be known.
+ *
+ * So that a page which some use all the time counts for others as well, a
+ * damped hit is reported if the page and the present origin were not reported
+ * together for some seconds.  Of a page that is used very often this sees only
+ * some hits: the short path (lookup.h) has no time for origins.
  */
 #include "postgres.h"
 
@@ -51,6 +54,9 @@
  */
 #define MADE			1024
 #define MADE_MAX		2048
+
+/* Of so many presents in a long interval, a damped page is reported in one. */
+#define SOME_PRESENTS	4
 
 /* A damped page is reported again for the same origin after this time. */
 #define PAIR_TICKS		128
@@ -232,13 +238,14 @@ report(const WsPageId *page, uint32 tick, WsKind kind, WsEventKind event_kind, u
 		self.dropped++;
 }
 
+/* What counts for a hit in this present (sweep.h). */
 static WsDamping
-present_damping(void)
+present_damping(uint32 present)
 {
 	uint32		word = ws_load(&ws_shared->damping);
 	WsDamping	damping = {.shift = word & 0xFF, .uses = word >> 8};
 
-	return damping;
+	return ws_sweep_damping_in(damping, present);
 }
 
 /*
@@ -251,7 +258,8 @@ static uint32
 interval_of(uint32 tick, uint32 present, WsKind kind, uint32 shift)
 {
 	uint32		floor = ws_load(&ws_shared->sketch[kind]->floor);
-	uint32		interval = shift == WS_DAMPING_PRESENT ? present : tick >> shift;
+	uint32		interval = shift == WS_DAMPING_LONG ? ~(present / WS_BURST_EVERY) :
+		shift == WS_DAMPING_PRESENT ? present : tick >> shift;
 
 	return (interval + (floor ^ kind) * 0x9E3779B1U) << COUNT_BITS;
 }
@@ -260,20 +268,19 @@ interval_of(uint32 tick, uint32 present, WsKind kind, uint32 shift)
 static bool
 damped(uint32 hash, uint32 tick, WsKind kind)
 {
-	WsDamping	damping = present_damping();
-	uint32		present = ws_load(&ws_shared->sketch[kind]->present);
+	WsSketch   *sketch = ws_shared->sketch[kind];
+	uint32		present = ws_load(&sketch->present);
+	WsDamping	damping = present_damping(present);
 	uint64	   *slot = &ws_shared->damper[ws_hash_damper_slot(hash, ws_shared->damper_shift)];
 	uint64		first = (uint64) hash << 32 | interval_of(tick, present, kind, damping.shift);
 	uint64		reported = __atomic_load_n(slot, __ATOMIC_RELAXED) - first;
 
 	if (reported > COUNT_MAX)
 		reported = 0;			/* of another page or interval */
-	else if (reported >= damping.uses)
-	{
-		if (damping.shift == WS_DAMPING_PRESENT)
-			ws_sketch_quiet(ws_shared->sketch[kind], hash, present);
+	if (reported >= damping.uses &&
+		(damping.shift < WS_DAMPING_PRESENT || !ws_sketch_quiet(sketch, hash, present) ||
+		 damping.shift == WS_DAMPING_PRESENT || (present / WS_PRESENT + hash) % SOME_PRESENTS != 0))
 		return true;
-	}
 	__atomic_store_n(slot, first + reported + 1, __ATOMIC_RELAXED);
 	return false;
 }
@@ -309,19 +316,17 @@ ws_events_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind)
 {
 	uint32		shift = ws_load(&ws_shared->sample_shift);	/* it may change */
 	uint32		stratum = ws_hash_stratum(hash, ws_shared->log2m);
-	bool		reported;
 	uint32		origin;
 
 	if (stratum < shift)
-		ws_sketch_quiet(ws_shared->sketch[kind], hash, ws_load(&ws_shared->sketch[kind]->present));
+		(void) ws_sketch_quiet(ws_shared->sketch[kind], hash, ws_load(&ws_shared->sketch[kind]->present));
 	if (stratum < shift || self.warms || still_pinned(hash))
 		return;
-	/* a damped page is used all the time: no part of a scan */
 	origin = ws_process_origin();
-	reported = pair_reported(hash, stratum, origin, tick);
 	if (!damped(hash, tick, kind))
 		report_hit(page, shift, tick, kind, origin);
-	else if (!reported && kind == WS_CLIENT)
+	/* a damped page is used all the time: no part of a scan */
+	else if (kind == WS_CLIENT && !pair_reported(hash, stratum, origin, tick))
 		report(page, tick, kind, WS_EVENT_HIT, origin, NULL, false);
 }
 

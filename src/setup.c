@@ -96,6 +96,7 @@ use_memory(char *memory)
 static void
 init(char *memory, LWLockPadded *locks, bool sample)
 {
+	const WsDamping damping = {0, WS_USAGE_MAX};
 	Parts	   *parts = use_memory(memory);
 
 	memory = (char *) (parts + 1);
@@ -131,7 +132,7 @@ init(char *memory, LWLockPadded *locks, bool sample)
 		ws_shared->damper_shift = 32 - pg_leftmost_one_pos32(damper_slots());
 	}
 
-	ws_shared_damp(ws_sweep_damping(1));
+	ws_shared_damp(damping);
 	ws_shared_sample(WS_SAMPLE_OFF);
 	ws_shared_worker_ticks(false);
 }

@@ -216,15 +216,20 @@ ws_is_quiet(const uint32_t *words, uint32_t hash, uint32_t present)
 	return ws_peek(&words[bit / 32]) >> (bit % 32) & 1;
 }
 
-/* A page of a sampled register, whose cell was written in this present. */
-static inline void
+/*
+ * A page of a sampled register, whose cell was written in this present, is
+ * quiet from now on.  False: it was before.
+ */
+static inline bool
 ws_sketch_quiet(WsSketch *sk, uint32_t hash, uint32_t present)
 {
 	uint32_t   *words = ws_quiet_words(ws_sketch_marks(sk), sk->log2m);
 	uint32_t	bit = ws_hash_quiet_bit(hash, present);
 
-	if (!ws_is_quiet(words, hash, present))
-		__atomic_fetch_or(&words[bit / 32], UINT32_C(1) << (bit % 32), __ATOMIC_RELAXED);
+	if (ws_is_quiet(words, hash, present))
+		return false;
+	__atomic_fetch_or(&words[bit / 32], UINT32_C(1) << (bit % 32), __ATOMIC_RELAXED);
+	return true;
 }
 
 /* Record a use of a page, now, and mark nothing. */

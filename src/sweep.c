@@ -11,13 +11,16 @@
 #include <math.h>
 #include <string.h>
 
-#include "sketch.h"
-
 /*
  * Uses of a page to report for each further turn of the hand in a tick: twice
  * the five that would do if they came evenly, and not all early in the tick.
  */
 #define FURTHER_USES	10
+
+/* Turns a second of hands that turn often, and no longer do. */
+#define FAST_TURNS		(1.0 / WS_BURSTS)
+#define SLOW_TURNS		(0.25 / WS_BURSTS)
+#define MEASURE_SECONDS	16.0	/* to average over */
 
 #define MOSTLY_FULL		(15 / 16.0)
 #define GOLDEN			0.6180339887498949	/* steps of it, modulo 1, are
@@ -442,25 +445,52 @@ ws_sweep_buffers(const WsSweep *sweep, int size)
 	return sweep->caches[size].buffers;
 }
 
-double
-ws_sweep_turns(WsSweep *sweep)
+void
+ws_sweep_measure(WsSweep *sweep, double seconds)
 {
-	double		turns = 0;
+	double		follow = fmin(seconds / MEASURE_SECONDS, 1);
 
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 	{
-		turns = fmax(turns, sweep->caches[i].moved / (double) sweep->caches[i].buffers);
-		sweep->caches[i].moved = 0;
+		WsSweepCache *cache = &sweep->caches[i];
+		double		turns = cache->moved / (double) cache->buffers / seconds;
+
+		if (sweep->fast & WS_SWEEP_BIT(i))
+			cache->turns += follow * (WS_BURSTS * turns - cache->turns);
+		else
+			cache->turns = turns;
+		cache->moved = 0;
 	}
-	return turns;
+}
+
+/* The sizes whose hands turn often; those that do already stay for longer. */
+static uint32_t
+fast_sizes(const WsSweep *sweep)
+{
+	uint32_t	set = 0;
+
+	for (int i = 0; i < WS_SWEEP_SIZES; i++)
+		if (sweep->caches[i].turns > (sweep->fast & WS_SWEEP_BIT(i) ? SLOW_TURNS : FAST_TURNS))
+			set |= WS_SWEEP_BIT(i);
+	return set;
 }
 
 WsDamping
-ws_sweep_damping(double turns)
+ws_sweep_damping(WsSweep *sweep, bool often)
 {
 	WsDamping	damping = {0, WS_USAGE_MAX};
+	uint32_t	fast = fast_sizes(sweep);
+	double		turns = 0;		/* in a tick */
 
-	if (turns * WS_PRESENT <= 1)
+	for (int i = 0; i < WS_SWEEP_SIZES; i++)
+		turns = fmax(turns, sweep->caches[i].turns / WS_TICKS_PER_SECOND);
+	/* caches that are as large as the present one see everything */
+	if (!often || fast & WS_SWEEP_BIT(WS_SWEEP_PRESENT))
+		fast = 0;
+	sweep->fast = fast;
+	if (turns * WS_BURST_EVERY <= 1)
+		damping.shift = WS_DAMPING_LONG;
+	else if (turns * WS_PRESENT <= 1)
 		damping.shift = WS_DAMPING_PRESENT;
 	else
 		while (damping.shift + 1 < WS_DAMPING_PRESENT && ldexp(turns, (int) damping.shift + 1) <= 1)
@@ -468,5 +498,7 @@ ws_sweep_damping(double turns)
 	if (turns > 1)
 		damping.uses = (uint32_t) fmin(WS_USAGE_MAX + ceil(FURTHER_USES * (turns - 1)),
 									   WS_DAMPING_USES_MAX);
+	if (fast)
+		damping.shift |= WS_DAMPING_BURSTS;
 	return damping;
 }

@@ -28,6 +28,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sketch.h"
+
 /*
  * Sizes as multiples of shared_buffers: the grid, ascending, some of it by
  * name, and the one that follows.
@@ -88,7 +90,8 @@ typedef struct WsSweepCache
 	uint32_t	filled;
 	uint32_t	hand;
 	uint32_t	gaps;			/* filled buffers whose page is gone */
-	uint64_t	moved;			/* by the hand, since ws_sweep_turns() */
+	uint64_t	moved;			/* by the hand, since ws_sweep_measure(), */
+	double		turns;			/* which found so many a second */
 	double		ring[WS_NRINGS];	/* buffers of a ring */
 } WsSweepCache;
 
@@ -120,6 +123,7 @@ typedef struct WsSweep
 											 * missed; or WS_NOWHERE */
 	uint64_t	scan_accesses;
 	double		luck;			/* 0 to 1, of the last scan that began */
+	uint32_t	fast;			/* set of sizes that see bursts only */
 	uint32_t	nscans;			/* at a time; the caller may lower it */
 	uint32_t	last_scan;		/* the one last used */
 	WsSweepCache caches[WS_SWEEP_SIZES];
@@ -182,25 +186,64 @@ extern void ws_sweep_copy(WsSweep *sweep, int from, int to, const bool *keep);
 /* Buffers of the cache of one size. */
 extern uint32_t ws_sweep_buffers(const WsSweep *sweep, int size);
 
-/* Turns of the fastest hand, that of a small cache, since the last call. */
-extern double ws_sweep_turns(WsSweep *sweep);
+/*
+ * How fast have the hands turned in so many seconds, since the last call?  Of
+ * caches that see bursts only: on average of some of these.
+ */
+extern void ws_sweep_measure(WsSweep *sweep, double seconds);
 
 /*
  * Hits that need no report.  A count rises to five and a turn of the hand takes
  * one away, so five uses of a page in one turn of the fastest hand are
- * enough: so many in 2^shift ticks, or in a present (sketch.h), and more if it
- * makes several in a tick.
+ * enough: so many in 2^shift ticks, or in one or sixteen presents (sketch.h),
+ * and more if it makes several in a tick.
+ *
+ * Where sampled pages are looked up very often, but hardly any is read, what
+ * smaller caches would do is not worth all these reports.  Then in one present
+ * of sixteen, a burst, the hits are reported as above.  In the others the hands
+ * of caches that turn faster do not count, and these caches see nothing; what
+ * they miss in a burst stands for sixteen.
  */
 typedef struct WsDamping
 {
-	uint32_t	shift;			/* or WS_DAMPING_PRESENT */
+	uint32_t	shift;			/* or WS_DAMPING_PRESENT, or WS_DAMPING_LONG */
 	uint32_t	uses;			/* 5 .. WS_DAMPING_USES_MAX */
 } WsDamping;
 
 #define WS_DAMPING_PRESENT		3
+#define WS_DAMPING_LONG			4
+#define WS_DAMPING_BURSTS		0x80	/* added to the shift in a burst */
 #define WS_DAMPING_USES_MAX		1000
 
-/* For a hand that makes so many turns in a tick. */
-extern WsDamping ws_sweep_damping(double turns);
+#define WS_BURSTS				16	/* one present in so many is one */
+#define WS_BURST_EVERY			(WS_BURSTS * WS_PRESENT)
+
+/* Is this tick in a burst? */
+static inline bool
+ws_sweep_in_burst(uint32_t tick)
+{
+	return tick / WS_PRESENT % WS_BURSTS == 0;
+}
+
+/*
+ * What hits to report; often: sampled pages are looked up very often.
+ * sweep->fast is the set of sizes that see bursts only.
+ */
+extern WsDamping ws_sweep_damping(WsSweep *sweep, bool often);
+
+/* What of it counts in a present: with a shift of 0 to WS_DAMPING_LONG. */
+static inline WsDamping
+ws_sweep_damping_in(WsDamping damping, uint32_t present)
+{
+	bool		bursts = (damping.shift & WS_DAMPING_BURSTS) != 0;
+
+	damping.shift &= ~WS_DAMPING_BURSTS;
+	if (bursts && !ws_sweep_in_burst(present))
+	{
+		damping.shift = WS_DAMPING_LONG;
+		damping.uses = WS_USAGE_MAX;
+	}
+	return damping;
+}
 
 #endif							/* WS_SWEEP_H */

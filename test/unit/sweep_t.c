@@ -382,16 +382,15 @@ test_model(void)
 			if (k % 1000 == 0)
 			{
 				/* the hand's way through gaps counts, too: not after a resize */
-				double		turns = 0;
-
 				evicted += m->caches[0]->moved > 0;
+				ws_sweep_measure(sweep, 2);
 				for (int i = 0; i < ALL; i++)
 				{
-					turns = fmax(turns, m->caches[i]->moved / (double) m->caches[i]->buffers);
+					double		turns = m->caches[i]->moved / (double) m->caches[i]->buffers / 2;
+
+					wrong += table[t].resize == 0 && fabs(turns - sweep->caches[i].turns) > 1e-6;
 					m->caches[i]->moved = 0;
 				}
-				turns -= ws_sweep_turns(sweep);
-				wrong += table[t].resize == 0 && fabs(turns) > 1e-6;
 			}
 			if (random_below(&seed, 10000) < table[t].resize)
 			{
@@ -602,6 +601,18 @@ test_forgotten(void)
 	free(sweep);
 }
 
+/* Turns of the fastest hand, in a second. */
+static double
+fastest(WsSweep *sweep)
+{
+	double		turns = 0;
+
+	ws_sweep_measure(sweep, 1);
+	for (int i = 0; i < ALL; i++)
+		turns = fmax(turns, sweep->caches[i].turns);
+	return turns;
+}
+
 static void
 test_turns(void)
 {
@@ -609,18 +620,18 @@ test_turns(void)
 
 	for (uint32_t page = 0; page < 100; page++)
 		use(sweep, page);
-	is_within(ws_sweep_turns(sweep), 0, 0, "no turn of the hand while there is room");
+	is_within(fastest(sweep), 0, 0, "no turn of the hand while there is room");
 
 	/*
 	 * 100 pages with a count of one: round once, and one on for the first to
 	 * go
 	 */
 	use(sweep, 100);
-	is_within(ws_sweep_turns(sweep), 1.01, 1e-12, "one turn and a step for the first that does not fit");
+	is_within(fastest(sweep), 1.01, 1e-12, "one turn and a step for the first that does not fit");
 	set_ring(sweep, WS_RING_READ, 8);
 	for (uint32_t page = 200; page < 1000; page++)
 		scan(sweep, page, WS_SWEEP_ALL);
-	is_within(ws_sweep_turns(sweep), 0.08, 1e-12, "a ring moves it only to get its buffers");
+	is_within(fastest(sweep), 0.08, 1e-12, "a ring moves it only to get its buffers");
 	free(sweep);
 }
 
@@ -629,24 +640,64 @@ test_damping(void)
 {
 	static const struct
 	{
-		double		turns;		/* in a tick */
+		double		turns;		/* in a tick, of the smallest cache */
 		uint32_t	shift;
 		uint32_t	uses;
 	}			table[] = {
-		{0, 3, 5}, {0.1, 3, 5}, {0.101, 2, 5}, {0.125, 2, 5}, {0.25, 2, 5}, {0.26, 1, 5},
+		{0, 4, 5}, {0.00625, 4, 5}, {0.00626, 3, 5}, {0.1, 3, 5}, {0.101, 2, 5}, {0.125, 2, 5}, {0.25, 2, 5}, {0.26, 1, 5},
 		{0.5, 1, 5}, {0.51, 0, 5}, {1, 0, 5}, {1.01, 0, 6}, {2, 0, 15}, {33.31, 0, 329},
 		{100.5, 0, 1000}, {100.7, 0, 1000}, {1e300, 0, 1000},
 	};
+	WsSweep    *sweep = new_sweep(100, 100);
 
 	for (size_t t = 0; t < sizeof(table) / sizeof(table[0]); t++)
 	{
-		WsDamping	damping = ws_sweep_damping(table[t].turns);
+		WsDamping	damping;
+		WsDamping	often;
+		WsDamping	burst;
+		WsDamping	between;
 
-		ok(damping.shift == table[t].shift && damping.uses == table[t].uses,
+		sweep->caches[0].turns = 10 * table[t].turns;
+		damping = ws_sweep_damping(sweep, false);
+		ok(damping.shift == table[t].shift && damping.uses == table[t].uses && sweep->fast == 0,
 		   "%g turns in a tick: %u uses are enough in %s", table[t].turns, damping.uses,
-		   damping.shift == WS_DAMPING_PRESENT ? "a present" : damping.shift == 2 ? "four ticks" :
-		   damping.shift == 1 ? "two" : "one");
+		   damping.shift == WS_DAMPING_LONG ? "16 presents" : damping.shift == WS_DAMPING_PRESENT ? "a present" :
+		   damping.shift == 2 ? "four ticks" : damping.shift == 1 ? "two" : "one");
+		often = ws_sweep_damping(sweep, true);
+		burst = ws_sweep_damping_in(often, 320 * WS_PRESENT);
+		between = ws_sweep_damping_in(often, 335 * WS_PRESENT);
+		ok(burst.shift == damping.shift && burst.uses == damping.uses &&
+		   (table[t].shift == 4 ? sweep->fast == 0 && between.shift == 4 && between.uses == table[t].uses :
+			sweep->fast == 1 && between.shift == WS_DAMPING_LONG && between.uses == 5),
+		   "often: as much in a burst");
+		sweep->fast = 0;
 	}
+	sweep->caches[0].turns = 1;
+	sweep->caches[WS_SWEEP_PRESENT].turns = 0.0626;
+	(void) ws_sweep_damping(sweep, true);
+	is_int(sweep->fast, 0, "no bursts if the present cache turns");
+	sweep->caches[WS_SWEEP_PRESENT].turns = 0.0624;
+	(void) ws_sweep_damping(sweep, true);
+	is_int(sweep->fast, 1, "bursts if it hardly does");
+	sweep->caches[0].turns = 0.016;
+	(void) ws_sweep_damping(sweep, true);
+	is_int(sweep->fast, 1, "a size stays fast for a while");
+	sweep->caches[0].turns = 0.015;
+	(void) ws_sweep_damping(sweep, true);
+	is_int(sweep->fast, 0, "and then is not");
+
+	/* 3 turns of 100 buffers in two seconds */
+	sweep->caches[0].buffers = 100;
+	sweep->caches[0].moved = 300;
+	ws_sweep_measure(sweep, 2);
+	is_within(sweep->caches[0].turns, 1.5, 1e-9, "turns of the last seconds");
+	sweep->fast = 1;
+	sweep->caches[0].moved = 100;
+	ws_sweep_measure(sweep, 1);
+	is_within(sweep->caches[0].turns, 1.5 + (16 - 1.5) / 16, 1e-9, "what is seen in bursts stands for sixteen,");
+	ws_sweep_measure(sweep, 4);
+	is_within(sweep->caches[0].turns, (1.5 + (16 - 1.5) / 16) * 0.75, 1e-9, "and is averaged over several");
+	free(sweep);
 }
 
 /*
@@ -759,7 +810,7 @@ test_sampled(uint32_t shift, bool with_scan, const char *name)
 int
 main(void)
 {
-	plan(54);
+	plan(80);
 	test_sizes();
 	test_model();
 	test_usage();
