@@ -27,6 +27,7 @@
 #include "storage/proc.h"
 
 #include "lookup.h"
+#include "process_origin.h"
 #include "sample_events.h"
 #include "shared.h"
 
@@ -60,6 +61,7 @@ bool		LWLockHeldByMeInMode(LWLock *lock, LWLockMode mode) { return false; }
 uint32		ws_shared_advance(void) { return ws_shared->sketch[0]->tick; }
 void		ws_shared_wake_worker(void) {}
 void		ws_events_begin(bool warms) {}
+void		ws_process_origin_take_role(void) {}
 void		ws_events_flush(WsCounters *counters) {}
 void		ws_events_hit(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind) {}
 void		ws_events_insert(const WsPageId *page, uint32 hash, uint32 tick, WsKind kind) {}
