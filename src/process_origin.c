@@ -102,9 +102,8 @@ set_role(Oid role)
 }
 
 /*
- * A statement begins.  In this transaction the role may have been set.  This
- * hook is a leaf: one at ExecutorStart() makes each statement miss the
- * processor's cache some more times.
+ * A statement begins.  In this transaction the role may have been set.  Unlike
+ * a hook at ExecutorStart(), this one has no part of the server to call.
  */
 static bool
 check_perms(WS_CHECK_PERMS_ARGUMENTS)

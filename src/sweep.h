@@ -212,7 +212,7 @@ typedef struct WsDamping
 
 #define WS_DAMPING_PRESENT		3
 #define WS_DAMPING_LONG			4
-#define WS_DAMPING_BURSTS		0x80	/* added to the shift in a burst */
+#define WS_DAMPING_BURSTS		0x80	/* in the shift: with bursts */
 #define WS_DAMPING_USES_MAX		1000
 
 #define WS_BURSTS				16	/* one present in so many is one */
