@@ -11,7 +11,7 @@ SELECT count(*) FILTER (WHERE cache_bytes = round(pg_size_bytes(current_setting(
 -- a reset leaves nothing to go by
 SELECT working_set_reset() IS NOT NULL AS reset;
 SELECT DISTINCT predicted_hit_ratio, predicted_hit_ratio_without_scans,
-       predicted_reads_per_second, read_factor, error, note
+       predicted_reads_per_second, low_reads_per_second, high_reads_per_second, read_factor, error, note
   FROM working_set_cache_advice;
 
 -- Memory advice: likewise, with fifteen sizes of memory, and what there is now

@@ -219,6 +219,8 @@ CREATE FUNCTION working_set_cache_advice(
 	OUT predicted_hit_ratio double precision,
 	OUT predicted_hit_ratio_without_scans double precision,
 	OUT predicted_reads_per_second double precision,
+	OUT low_reads_per_second double precision,
+	OUT high_reads_per_second double precision,
 	OUT read_factor double precision,
 	OUT error double precision,
 	OUT note text)
@@ -242,7 +244,9 @@ COMMENT ON COLUMN working_set_cache_advice.cache_bytes IS 'Size in bytes';
 COMMENT ON COLUMN working_set_cache_advice.cache IS 'Size with a unit';
 COMMENT ON COLUMN working_set_cache_advice.predicted_hit_ratio IS 'Share of clients'' lookups that would find their page, 0 to 1, or NULL if the sample is too small';
 COMMENT ON COLUMN working_set_cache_advice.predicted_hit_ratio_without_scans IS 'Same for all lookups except those of sequential scans';
-COMMENT ON COLUMN working_set_cache_advice.predicted_reads_per_second IS 'Pages per second that clients would have to read, or NULL if the sample is too small';
+COMMENT ON COLUMN working_set_cache_advice.predicted_reads_per_second IS 'Pages per second that clients would have to read, as far as is known, or NULL if the sample is too small';
+COMMENT ON COLUMN working_set_cache_advice.low_reads_per_second IS 'Lower 95 % bound of predicted_reads_per_second, or NULL if the sample is too small';
+COMMENT ON COLUMN working_set_cache_advice.high_reads_per_second IS 'Upper 95 % bound; it counts first reads of pages that a cache of this size may have had for long';
 COMMENT ON COLUMN working_set_cache_advice.read_factor IS 'predicted_reads_per_second as a multiple of that at the present size, or NULL if the sample is too small';
 COMMENT ON COLUMN working_set_cache_advice.error IS '95 % bound of the error of predicted_hit_ratio, or NULL if the sample is too small';
 COMMENT ON COLUMN working_set_cache_advice.note IS 'Why the row is not reliable, or NULL if it is';

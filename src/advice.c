@@ -13,8 +13,61 @@
 #define NO_READS	1			/* a second that do not matter */
 #define BLOCKS		8			/* of the time, to compare, */
 #define BLOCKS_SUPPOSED 3		/* as if so many more */
-#define VARIATION	0.002		/* had varied by this */
+#define VARIATION	0.002		/* had varied by this, */
+#define VARIATION_SHARE 0.05	/* or at most by this share of the reads */
+#define OFF_SHARE	2.0			/* what is off at the present size is so at
+								 * another, by as large a share of its reads
+								 * or by up to so many times more */
+#define NONE_SEEN	3.0			/* events of which none may be seen by chance,
+								 * 95 % */
+#define FACTOR		2			/* between bounds that say next to nothing */
 #define QUANTILE	1.96		/* of the normal distribution, 95 % */
+
+/* Sizes above the present one, or below. */
+static uint32_t
+sizes_beyond(const double *factors, bool above)
+{
+	uint32_t	set = 0;
+
+	for (int i = 0; i < WS_SWEEP_SIZES; i++)
+		set |= (above ? factors[i] > 1 : factors[i] < 1) ? WS_SWEEP_BIT(i) : 0;
+	return set;
+}
+
+void
+ws_tally_access(WsTally *tally, const WsTallied *a)
+{
+	uint32_t	missed = a->missed;
+	uint32_t	unknown = 0;
+
+	if (!a->known)
+	{
+		uint32_t	beyond = sizes_beyond(a->factors, a->read);
+
+		if (!a->read)
+			missed &= beyond;
+		unknown = missed & beyond & (a->settled ? a->cold : WS_SWEEP_ALL);
+		missed &= ~unknown;
+	}
+	tally->weight = a->weight;
+	if (a->run)
+	{
+		double	   *runs = a->read ? tally->run_reads : tally->run_hits;
+
+		runs[0] += a->weight;
+		runs[1] += a->class == WS_CLASS_SCAN ? a->weight : 0;
+	}
+	for (; missed != 0; missed &= missed - 1)
+		tally->missed[__builtin_ctz(missed)][a->class][a->group] +=
+			missed & -missed & a->fast ? WS_BURSTS * a->weight : a->weight;
+	for (; unknown != 0; unknown &= unknown - 1)
+		tally->unknown[__builtin_ctz(unknown)][a->class] += a->weight;
+	if (a->read)
+	{
+		tally->sampled[a->class][a->group] += a->weight;
+		tally->events[a->class]++;
+	}
+}
 
 void
 ws_tally_add(WsTally *sum, const WsTally *part)
@@ -68,21 +121,27 @@ real_reads(const WsTally *t, int class)
 }
 
 /*
- * Reads of a class with a cache of this size, by all groups but one.  Misses
- * are scaled as if a few more reads had been sampled, at the expected rate.
+ * All pages' reads for each that is sampled, of a class, by all groups but one:
+ * as if a few more reads had been sampled, at the expected rate.
  */
 static double
-predict_reads(const WsTally *t, int size, int class, int but)
+scale(const WsTally *t, int class, int but)
 {
 	double		part = but < 0 ? 1 : 1 - 1.0 / WS_ERROR_GROUPS;
-	double		missed = ws_sum_groups(t->missed[size][class], but);
 	double		sampled = ws_sum_groups(t->sampled[class], but);
 	double		all = ws_sum_groups(t->sampled[class], -1);
 	double		weight = t->events[class] > 0 ? all / t->events[class] : fmax(t->weight, 1);
 	double		prior = fmax(FEW_READS, t->pages) * weight;
 	double		correction = t->correction > 0 ? t->correction : 1;
 
-	return missed * (real_reads(t, class) + prior * correction) / (sampled + prior * part);
+	return (real_reads(t, class) + prior * correction) / (sampled + prior * part);
+}
+
+/* Reads of a class with a cache of this size. */
+static double
+predict_reads(const WsTally *t, int size, int class, int but)
+{
+	return ws_sum_groups(t->missed[size][class], but) * scale(t, class, but);
 }
 
 static double
@@ -153,12 +212,13 @@ leave_out(const WsAdviceFacts *f, WsTally *without)
  * little of how they vary, so a little is supposed beforehand.
  */
 static double
-change_error(const WsTally *without, int n, int size)
+change_error(const WsTally *without, int n, int size, double misses)
 {
 	/* of Student's distribution, 95 %, for n blocks and the supposed ones */
 	static const double quantile[BLOCKS + 1] = {0, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23};
 	double		ratio[BLOCKS];
 	double		variance = 0;	/* of a block */
+	double		supposed = fmin(VARIATION, VARIATION_SHARE * misses);
 	double		least;
 
 	for (int i = 0; i < n; i++)
@@ -166,7 +226,7 @@ change_error(const WsTally *without, int n, int size)
 							 without[i].hits + without[i].reads);
 	if (n > 1)
 		variance = n * pow(ws_jackknife(ratio, n), 2);
-	least = ((n - 1) * variance + BLOCKS_SUPPOSED * VARIATION * VARIATION) / (n - 1 + BLOCKS_SUPPOSED);
+	least = ((n - 1) * variance + BLOCKS_SUPPOSED * supposed * supposed) / (n - 1 + BLOCKS_SUPPOSED);
 	return quantile[n] * sqrt(fmax(variance, least) / n);
 }
 
@@ -196,15 +256,15 @@ size_error(const WsTally *t, const WsAdvice *rows, int size, uint32_t resident)
 	return isnan(slope) ? 0 : slope * sqrt((1 - 1 / rows[size].factor) * unsampled / resident);
 }
 
-/* Of the misses of a size: those while its cache was not full. */
+/* Reads that a cache of this size may have had, or not. */
 static double
-cold_share(const WsTally *t, int size)
+unknown_reads(const WsTally *t, int size)
 {
-	double		missed = 0;
+	double		reads = 0;
 
 	for (int c = 0; c < WS_CLIENT_CLASSES; c++)
-		missed += ws_sum_groups(t->missed[size][c], -1);
-	return missed > 0 ? t->cold[size] / missed : 0;
+		reads += t->unknown[size][c] * scale(t, c, -1);
+	return reads;
 }
 
 static void
@@ -219,12 +279,13 @@ predict_row(const WsTally *t, int size, double nbuffers, double factor, bool eno
 	row->factor = factor;
 	row->buffers = rint(row->factor * nbuffers);
 	row->hit_ratio = row->hit_ratio_without_scans = NAN;
-	row->reads_per_second = row->read_factor = row->cold = row->error = NAN;
+	row->reads_per_second = row->low = row->high = row->unknown = NAN;
+	row->read_factor = row->error = NAN;
 	if (accesses <= 0 || t->seconds <= 0 || !enough)
 		return;
 	row->hit_ratio = hit_ratio(reads, accesses);
 	row->reads_per_second = fmin(reads, accesses) / t->seconds;
-	row->cold = cold_share(t, size) * (1 - row->hit_ratio);
+	row->unknown = fmin(unknown_reads(t, size), accesses) / t->seconds;
 	if (rest > 0)
 		row->hit_ratio_without_scans = hit_ratio(predict_reads(t, size, WS_CLASS_REST, -1), rest);
 }
@@ -238,32 +299,36 @@ changed_scans(const WsTally *t, int size)
 	return fabs(predict_reads(t, size, WS_CLASS_SCAN, -1) - now) / (t->hits + t->reads);
 }
 
-/* Set the error of a row whose hit ratio is known; see advice.h. */
+/* Set the bounds of a row whose hit ratio is known; see advice.h. */
 static void
 set_error(const WsAdviceFacts *f, const WsAdviceTable *table, int size, double change,
 		  WsAdvice *row)
 {
 	const WsTally *t = f->tally;
-	double		model = WS_ADVICE_MODEL_ERROR + WS_ADVICE_SIZE_ERROR * fabs(log2(row->factor));
+	double		rate = table->lookups / table->seconds;
+	double		misses = 1 - row->hit_ratio;
+	double		model = fmin(WS_ADVICE_MODEL_ERROR, WS_ADVICE_MODEL_SHARE * misses) *
+		(1 + fabs(log2(row->factor)));
 	double		parts[WS_ERROR_PARTS] = {
 		[WS_ERROR_OF_SAMPLE] = hypot(WS_QUANTILE_OF_GROUPS * standard_error(t, size),
 									 QUANTILE * size_error(t, table->rows, size, f->resident[size])),
 		[WS_ERROR_OF_CHANGE] = change,
-		[WS_ERROR_OF_FILLING] = row->cold,
-		[WS_ERROR_OF_PRESENT] = fmax(fabs(table->difference), f->off),
+		[WS_ERROR_OF_UNKNOWN] = row->unknown / rate,
+		[WS_ERROR_OF_PRESENT] = fmax(fabs(table->difference), f->off) *
+			fmin(1, OFF_SHARE * misses / (1 - table->hit_ratio)),
 		[WS_ERROR_OF_SCANS] = WS_ADVICE_SCAN_ERROR * changed_scans(t, size)
 	};
+	double		off = hypot(parts[WS_ERROR_OF_SAMPLE], change) + parts[WS_ERROR_OF_PRESENT] +
+		parts[WS_ERROR_OF_SCANS] + model;
 
-	row->error = hypot(parts[WS_ERROR_OF_SAMPLE], change) + model;
 	row->from = WS_ERROR_OF_SAMPLE;
 	for (int i = 0; i < WS_ERROR_PARTS; i++)
-	{
-		if (i > WS_ERROR_OF_CHANGE)
-			row->error += parts[i];
 		if (parts[i] > parts[row->from])
 			row->from = i;
-	}
-	row->error = fmin(row->error, 1);
+	row->low = fmax(row->reads_per_second - off * rate, 0);
+	off += parts[WS_ERROR_OF_UNKNOWN] + NONE_SEEN * fmax(t->weight, 1) / table->lookups;
+	row->high = fmin(row->reads_per_second + off * rate, rate);
+	row->error = fmin(off, 1);
 }
 
 void
@@ -293,7 +358,7 @@ ws_advise(const WsAdviceFacts *f, WsAdviceTable *table)
 		if (isnan(row->hit_ratio))
 			continue;
 		if (!isnan(table->difference))
-			set_error(f, table, i, change_error(blocks, nblocks, i), row);
+			set_error(f, table, i, change_error(blocks, nblocks, i, 1 - row->hit_ratio), row);
 		if (present->reads_per_second > 0)
 			row->read_factor = row->reads_per_second / present->reads_per_second;
 	}
@@ -360,7 +425,7 @@ ws_advice_expect(const WsAdviceTable *table, double buffers)
 	const WsAdvice *above;
 
 	if (!neighbours(table, buffers, &below, &above) ||
-		ws_advice_row_doubt(below) || ws_advice_row_doubt(above))
+		ws_advice_row_doubt(table, below) || ws_advice_row_doubt(table, above))
 		return NAN;
 	if (below == above)
 		return below->hit_ratio;
@@ -404,9 +469,10 @@ double
 ws_advice_saved_doubled(const WsAdviceTable *table)
 {
 	const WsAdvice *doubled = &table->rows[WS_SWEEP_DOUBLE];
-	double		saved = table->rows[WS_SWEEP_PRESENT].reads_per_second - doubled->reads_per_second;
+	double		saved = table->rows[WS_SWEEP_PRESENT].reads_per_second - doubled->reads_per_second -
+		doubled->unknown;
 
-	if (!table->sure || ws_advice_row_doubt(doubled))
+	if (!table->sure || ws_advice_row_doubt(table, doubled))
 		return NAN;
 	return saved < 0 || table->reads_per_second < NO_READS ? 0 : saved;
 }
@@ -430,23 +496,31 @@ ws_advice_doubt(const WsAdviceTable *table, const char *until, char *buf, size_t
 				 100 * (table->hit_ratio + table->difference), 100 * table->hit_ratio);
 }
 
-const char *
-ws_advice_row_note(const WsAdvice *row)
+/* Do so many reads a second matter? */
+static bool
+matters(const WsAdviceTable *table, double reads)
 {
-	static const char *const notes[WS_ERROR_PARTS] = {
-		[WS_ERROR_OF_SAMPLE] = "the error is large: too few of the pages that decide about this size are sampled",
-		[WS_ERROR_OF_CHANGE] = "the error is large: the load changed within these minutes",
-		[WS_ERROR_OF_FILLING] = "the error is large: a cache of this size would not have filled yet",
-		[WS_ERROR_OF_PRESENT] = "the error is large: for the present size the prediction was as far off in the last hours",
-		[WS_ERROR_OF_SCANS] = "the error is large: scans would read far more, or fewer, pages"
-	};
-
-	return row->error > WS_ADVICE_LARGE_ERROR ? notes[row->from] : NULL;
+	return reads >= WS_ADVICE_READS || reads >= WS_ADVICE_READS_SHARE * table->lookups / table->seconds;
 }
 
 const char *
-ws_advice_row_doubt(const WsAdvice *row)
+ws_advice_row_note(const WsAdviceTable *table, const WsAdvice *row)
 {
-	return row->cold > WS_ADVICE_TOLERANCE ?
-		"a cache of this size would not have filled yet, and would hit more when it has" : NULL;
+	static const char *const notes[WS_ERROR_PARTS] = {
+		[WS_ERROR_OF_SAMPLE] = "reads are uncertain: too few of the pages that decide about this size are sampled",
+		[WS_ERROR_OF_CHANGE] = "reads are uncertain: the load changed within these minutes",
+		[WS_ERROR_OF_UNKNOWN] = "reads are uncertain: a cache of this size may have had some of the pages that were read for the first time",
+		[WS_ERROR_OF_PRESENT] = "reads are uncertain: for the present size the prediction was as far off in the last hours",
+		[WS_ERROR_OF_SCANS] = "reads are uncertain: scans would read far more, or fewer, pages"
+	};
+
+	return row->high > FACTOR * row->low && matters(table, row->high) ? notes[row->from] : NULL;
+}
+
+const char *
+ws_advice_row_doubt(const WsAdviceTable *table, const WsAdvice *row)
+{
+	return row->unknown > WS_ADVICE_TOLERANCE * table->lookups / table->seconds ||
+		(row->unknown > row->reads_per_second && matters(table, row->unknown)) ?
+		"a cache of this size may have had the pages that were read for the first time" : NULL;
 }

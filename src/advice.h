@@ -15,9 +15,14 @@
  * sampled pages compete for a larger cache is a matter of chance, too.  The
  * prediction for the present size is not made to agree with the measured hit
  * ratio, so their difference, now and lately, shows how wrong the simulation
- * is.  Misses of a simulated cache that is not full yet may be hits of one that
- * has been so large for long.  The farther a size is from the present one, and
- * the more it changes what becomes of scans, the less does any of this prove.
+ * is.  The farther a size is from the present one, and the more it changes what
+ * becomes of scans, the less does any of this prove.
+ *
+ * People pay for reads, and where these are few, a hit ratio hides a factor of
+ * two.  So all of this is in reads, and no more than a share of them where it
+ * is a supposition.  Reads of pages that were never seen before, while the
+ * cache of a larger size is not full, are not known to be any there: it may
+ * have had the page for long.  They are added to the upper bound only.
  */
 #ifndef WS_ADVICE_H
 #define WS_ADVICE_H
@@ -47,10 +52,36 @@ typedef struct WsTally
 	double		sampled[WS_CLIENT_CLASSES][WS_ERROR_GROUPS];
 	double		events[WS_CLIENT_CLASSES];
 
-	/* sampled accesses that would miss, and those while the cache fills */
+	/* sampled accesses that would miss, and those that may, or may not */
 	double		missed[WS_SWEEP_SIZES][WS_CLIENT_CLASSES][WS_ERROR_GROUPS];
-	double		cold[WS_SWEEP_SIZES];
+	double		unknown[WS_SWEEP_SIZES][WS_CLIENT_CLASSES];
 } WsTally;
+
+/* A client's access to a sampled page, and what the sweeps made of it. */
+typedef struct WsTallied
+{
+	WsClass		class;
+	bool		read;			/* or a hit */
+	bool		run;			/* in a run of blocks */
+	bool		known;			/* was the page used before? */
+	bool		settled;		/* is the stratum sampled for as long as the
+								 * sweeps know others, so that it would be
+								 * known? */
+	uint32_t	group;
+	double		weight;
+	const double *factors;		/* of the sizes; sets of these: */
+	uint32_t	missed;
+	uint32_t	cold;
+	uint32_t	fast;			/* that see bursts only (sweep.h) */
+} WsTallied;
+
+/*
+ * Count it.  Of a page that was not used before, the real cache did what it
+ * did.  If it read the page, so would smaller ones, and if it had it, so would
+ * larger ones.  Beyond that, those that are full with pages used since would
+ * have read it, and of the others it is unknown.
+ */
+extern void ws_tally_access(WsTally *tally, const WsTallied *access);
 
 /* Add one tally to another; the later weight is kept. */
 extern void ws_tally_add(WsTally *sum, const WsTally *part);
@@ -60,7 +91,7 @@ typedef enum WsErrorPart
 {
 	WS_ERROR_OF_SAMPLE,
 	WS_ERROR_OF_CHANGE,			/* of the load, within the period */
-	WS_ERROR_OF_FILLING,		/* the simulated cache was not full */
+	WS_ERROR_OF_UNKNOWN,		/* first uses of pages */
 	WS_ERROR_OF_PRESENT,		/* as at the present size, now and lately */
 	WS_ERROR_OF_SCANS,
 	WS_ERROR_PARTS
@@ -73,23 +104,28 @@ typedef struct WsAdvice
 	double		buffers;
 	double		hit_ratio;
 	double		hit_ratio_without_scans;
-	double		reads_per_second;
+	double		reads_per_second;	/* that are known, and 95 % bounds */
+	double		low;
+	double		high;
+	double		unknown;		/* a second: what high has for first uses */
 	double		read_factor;	/* reads relative to the present size */
-	double		cold;			/* part of the error: the cache was not full */
 	double		error;			/* 95 % bound: hit_ratio is off by less */
 	WsErrorPart from;			/* most of that comes from this */
 } WsAdvice;
 
 /*
  * Errors of a simulation with all pages sampled, as bench/advice finds them: at
- * any size, for each doubling or halving, and as a share of the scans' reads
- * that there are more or fewer of.
+ * any size and for each doubling or halving, and as a share of the scans' reads
+ * that there are more or fewer of.  The first is at most a share of the reads.
  */
 #define WS_ADVICE_MODEL_ERROR 0.001
-#define WS_ADVICE_SIZE_ERROR 0.001
+#define WS_ADVICE_MODEL_SHARE 0.05
 #define WS_ADVICE_SCAN_ERROR 0.05
 #define WS_ADVICE_TOLERANCE 0.03	/* of a sure one, at the present size */
-#define WS_ADVICE_LARGE_ERROR 0.1	/* that has to be explained */
+
+/* So many reads matter: a second, or as a share of the lookups. */
+#define WS_ADVICE_READS 20.0
+#define WS_ADVICE_READS_SHARE 0.01
 
 typedef struct WsAdviceTable
 {
@@ -201,12 +237,12 @@ extern double ws_advice_saved_doubled(const WsAdviceTable *table);
 extern void ws_advice_doubt(const WsAdviceTable *table, const char *until, char *buf, size_t size);
 
 /*
- * Why the error of a row is so large that it predicts next to nothing; NULL if
- * it is smaller.
+ * Why the bounds of a row are so far apart, a factor of two of reads that
+ * matter, that it predicts next to nothing; NULL if they are closer.
  */
-extern const char *ws_advice_row_note(const WsAdvice *row);
+extern const char *ws_advice_row_note(const WsAdviceTable *table, const WsAdvice *row);
 
 /* Why a row of a sure table is not; NULL if it is. */
-extern const char *ws_advice_row_doubt(const WsAdvice *row);
+extern const char *ws_advice_row_doubt(const WsAdviceTable *table, const WsAdvice *row);
 
 #endif							/* WS_ADVICE_H */

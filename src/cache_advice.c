@@ -51,6 +51,7 @@ static struct
 	WsScans    *scans;
 	uint32		shift;			/* pages of strata from this are simulated */
 	double		rate;			/* simulated buffers for each real one */
+	uint32		began;			/* since this tick */
 	WsRecent	recent;
 	int64		drained_at;
 	int64		cared_at;		/* when care_for_table() was last called */
@@ -289,57 +290,51 @@ update_table(Seen *seen)
 		seen->access.page = entry;
 }
 
-/*
- * Run an access through the sweeps, and count.  A hit of a page that was not
- * in the table does not count: nothing is known of its last use, so other
- * caches may have held the page or not.
- */
+/* Is a page of this stratum that is not in the table one that was not used? */
+static bool
+is_settled(uint32 stratum)
+{
+	const WsSampler *sampler = ws_shared->sampler;
+
+	return sampler->admitted[stratum] <= sim.began || sampler->admitted[stratum] + sampler->brief <= ws_shared_advance();
+}
+
+/* Run an access through the sweeps, and count. */
 static void
 simulate(Seen *seen)
 {
-	WsTally    *tally = &sim.recent.buckets[sim.recent.bucket];
-	double		weight = ldexp(1, (int) sim.shift);
-	uint32		group = ws_hash_group(seen->hash);
 	const WsEvent *event = &seen->event;
-	uint32		cold;
-	bool		counted = seen->class != WS_CLASS_MAINTENANCE && event->kind != WS_EVENT_EXTEND &&
-		(seen->known || event->kind != WS_EVENT_HIT);
+	bool		clients = seen->class != WS_CLASS_MAINTENANCE && event->kind != WS_EVENT_EXTEND;
+	bool		counted = clients && (seen->known || event->kind != WS_EVENT_HIT);
 	WsTierAccess access = {
 		.page = seen->access.page,
 		.stratum = ws_hash_stratum(seen->hash, ws_shared->log2m),
-		.group = group,
+		.group = ws_hash_group(seen->hash),
 		.id = event->page,
 		.evicted = sim.sweep->evicted,
 		.used = seen->known,
 		.run = event->run >= WS_RUN_SCAN,
 		.new = event->kind == WS_EVENT_EXTEND && !event->maintenance
 	};
+	WsTallied	tallied = {
+		.class = seen->class,
+		.read = event->kind == WS_EVENT_READ,
+		.run = access.run,
+		.known = seen->known,
+		.settled = seen->known || is_settled(access.stratum),
+		.group = access.group,
+		.weight = ldexp(1, (int) sim.shift),
+		.factors = sim.sweep->factor,
+		.fast = sim.sweep->fast
+	};
 
 	ws_sample_without_access(event, &seen->access, seen->hash, counted);
 	if (!ws_sweep_in_burst(event->tick))
 		seen->access.absent |= sim.sweep->fast;
-	access.missed = ws_sweep_access(sim.sweep, &seen->access, &cold);
+	tallied.missed = access.missed = ws_sweep_access(sim.sweep, &seen->access, &tallied.cold);
 	ws_memory_advice_access(&access, counted);
-	if (!counted)
-		return;
-	tally->weight = weight;
-	if (event->run >= WS_RUN_SCAN)
-	{
-		double	   *runs = event->kind == WS_EVENT_READ ? tally->run_reads : tally->run_hits;
-
-		runs[0] += weight;
-		runs[1] += seen->class == WS_CLASS_SCAN ? weight : 0;
-	}
-	for (uint32 missed = access.missed; missed != 0; missed &= missed - 1)
-		tally->missed[__builtin_ctz(missed)][seen->class][group] +=
-			missed & -missed & sim.sweep->fast ? weight * WS_BURSTS : weight;
-	for (; cold != 0; cold &= cold - 1)
-		tally->cold[__builtin_ctz(cold)] += weight;
-	if (event->kind == WS_EVENT_READ)
-	{
-		tally->sampled[seen->class][group] += weight;
-		tally->events[seen->class]++;
-	}
+	if (clients)
+		ws_tally_access(&sim.recent.buckets[sim.recent.bucket], &tallied);
 }
 
 /* Read up to "most" from the stream; returns how many events are sound. */
@@ -422,6 +417,7 @@ begin_sample(bool empty)
 	ws_sample_origins_begin(empty);
 	ws_sample_without_begin();
 	ws_sweep_init(sim.sweep, sampler->capacity);
+	sim.began = ws_shared_advance();
 	ws_memory_advice_begin(sampler->capacity);
 	memset(&sim.follower, 0, sizeof(sim.follower));
 	memset(&sim.differences, 0, sizeof(sim.differences));

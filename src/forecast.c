@@ -27,7 +27,7 @@ ws_forecast_keep(WsForecasts *forecasts, int64_t now, const WsAdviceTable *table
 	for (int i = 0; i < WS_SWEEP_GRID; i++)
 	{
 		const WsAdvice *row = &table->rows[i];
-		bool		known = !isnan(row->error) && ws_advice_row_doubt(row) == NULL;
+		bool		known = !isnan(row->error) && ws_advice_row_doubt(table, row) == NULL;
 
 		made->points[i].buffers = (float) row->buffers;
 		made->points[i].hit_ratio = known ? (float) row->hit_ratio : NAN;

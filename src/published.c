@@ -176,6 +176,17 @@ ws_published_doubt(const WsPublished *p)
 	return buf[0] == '\0' ? NULL : buf;
 }
 
+const char *
+ws_published_row_note(const WsPublished *p, const WsAdvice *row)
+{
+	const char *doubt = ws_advice_row_doubt(&p->table, row);
+	TimestampTz until = p->computed_at + (TimestampTz) ((ws_break_even - p->data_seconds) * USECS_PER_SEC);
+
+	if (doubt == NULL)
+		return ws_advice_row_note(&p->table, row);
+	return until <= p->computed_at ? doubt : psprintf("%s, until %s", doubt, format_time(until, p->computed_at));
+}
+
 /* The day on which shared_buffers are outgrown, if near and sure; or "". */
 static const char *
 format_outgrown(const WsPublished *p)

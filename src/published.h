@@ -135,6 +135,9 @@ extern void ws_published_read(WsReport *report);
 /* Why the cache advice is not sure; NULL if it is, or too little is known. */
 extern const char *ws_published_doubt(const WsPublished *p);
 
+/* Why a row of it is not, and until when, if that is known; NULL if it is. */
+extern const char *ws_published_row_note(const WsPublished *p, const WsAdvice *row);
+
 /*
  * Reads a second that others would save without this one, and the standard
  * error; NaN: not known.

@@ -114,7 +114,7 @@ doubt(const WsReport *report, bool known)
 }
 
 static void
-add_advice(WsRow *row, bool known, double factor, const WsAdvice *advice, const char *note)
+add_advice(WsRow *row, const WsReport *report, bool known, double factor, const WsAdvice *advice, const char *note)
 {
 	double		buffers = rint(factor * NBuffers);
 
@@ -124,11 +124,11 @@ add_advice(WsRow *row, bool known, double factor, const WsAdvice *advice, const 
 	ws_row_add_number(row, known, advice->hit_ratio);
 	ws_row_add_number(row, known, advice->hit_ratio_without_scans);
 	ws_row_add_number(row, known, advice->reads_per_second);
+	ws_row_add_number(row, known, advice->low);
+	ws_row_add_number(row, known, advice->high);
 	ws_row_add_number(row, known, advice->read_factor);
 	ws_row_add_number(row, known, advice->error);
-	if (!note)
-		note = ws_advice_row_doubt(advice);
-	ws_row_add_text(row, note ? note : ws_advice_row_note(advice));
+	ws_row_add_text(row, note ? note : ws_published_row_note(&report->last, advice));
 	ws_row_end(row);
 }
 
@@ -168,13 +168,13 @@ WS_FUNCTION(ws_working_set_cache_advice)
 	{
 		if (between < ws_sweep_grid[i])
 		{
-			add_advice(&row, known, between, own, note);
+			add_advice(&row, &report, known, between, own, note);
 			between = INFINITY;
 		}
-		add_advice(&row, known, ws_sweep_grid[i], &p->table.rows[i], note);
+		add_advice(&row, &report, known, ws_sweep_grid[i], &p->table.rows[i], note);
 	}
 	if (between < INFINITY)
-		add_advice(&row, known, between, own, note);
+		add_advice(&row, &report, known, between, own, note);
 	return (Datum) 0;
 }
 

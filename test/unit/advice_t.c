@@ -53,6 +53,65 @@ test_add(void)
 	ok(fine, "adding adds everything but the weight, of which the last that is known counts");
 }
 
+/*
+ * What counts where, of an access that misses everywhere: sizes are half, the
+ * present one, and twice that, of which some caches are not full.
+ */
+static void
+test_access(void)
+{
+	static const struct
+	{
+		bool		read;
+		bool		known;
+		bool		settled;
+		uint32_t	cold;
+		uint32_t	missed;		/* by sizes, bit by bit */
+		uint32_t	unknown;
+	}			cases[] = {
+		{true, true, true, 7, 7, 0},
+		{false, true, true, 7, 7, 0},
+		/* a first read: a larger cache may have had the page */
+		{true, false, true, 7, 3, 4},
+		{true, false, true, 3, 7, 0},
+		{true, false, false, 0, 3, 4},
+		/* a first hit: a smaller one may not have had it */
+		{false, false, true, 7, 0, 1},
+		{false, false, true, 0, 1, 0},
+		{false, false, false, 0, 0, 1}
+	};
+	double		some[SIZES];
+	WsTally		fast = {0};
+
+	for (int i = 0; i < SIZES; i++)
+		some[i] = i == 0 ? 0.5 : i == 2 ? 2 : 1;
+	ws_tally_access(&fast, &(WsTallied)
+	{
+		.read = true, .known = true, .weight = 4, .factors = some, .missed = 7, .fast = 1
+	});
+	ok(fast.missed[0][0][0] == 64 && fast.missed[1][0][0] == 4 && fast.sampled[0][0] == 4, "a miss in a burst stands for sixteen");
+	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
+		for (int class = 0; class < WS_CLIENT_CLASSES; class++)
+		{
+			WsTally		t = {.seconds = 1};
+			bool		fine;
+
+			ws_tally_access(&t, &(WsTallied)
+			{
+				.class = class, .read = cases[c].read, .run = class == SCAN, .known = cases[c].known,
+				.settled = cases[c].settled, .group = 5, .weight = 4, .factors = some, .missed = 7, .cold = cases[c].cold
+			});
+			fine = t.weight == 4 && t.seconds == 1 && t.events[class] == cases[c].read && t.sampled[class][5] == 4 * cases[c].read;
+			for (int k = 0; k < 2; k++)
+				fine &= t.run_reads[k] == (class == SCAN && cases[c].read ? 4 : 0) &&
+					t.run_hits[k] == (class == SCAN && !cases[c].read ? 4 : 0);
+			for (int i = 0; i < SIZES; i++)
+				fine &= t.missed[i][class][5] == (cases[c].missed >> i & 1) * 4 && t.unknown[i][class] == (cases[c].unknown >> i & 1) * 4 &&
+					ws_sum_groups(t.missed[i][1 - class], -1) == 0 && t.unknown[i][1 - class] == 0;
+			ok(fine, "an access of class %d: case %zu", class, c);
+		}
+}
+
 /* ---------------------------------------------------------------- the definition */
 
 static double
@@ -82,14 +141,12 @@ real_reads(const WsTally *t, int class)
 }
 
 /*
- * Misses times real over sampled reads.  Both have 30 more, or one for each
- * sampled page, at the sampling rate.  Without one group of pages, so much less
- * is sampled.
+ * Real over sampled reads.  Both have 30 more, or one for each sampled page, at
+ * the sampling rate.  Without one group of pages, so much less is sampled.
  */
 static double
-define_reads(const WsTally *t, int size, int class, int without)
+define_scale(const WsTally *t, int class, int without)
 {
-	double		misses = 0;
 	double		sampled = 0;
 	double		all = 0;
 	double		each = t->weight > 1 ? t->weight : 1;
@@ -98,16 +155,23 @@ define_reads(const WsTally *t, int size, int class, int without)
 	for (int g = 0; g < GROUPS; g++)
 	{
 		all += t->sampled[class][g];
-		if (g == without)
-			continue;
-		misses += t->missed[size][class][g];
-		sampled += t->sampled[class][g];
+		sampled += g == without ? 0 : t->sampled[class][g];
 	}
 	if (t->events[class] > 0)
 		each = all / t->events[class];
 	more = each * (t->pages > 30 ? t->pages : 30);
-	return misses * (real_reads(t, class) + more * (t->correction > 0 ? t->correction : 1)) /
+	return (real_reads(t, class) + more * (t->correction > 0 ? t->correction : 1)) /
 		(sampled + (without < 0 ? more : more * (GROUPS - 1) / GROUPS));
+}
+
+static double
+define_reads(const WsTally *t, int size, int class, int without)
+{
+	double		misses = 0;
+
+	for (int g = 0; g < GROUPS; g++)
+		misses += g == without ? 0 : t->missed[size][class][g];
+	return misses * define_scale(t, class, without);
 }
 
 static double
@@ -116,18 +180,6 @@ define_ratio(const WsTally *t, int size, int without)
 	double		reads = define_reads(t, size, REST, without) + define_reads(t, size, SCAN, without);
 
 	return within_0_1(1 - reads / (t->hits + t->reads));
-}
-
-/* of the misses of a size, those while its cache was not full */
-static double
-define_cold(const WsTally *t, int size)
-{
-	double		misses = 0;
-
-	for (int c = 0; c < WS_CLIENT_CLASSES; c++)
-		for (int g = 0; g < GROUPS; g++)
-			misses += t->missed[size][c][g];
-	return misses > 0 ? t->cold[size] / misses : 0;
 }
 
 /*
@@ -200,7 +252,8 @@ define_blocks(const WsAdviceFacts *f, int size, double *without)
 
 /*
  * How much depends on the time: blocks vary as the jackknife says, but not by
- * less than with three more that differ by 0.002; Student's quantile for all.
+ * less than with three more that differ by 0.002, or by a twentieth of the reads
+ * if that is less; Student's quantile for all.
  */
 static double
 define_change(const WsAdviceFacts *f, int size)
@@ -211,6 +264,7 @@ define_change(const WsAdviceFacts *f, int size)
 	double		mean = 0;
 	double		square = 0;
 	double		of_block = 0;
+	double		little = fmin(0.002, 0.05 * (1 - define_ratio(f->tally, size, -1)));
 
 	/* without block b, the mean is off by a block's deviation over n - 1 */
 	for (int b = 0; b < n; b++)
@@ -219,7 +273,7 @@ define_change(const WsAdviceFacts *f, int size)
 		square += pow((without[b] - mean) * (n - 1), 2);
 	if (n > 1)
 		of_block = square / (n - 1);
-	of_block = fmax(of_block, (square + 3 * 0.002 * 0.002) / (n - 1 + 3));
+	of_block = fmax(of_block, (square + 3 * little * little) / (n - 1 + 3));
 	return student[n - 1] * sqrt(of_block / n);
 }
 
@@ -232,11 +286,19 @@ define_scans(const WsTally *t, int size)
 	return 0.05 * fabs(scans) / (t->hits + t->reads);
 }
 
+/* What the prediction for the present size was off by, as a share of the reads if that is less */
 static double
-define_model(const WsAdviceFacts *f, const WsAdviceTable *table, int size)
+define_present(const WsAdviceFacts *f, const WsAdviceTable *table, const WsAdvice *row)
 {
-	return 0.001 + 0.001 * fabs(log2(factors[size])) + define_scans(f->tally, size) +
-		table->rows[size].cold + fmax(fabs(table->difference), f->off);
+	double		times = 2 * (1 - row->hit_ratio) / (1 - table->hit_ratio);
+
+	return fmax(fabs(table->difference), f->off) * (times < 1 ? times : 1);
+}
+
+static double
+define_model(const WsAdvice *row)
+{
+	return fmin(0.001, 0.05 * (1 - row->hit_ratio)) * (1 + fabs(log2(row->factor)));
 }
 
 static void
@@ -262,7 +324,10 @@ define(const WsAdviceFacts *f, WsAdviceTable *table)
 		row->reads_per_second = known ? (reads < accesses ? reads : accesses) / t->seconds : NAN;
 		row->hit_ratio_without_scans = known && accesses > scans ?
 			within_0_1(1 - define_reads(t, i, REST, -1) / (accesses - scans)) : NAN;
-		row->cold = define_cold(t, i) * (1 - row->hit_ratio);
+		row->unknown = 0;
+		for (int c = 0; c < WS_CLIENT_CLASSES; c++)
+			row->unknown += t->unknown[i][c] * define_scale(t, c, -1) / t->seconds;
+		row->unknown = known ? fmin(row->unknown, accesses / t->seconds) : NAN;
 	}
 	table->seconds = t->seconds;
 	table->lookups = accesses;
@@ -275,18 +340,23 @@ define(const WsAdviceFacts *f, WsAdviceTable *table)
 		WsAdvice   *row = &table->rows[i];
 
 		row->read_factor = present->reads_per_second > 0 ? row->reads_per_second / present->reads_per_second : NAN;
-		row->error = NAN;
+		row->error = row->low = row->high = NAN;
 		if (!isnan(row->hit_ratio) && !isnan(table->difference))
 		{
+			const double rate = accesses / t->seconds;
 			const double parts[] = {
-				define_sampling(t, table->rows, i, resident[i]), define_change(f, i), row->cold,
-				fmax(fabs(table->difference), f->off), define_scans(t, i)
+				define_sampling(t, table->rows, i, resident[i]), define_change(f, i), row->unknown / rate,
+				define_present(f, table, row), define_scans(t, i)
 			};
+			const double down = define_model(row) + parts[3] + parts[4] + hypot(parts[0], parts[1]);
+			/* three sampled events may not have come, by chance */
+			const double up = down + parts[2] + 3 * (t->weight > 1 ? t->weight : 1) / accesses;
 
 			for (int part = 1; part < 5; part++)
 				row->from = parts[part] > parts[row->from] ? part : (int) row->from;
-			row->error = fmin(1, define_model(f, table, i) +
-							  hypot(define_sampling(t, table->rows, i, resident[i]), define_change(f, i)));
+			row->error = fmin(1, up);
+			row->low = fmax(0, row->reads_per_second - rate * down);
+			row->high = fmin(rate, row->reads_per_second + rate * up);
 		}
 	}
 }
@@ -339,7 +409,8 @@ random_tally(WsTally *t, uint64_t *seed)
 	t->run_hits[1] = floor(t->run_hits[0] * random_unit(seed));
 	t->run_reads[1] = floor(t->run_reads[0] * random_unit(seed));
 	for (int i = 0; i < SIZES; i++)
-		t->cold[i] = random_below(seed, 3) ? 0 : random_unit(seed) * t->missed[i][REST][0];
+		for (int c = 0; c < WS_CLIENT_CLASSES; c++)
+			t->unknown[i][c] = random_below(seed, 3) ? 0 : random_unit(seed) * t->missed[i][REST][0];
 }
 
 /*
@@ -395,6 +466,16 @@ same(double a, double b, double tolerance)
 	return isnan(b) ? isnan(a) : fabs(a - b) <= tolerance * fmax(1, fabs(b));
 }
 
+/* Would more than 3 % of the lookups, or most reads of 20 a second or 1 %, be first ones? */
+static bool
+define_doubt(const WsAdviceTable *table, const WsAdvice *row)
+{
+	double		rate = table->lookups / table->seconds;
+
+	return row->unknown > 0.03 * rate ||
+		(row->unknown > row->reads_per_second && (row->unknown >= 20 || row->unknown >= 0.01 * rate));
+}
+
 /* What to expect with so many buffers, by a table. */
 static double
 define_expected(const WsAdviceTable *table, double buffers)
@@ -407,10 +488,17 @@ define_expected(const WsAdviceTable *table, double buffers)
 		above++;
 	if (above == GRID && rows[GRID - 1].buffers == buffers)
 		above--;
-	if (above == 0 || above == GRID || rows[above].cold > 0.03 || rows[above - 1].cold > 0.03)
+	if (above == 0 || above == GRID || define_doubt(table, &rows[above]) || define_doubt(table, &rows[above - 1]))
 		return NAN;
 	part = (buffers - rows[above - 1].buffers) / (rows[above].buffers - rows[above - 1].buffers);
 	return (1 - part) * rows[above - 1].hit_ratio + part * rows[above].hit_ratio;
+}
+
+/* Are bounds of reads that matter a factor of two apart? */
+static bool
+define_note(const WsAdviceTable *table, const WsAdvice *row)
+{
+	return row->high > 2 * row->low && (row->high >= 20 || row->high >= 0.01 * table->lookups / table->seconds);
 }
 
 static void
@@ -466,10 +554,10 @@ test_definition(void)
 
 			wrong += a->factor != b->factor || a->buffers != b->buffers || !same(a->hit_ratio, b->hit_ratio, 1e-9) ||
 				!same(a->hit_ratio_without_scans, b->hit_ratio_without_scans, 1e-9) ||
-				!same(a->cold, b->cold, 1e-9) || !ws_advice_row_doubt(a) != !(b->cold > 0.03) ||
+				!same(a->unknown, b->unknown, 1e-9) || !ws_advice_row_doubt(table, a) != !define_doubt(&want, b) ||
 				!same(a->reads_per_second, b->reads_per_second, 1e-9) || !same(a->read_factor, b->read_factor, 1e-9);
-			errors += !same(a->error, b->error, 1e-9);
-			errors += !ws_advice_row_note(a) != !(b->error > 0.1);
+			errors += !same(a->error, b->error, 1e-9) || !same(a->low, b->low, 1e-9) || !same(a->high, b->high, 1e-9);
+			errors += !ws_advice_row_note(table, a) != !define_note(&want, b);
 			errors += !isnan(a->error) && a->from != b->from;
 			known += !isnan(a->error);
 			rest += !isnan(a->hit_ratio_without_scans);
@@ -500,6 +588,13 @@ test_definition(void)
 	if (!ok(sure > n / 4 && sure < n * 3 / 4 && known > n * SIZES / 2 &&
 			rest > n * SIZES / 4 && beyond > n / 4, "random tallies: all of it happened"))
 		diag("sure %ld, known %ld, rest %ld, beyond %ld", sure, known, rest, beyond);
+}
+
+/* By how much may the smallest size have fewer reads, as a share of the lookups? */
+static double
+below(const WsAdviceTable *table)
+{
+	return (table->rows[0].reads_per_second - table->rows[0].low) * table->seconds / table->lookups;
 }
 
 /*
@@ -568,7 +663,7 @@ test_coverage(void)
 				((double *) &parts[p])[i] = ((double *) &t)[i] / 8;
 		ws_advise(&facts, &table);
 		off = table.rows[0].hit_ratio - (1 - all_misses / (t.hits + t.reads));
-		sampling = sqrt(pow(table.rows[0].error - fabs(table.difference) - model, 2) - change * change);
+		sampling = sqrt(pow(below(&table) - fabs(table.difference) - model, 2) - change * change);
 		bias += off;
 		squares += off * off;
 		stated += pow(sampling / 2.13, 2);
@@ -641,7 +736,7 @@ test_coverage_of_time(void)
 			}
 			ws_advise(&facts, &table);
 			off = fabs(table.rows[0].hit_ratio - 0.6);
-			covered += off <= table.rows[0].error - fabs(table.difference) - model;
+			covered += off <= below(&table) - fabs(table.difference) - model;
 		}
 		if (!ok(n - covered <= at_most(n, 0.061),
 				"coverage: blocks that differ by %g: the mean is within the error", deviations[d]))
@@ -678,7 +773,7 @@ test_differences(void)
 static void
 test_follow(void)
 {
-	WsAdviceTable table = {.seconds = 300};
+	WsAdviceTable table = {.seconds = 300, .lookups = 3e6};
 	WsFollower	f = {0};
 	WsAdvice   *row = &table.rows[WS_SWEEP_FOLLOWER];
 	bool		jumped;
@@ -714,7 +809,7 @@ test_follow(void)
 	ok(ws_advice_expect(&table, 34000) == 0.5 && ws_advice_expect(&table, 32000) == 0.5 &&
 	   isnan(ws_advice_expect(&table, 35500)) && isnan(ws_advice_expect(&table, 17000)),
 	   "follow: beyond the grid it counts for a size that is close");
-	row->cold = 0.05;
+	row->unknown = 301;
 	ok(isnan(ws_advice_expect(&table, 33000)), "follow: not if it is in doubt");
 
 	/*
@@ -764,17 +859,54 @@ test_doubt(void)
 	is_string(buf, "", "doubt: none if nothing is known");
 }
 
-/* the largest part of a large error is named */
+/* What makes reads that matter uncertain is named: 20 a second, or 1 % of the lookups. */
 static void
 test_note(void)
 {
-	WsAdvice	row = {.error = 0.1, .from = WS_ERROR_OF_CHANGE};
+	static const struct
+	{
+		double		lookups;	/* a second */
+		double		low;
+		double		high;
+		bool		noted;
+	}			cases[] = {
+		{10000, 10, 20, false}, {10000, 9.9, 20, true}, {10000, 0, 19, false}, {10000, 0, 20, true},
+		{1000, 3, 9.9, false}, {1000, 4, 10, true}, {1000, 5, 10, false}, {10, 0, 0.05, false}
+	};
+	WsAdviceTable table = {.seconds = 10};
+	WsAdvice	row = {.from = WS_ERROR_OF_CHANGE};
 
-	ok(ws_advice_row_note(&row) == NULL, "note: none for a small error");
-	row.error = 0.11;
-	is_string(ws_advice_row_note(&row), "the error is large: the load changed within these minutes", "note: where it comes from");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	{
+		table.lookups = 10 * cases[i].lookups;
+		row.low = cases[i].low;
+		row.high = cases[i].high;
+		ok((ws_advice_row_note(&table, &row) != NULL) == cases[i].noted, "note: case %zu", i);
+	}
+	table.lookups = 100;
+	row.high = 30;
+	is_string(ws_advice_row_note(&table, &row), "reads are uncertain: the load changed within these minutes", "note: where it comes from");
 	for (row.from = 0; row.from < WS_ERROR_PARTS; row.from++)
-		ok(ws_advice_row_note(&row) != NULL, "note: part %d has one", (int) row.from);
+		ok(ws_advice_row_note(&table, &row) != NULL, "note: part %d has one", (int) row.from);
+
+	/* first reads that a larger cache may have had */
+	table.lookups = 10000;
+	row = (WsAdvice)
+	{
+		.reads_per_second = 40, .unknown = 30
+	};
+	ok(ws_advice_row_doubt(&table, &row) == NULL, "doubt of a row: not for 3 %% of the lookups, fewer than the known reads");
+	row.unknown = 30.1;
+	ok(ws_advice_row_doubt(&table, &row) != NULL, "doubt of a row: for more");
+	table.lookups = 20000;
+	row.reads_per_second = 21;
+	row.unknown = 20.9;
+	ok(ws_advice_row_doubt(&table, &row) == NULL, "doubt of a row: not if most reads are known");
+	row.unknown = 21.1;
+	ok(ws_advice_row_doubt(&table, &row) != NULL, "doubt of a row: if most are not, and matter");
+	row.reads_per_second = 1;
+	row.unknown = 19.9;
+	ok(ws_advice_row_doubt(&table, &row) == NULL, "doubt of a row: not if they do not matter");
 }
 
 static void
@@ -796,6 +928,8 @@ test_saved_doubled(void)
 
 	memset(&table, 0, sizeof(table));
 	table.sure = true;
+	table.seconds = 1;
+	table.lookups = 1e5;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 	{
 		table.rows[PRESENT].reads_per_second = cases[i].reads[0];
@@ -808,8 +942,10 @@ test_saved_doubled(void)
 	table.sure = false;
 	ok(isnan(ws_advice_saved_doubled(&table)), "what doubling saves: not if the table is not sure");
 	table.sure = true;
-	table.rows[WS_SWEEP_DOUBLE].cold = 0.05;
-	ok(isnan(ws_advice_saved_doubled(&table)), "what doubling saves: not if a cache of that size is not full yet");
+	table.rows[WS_SWEEP_DOUBLE].unknown = 99;
+	ok(same(ws_advice_saved_doubled(&table), 1801, 1e-9), "what doubling saves: not reads that may remain");
+	table.rows[WS_SWEEP_DOUBLE].unknown = 101;
+	ok(isnan(ws_advice_saved_doubled(&table)), "what doubling saves: not if most of its reads are unknown");
 }
 
 /* The error between two sizes is the larger one of theirs. */
@@ -1005,11 +1141,8 @@ advisor_second(Advisor * a, double entries, double follow)
 static void
 advisor_event(Advisor * a, const WsEvent *e, uint32_t hash)
 {
-	const double weight = ldexp(1, (int) a->load->shift);
-	WsTally    *t = &a->tally;
 	uint32_t	entry = ws_sampler_find(a->sampler, &e->page, hash);
 	bool		known = entry != WS_NO_SAMPLE;
-	uint32_t	group = ws_hash_group(hash);
 	WsAccess	access;
 	WsClass		class;
 	uint32_t	missed;
@@ -1033,26 +1166,12 @@ advisor_event(Advisor * a, const WsEvent *e, uint32_t hash)
 	if (!ws_sweep_in_burst(e->tick))
 		access.absent |= a->sweep->fast;
 	missed = ws_sweep_access(a->sweep, &access, &cold);
-	if (!known && e->kind == WS_EVENT_HIT)
-		return;
-	t->weight = weight;
-	if (e->run >= WS_RUN_SCAN)
+	ws_tally_access(&a->tally, &(WsTallied)
 	{
-		double	   *runs = e->kind == WS_EVENT_READ ? t->run_reads : t->run_hits;
-
-		runs[0] += weight;
-		runs[1] += class == WS_CLASS_SCAN ? weight : 0;
-	}
-	for (int i = 0; i < SIZES; i++)
-		if (missed >> i & 1)
-			t->missed[i][class][group] += a->sweep->fast >> i & 1 ? weight * WS_BURSTS : weight;
-	for (int i = 0; i < SIZES; i++)
-		t->cold[i] += cold >> i & 1 ? weight : 0;
-	if (e->kind == WS_EVENT_READ)
-	{
-		t->sampled[class][group] += weight;
-		t->events[class]++;
-	}
+		.class = class, .read = e->kind == WS_EVENT_READ, .run = e->run >= WS_RUN_SCAN, .known = known, .settled = true,
+		.group = ws_hash_group(hash), .weight = ldexp(1, (int) a->load->shift), .factors = a->sweep->factor,
+		.missed = missed, .cold = cold, .fast = a->sweep->fast
+	});
 }
 
 /*
@@ -1354,10 +1473,11 @@ main(void)
 	Workload	faster = {1000, {6000, 100, 600}, 1.5, 0, 10000, 500000, 2000000};
 	Workload	fastest = {3000, {20000, 100, 900}, 1.4, 2, 50000, 1500000, 3000000};
 
-	plan(1 + 4 + 3 + 5 + 4 + 15 + 6 + 7 + 9 + 4 + 2 * 3 + 6 * 2 + 3 * 2);
+	plan(1 + 17 + 4 + 3 + 5 + 4 + 15 + 6 + 19 + 10 + 4 + 2 * 3 + 6 * 2 + 3 * 2);
 	memcpy(factors, ws_sweep_grid, sizeof(ws_sweep_grid));
 	factors[WS_SWEEP_FOLLOWER] = 5.5;
 	test_add();
+	test_access();
 	test_definition();
 	test_coverage();
 	test_coverage_of_time();

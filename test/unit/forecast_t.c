@@ -31,12 +31,14 @@ random_table(uint64_t *seed, double nbuffers)
 
 	memset(&table, 0, sizeof(table));
 	table.sure = random_below(seed, 10) > 0;
+	table.seconds = 1;
+	table.lookups = 100;
 	for (int i = 0; i < GRID; i++)
 	{
 		table.rows[i].buffers = rint(nbuffers * ws_sweep_grid[i]);
 		table.rows[i].hit_ratio = (i + random_unit(seed)) / GRID;
 		table.rows[i].error = random_below(seed, 30) ? 0.05 * random_unit(seed) : NAN;
-		table.rows[i].cold = random_below(seed, 30) ? 0 : 0.05;
+		table.rows[i].unknown = random_below(seed, 30) ? 0 : 5;
 	}
 	return table;
 }
@@ -48,7 +50,7 @@ list_keep(Known * known, const WsAdviceTable *table)
 	known->kept = true;
 	for (int i = 0; i < GRID; i++)
 	{
-		bool		doubtful = isnan(table->rows[i].error) || table->rows[i].cold > 0.03;
+		bool		doubtful = isnan(table->rows[i].error) || table->rows[i].unknown > 3;
 
 		known->size[i] = (float) table->rows[i].buffers;
 		known->ratio[i] = doubtful ? NAN : (float) table->rows[i].hit_ratio;
@@ -203,7 +205,7 @@ test_future(void)
 	{
 		table.rows[i].hit_ratio = 0.5;
 		table.rows[i].error = 0.1;
-		table.rows[i].cold = 0;
+		table.rows[i].unknown = 0;
 	}
 	for (int year = 1; year >= 0; year--)
 	{

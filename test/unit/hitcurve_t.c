@@ -116,7 +116,7 @@ test_doubt(void)
 	ws_hit_curve_add(&curve, &table, &no_machine, 10);
 	ok(memcmp(&curve, &before, sizeof(curve)) == 0, "nor does one of no lookups, or of no time");
 	table = table_of(64 * K, half, 3000);
-	table.rows[WS_SWEEP_DOUBLE].cold = 0.5;
+	table.rows[WS_SWEEP_DOUBLE].unknown = table.lookups;
 	for (int i = 0; i < 50; i++)
 		ws_hit_curve_add(&curve, &table, &no_machine, 10);
 	ok(isnan(ws_hit_curve_ratio(&curve, size_of(128 * K))) &&
