@@ -104,7 +104,8 @@ typedef struct WsTierFacts
 	double		left;			/* share of the hits of a simulated one of
 								 * that size that others do not displace */
 	double		other;
-	double		off;			/* ws_mean_difference() of the page cache */
+	double		off;			/* the page cache's hit ratio, at the present
+								 * sizes: now, or on average if that is more */
 	double		whole;			/* bytes of all relations; NaN: not known */
 } WsTierFacts;
 

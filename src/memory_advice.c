@@ -55,7 +55,7 @@
 #define CHECK_SECONDS	150		/* of counts, to check a prediction */
 #define MUCH_AHEAD		0.1		/* blocks ahead of one needed: to learn from */
 
-/* Counts of a minute. */
+/* Counts of a minute; all doubles. */
 typedef struct Bucket
 {
 	WsTierCounts counts;
@@ -397,11 +397,22 @@ static double
 page_cache(const WsMemory *memory)
 {
 	static double most = 0;
-	double		unused;
 
 	most = fmax(most, ws_probe_entries());
-	unused = (NBuffers - most) * BLCKSZ;
-	return fmax((double) memory->page_cache - (memory->huge ? 0 : unused), 0);
+	return fmax((double) memory->page_cache - (memory->huge ? 0 : (NBuffers - most) * BLCKSZ), 0);
+}
+
+/* Add up all buckets. */
+static const Bucket *
+sum_buckets(void)
+{
+	static Bucket sum;
+
+	memset(&sum, 0, sizeof(sum));
+	for (const Bucket *b = sim->buckets; b < sim->buckets + BUCKETS; b++)
+		for (size_t i = 0; i < sizeof(Bucket) / sizeof(double); i++)
+			((double *) &sum)[i] += ((const double *) b)[i];
+	return &sum;
 }
 
 /*
@@ -409,17 +420,9 @@ page_cache(const WsMemory *memory)
  * if all of them may be.
  */
 static double
-present_share(void)
+present_share(const Bucket *sum)
 {
-	Bucket		sum = {0};
-
-	for (int i = 0; i < BUCKETS; i++)
-	{
-		sum.held += sim->buckets[i].held;
-		sum.cached += sim->buckets[i].cached;
-		sum.squares += sim->buckets[i].squares;
-	}
-	return sum.held - sum.cached > CHANCE_ERRORS * sqrt(sum.squares) ? sum.cached / sum.held : 1;
+	return sum->held - sum->cached > CHANCE_ERRORS * sqrt(sum->squares) ? sum->cached / sum->held : 1;
 }
 
 /* Blocks really read for each page that shared buffers asked for. */
@@ -429,16 +432,11 @@ blocks_for_a_read(const Bucket *b)
 	return b->blocks / fmax(b->reads[WS_CLIENT] + b->reads[WS_MAINTENANCE], 1);
 }
 
-/* Share of the reads in n buckets that were VACUUM's and the like */
+/* Share of the reads that were VACUUM's and the like */
 static double
-maintenance_share(const Bucket *buckets, int n)
+maintenance_share(const Bucket *b)
 {
-	double		reads[WS_NKINDS] = {0};
-
-	for (int i = 0; i < n; i++)
-		for (int kind = 0; kind < WS_NKINDS; kind++)
-			reads[kind] += buckets[i].reads[kind];
-	return reads[WS_MAINTENANCE] / fmax(reads[WS_CLIENT] + reads[WS_MAINTENANCE], 1);
+	return b->reads[WS_MAINTENANCE] / fmax(b->reads[WS_CLIENT] + b->reads[WS_MAINTENANCE], 1);
 }
 
 /*
@@ -446,20 +444,9 @@ maintenance_share(const Bucket *buckets, int n)
  * disk as of VACUUM's; NaN if not known for long.
  */
 static double
-measured_blocks(void)
+measured_blocks(const Bucket *sum)
 {
-	Bucket		sum = {0};
-
-	for (int i = 0; i < BUCKETS; i++)
-	{
-		sum.seconds += sim->buckets[i].seconds;
-		sum.blocks += sim->buckets[i].blocks;
-		for (int kind = 0; kind < WS_NKINDS; kind++)
-			sum.reads[kind] += sim->buckets[i].reads[kind];
-	}
-	if (sum.seconds < CHECK_SECONDS)
-		return NAN;
-	return blocks_for_a_read(&sum) * sum.reads[WS_CLIENT] / sum.seconds;
+	return sum->seconds < CHECK_SECONDS ? NAN : blocks_for_a_read(sum) * sum->reads[WS_CLIENT] / sum->seconds;
 }
 
 /*
@@ -475,7 +462,7 @@ learn_ahead(WsTierFacts facts, double cache)
 	WsPair		pair;
 
 	sim->learn = false;
-	if (maintenance_share(b, 1) > MUCH_MAINTENANCE)
+	if (maintenance_share(b) > MUCH_MAINTENANCE)
 		return;
 	facts.counts = &b->counts;
 	ws_division_table(&facts, &table);
@@ -530,13 +517,12 @@ why_not(const WsPublished *p)
 void
 ws_memory_advice_make(WsPublished *p)
 {
-	static WsTierCounts sum;
+	const Bucket *sum;
 	WsMemoryAdvice *advice = &p->both;
 	const char *reason = why_not(p);
 	double		cache = page_cache(&p->memory);
 	double		limit = (double) p->memory.limit;
 	WsTierFacts facts = {
-		.counts = &sum,
 		.advice = &p->table,
 		.tiers = sim ? sim->tiers : NULL,
 		.present = cache,
@@ -558,23 +544,21 @@ ws_memory_advice_make(WsPublished *p)
 	if (sim->since != p->since)
 		return;
 
-	advice->share = present_share();
+	sum = sum_buckets();
+	facts.counts = &sum->counts;
+	advice->share = present_share(sum);
 	facts.left = ws_division_hits_left(advice->share);
 	elog(DEBUG1, "working_set: of the pages that the page cache has memory for, %.3f are in it; WAL in %.0f MB", advice->share,
 		 sim->tiers->wal / 1048576);
-	memset(&sum, 0, sizeof(sum));
-	for (int i = 0; i < BUCKETS; i++)
-		ws_tier_counts_add(&sum, &sim->buckets[i].counts);
 	facts.cache = sim->bytes;
 	/* shared buffers that are larger than the memory are not all in use */
 	facts.other = fmax(limit - cache - facts.shared_buffers, 0);
 	facts.whole = ws_twotier_whole(sim->tiers);
-	facts.off = advice->off = ws_mean_difference(&sim->differences);
 	ws_division_table(&facts, &advice->table);
 	if (!sim->disk.known)
 		snprintf(advice->unchecked, sizeof(advice->unchecked), "reads from disk cannot be measured: %s",
 				 sim->disk.reason);
-	advice->disk_blocks = measured_blocks();
+	advice->disk_blocks = measured_blocks(sum);
 	if (ws_division_predict(&advice->table, facts.shared_buffers, cache, &advice->present))
 		advice->difference = ws_division_difference(&advice->present, advice->disk_blocks);
 	if (!isnan(advice->difference) && ws_division_others_read(&advice->present, advice->disk_blocks))
@@ -583,18 +567,22 @@ ws_memory_advice_make(WsPublished *p)
 				sizeof(advice->unchecked));
 		advice->difference = NAN;
 	}
-	else if (ws_division_is_off(advice->difference) && maintenance_share(sim->buckets, BUCKETS) > MUCH_MAINTENANCE)
+	else if (ws_division_is_off(advice->difference) && maintenance_share(sum) > MUCH_MAINTENANCE)
 	{
 		strlcpy(advice->unchecked, "VACUUM or the like reads much, so it is not known how much clients read from disk",
 				sizeof(advice->unchecked));
 		advice->difference = NAN;
 	}
+	/* what caches that are not full may explain is over when they are */
+	facts.off = fdim(fabs(advice->difference), advice->present.cold);
+	ws_note_difference(&sim->differences, facts.off, ws_shared_clock_ms());
+	/* again, with the errors */
+	facts.off = advice->off = fmax(ws_mean_difference(&sim->differences), facts.off);
+	ws_division_table(&facts, &advice->table);
+	(void) ws_division_predict(&advice->table, facts.shared_buffers, cache, &advice->present);
 	advice->sure = advice->present.buffers > 0 && advice->share >= WS_DIVISION_MOSTLY && !p->memory.generations && p->table.sure && !isnan(advice->disk_blocks) &&
 		advice->unchecked[0] == '\0' && advice->present.error <= 2 * WS_DIVISION_TOLERANCE &&
 		!ws_division_is_off(advice->difference);
-	/* what caches that are not full may explain is over when they are */
-	ws_note_difference(&sim->differences, fdim(fabs(advice->difference), advice->present.cold),
-					   ws_shared_clock_ms());
 	if (sim->learn)
 		learn_ahead(facts, cache);
 }

@@ -40,7 +40,7 @@ typedef struct WsMemoryAdvice
 								 * known, */
 	char		unchecked[192]; /* and why; or empty: not yet */
 	double		difference;		/* ws_division_difference() of these */
-	double		off;			/* ws_mean_difference() of it */
+	double		off;			/* or ws_mean_difference(), if that is more */
 	bool		sure;			/* known, measured, and not off */
 	WsPair		suggested;		/* with the suggested shared_buffers; no
 								 * buffers: not sure */

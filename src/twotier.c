@@ -317,14 +317,6 @@ ws_tier_counts_jump(WsTierCounts *counts)
 	memset(counts->cold[WS_TIER_FOLLOWER], 0, sizeof(counts->cold[0]));
 }
 
-void
-ws_tier_counts_add(WsTierCounts *sum, const WsTierCounts *counts)
-{
-	/* all fields are doubles */
-	for (size_t i = 0; i < sizeof(WsTierCounts) / sizeof(double); i++)
-		((double *) sum)[i] += ((const double *) counts)[i];
-}
-
 /* A page is written from shared buffers, */
 static void
 write_page(WsTwoTier *tiers, int b, uint32_t page)

@@ -148,9 +148,6 @@ extern void ws_twotier_init(WsTwoTier *tiers, uint32_t entries, uint32_t block_b
  */
 extern void ws_twotier_resize(WsTwoTier *tiers, uint32_t shift, const double *rates, double bytes);
 
-/* Add counts to others. */
-extern void ws_tier_counts_add(WsTierCounts *sum, const WsTierCounts *counts);
-
 /*
  * The size that is followed has jumped: its page caches become copies of those
  * of the nearest other size, and nothing is counted for it.
