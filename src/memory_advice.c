@@ -44,7 +44,7 @@
 #define COUNTED_TICKS	(300 * WS_TICKS_PER_SECOND)
 #define MEASURE_MS		10000	/* from one look at what is read to the next */
 #define MUCH_MAINTENANCE 0.1	/* of the reads */
-#define SURVEY_MS		30000	/* from one survey to the next */
+#define SURVEY_SECONDS	30		/* from one survey to the next */
 #define SIZE_FOLLOWS	0.05	/* share of a change followed each second */
 #define SIZE_JUMPS		(1 / 4.0)	/* larger ones are followed at once */
 #define LEAST_SHARE		(1 / 4.0)	/* of memory: the unit of page caches */
@@ -97,6 +97,7 @@ typedef struct Simulation
 	XLogRecPtr	wal;			/* up to here WAL was written, */
 	double		wal_files;		/* to files of so many bytes */
 	int64		surveyed_at;
+	uint32		sized;			/* the next relation whose size is looked at */
 	int64		measured_at;	/* 0: not yet */
 	WsDiskReads disk;			/* at that time, */
 	WsCounters	counted;		/* and the counters */
@@ -311,24 +312,30 @@ count_strata(void)
 	return clock() - began;
 }
 
-/* How much of the relations is cached, and how much twice? */
+/*
+ * Look at the sizes of some relations, so that each has its turn about once
+ * between two surveys, however many there are.
+ */
 static void
-survey(const WsSweep *sweep, int64 now)
+see_sizes(void)
 {
-	sim->surveyed_at = now;
-	for (int i = 0; i < WS_TIER_OTHERS; i++)
+	WsTwoTier  *tiers = sim->tiers;
+
+	for (uint32 n = Min(tiers->nrelations, tiers->nrelations / SURVEY_SECONDS + 1); n > 0; n--)
 	{
-		WsTierRelation *relation = &sim->tiers->relations[i];
+		uint32		i = sim->sized++ % tiers->nrelations;
+		WsTierRelation *relation = &tiers->relations[i];
+		uint32		blocks;
 
 		if (relation->pages == 0)
 			continue;
-		relation->blocks = ws_relation_blocks(&relation->id);
+		blocks = ws_relation_blocks(&relation->id);
 		/* the page cache has none of the pages of a file that is gone */
-		if (relation->blocks == 0)
-			ws_twotier_forget_relation(sim->tiers, i);
+		if (blocks == 0)
+			ws_twotier_forget_relation(tiers, i);
+		else if (blocks != WS_BLOCKS_UNKNOWN)
+			relation->blocks = blocks;
 	}
-	sim->wal_files = ws_wal_files_bytes();
-	ws_survey(sim->tiers, sweep);
 }
 
 static void
@@ -371,7 +378,7 @@ ws_memory_advice_care(const WsSweep *sweep, uint32 shift, int64 now)
 	if (sim->since != ws_shared_since())
 		forget_counts(now);
 	sim->bytes += SIZE_FOLLOWS * (sim->wanted - sim->bytes);
-	if (shift < sim->shift || now - sim->surveyed_at >= SURVEY_MS)
+	if (shift < sim->shift || now - sim->surveyed_at >= 1000 * SURVEY_SECONDS)
 		spent += count_strata();
 	sim->shift = shift;
 	ws_twotier_resize(sim->tiers, shift, sim->rates, sim->bytes);
@@ -384,8 +391,13 @@ ws_memory_advice_care(const WsSweep *sweep, uint32 shift, int64 now)
 		look();
 	}
 	next_bucket(now);
-	if (now - sim->surveyed_at >= SURVEY_MS)
-		survey(sweep, now);
+	see_sizes();
+	if (now - sim->surveyed_at >= 1000 * SURVEY_SECONDS)
+	{
+		sim->surveyed_at = now;
+		sim->wal_files = ws_wal_files_bytes();
+		ws_survey(sim->tiers, sweep);
+	}
 	return spent;
 }
 

@@ -12,10 +12,6 @@
 
 #define TRIES			32		/* to find a page to read ahead */
 
-#if WS_TIER_REGIONS > 255
-#error "a region's number does not fit"
-#endif
-
 const int	ws_tier_buffers[WS_TIER_BUFFERS] = {2, 4, 9, 14, 17, 18, 19, 20};
 const double ws_tier_caches[WS_TIER_CACHES] = {
 	1 / 16.0, 1 / 8.0, 3 / 16.0, 1 / 4.0, 3 / 8.0, 1 / 2.0, 3 / 4.0, 1, 1.5, 2, 3, 4
@@ -53,7 +49,7 @@ ws_twotier_init(WsTwoTier *tiers, uint32_t entries, uint32_t block_bytes)
 {
 	char	   *next = (char *) tiers + offset_of_caches(entries);
 
-	memset(tiers, 0, sizeof(WsTwoTier));
+	memset(tiers, 0, offsetof(WsTwoTier, relations));
 	memset(tiers->page, 0xFF, entries * sizeof(uint16_t));
 	for (uint32_t i = 0; i < WS_TIER_PAGES; i++)
 		give_back(tiers, i, i + 1);
@@ -81,13 +77,32 @@ drop(WsTwoTier *tiers, uint32_t page)
 			ws_pagecache_forget(tiers->cache[b][c], page);
 }
 
+/* What leads to a relation's entry: its number + 1; or 0, where it belongs. */
+static uint16_t *
+find_link(WsTwoTier *tiers, const WsPageId *id)
+{
+	uint32_t	hash = id->relation * WS_MIX_A ^ id->database * WS_MIX_B ^
+		(id->tablespace + (uint32_t) id->fork) * WS_MIX_C;
+	uint16_t   *link = &tiers->heads[(hash ^ hash >> 15) % WS_TIER_HEADS];
+
+	while (*link != 0 && memcmp(&tiers->relations[*link - 1].id, id, offsetof(WsPageId, block)) != 0)
+		link = &tiers->relations[*link - 1].chained;
+	return link;
+}
+
 static void
 forget(WsTwoTier *tiers, uint32_t page)
 {
 	WsTierPage *p = &tiers->pages[page];
+	WsTierRelation *relation = &tiers->relations[p->relation];
 
 	drop(tiers, page);
-	tiers->relations[p->relation].pages--;
+	if (--relation->pages == 0)
+	{
+		*find_link(tiers, &relation->id) = relation->chained;
+		relation->chained = tiers->free_relation;
+		tiers->free_relation = p->relation + 1;
+	}
 	tiers->page[p->entry] = NO_PAGE;
 	give_back(tiers, page, tiers->free);
 	tiers->used--;
@@ -139,51 +154,36 @@ ws_twotier_resize(WsTwoTier *tiers, uint32_t shift, const double *rates, double 
 	set_shift(tiers, mine > shift ? mine : shift);
 }
 
-static bool
-same_relation(const WsPageId *a, const WsPageId *b)
+/* The entry of a page's relation; there are as many as pages. */
+static uint16_t
+find_relation(WsTwoTier *tiers, const WsPageId *id)
 {
-	return a->relation == b->relation && a->database == b->database &&
-		a->tablespace == b->tablespace && a->fork == b->fork;
-}
+	uint16_t   *link = find_link(tiers, id);
+	WsTierRelation *r;
 
-/* The entry of a page's relation, or the one for all others. */
-static uint8_t
-find_relation(WsTwoTier *tiers, const WsTierAccess *access)
-{
-	int			i;
-	int			unused = WS_TIER_OTHERS;
-
-	for (i = 0; i < WS_TIER_OTHERS; i++)
+	if (*link != 0)
+		return *link - 1;
+	*link = tiers->free_relation ? tiers->free_relation : (uint16_t) ++tiers->nrelations;
+	r = &tiers->relations[*link - 1];
+	if (tiers->free_relation)
+		tiers->free_relation = r->chained;
+	*r = (WsTierRelation)
 	{
-		if (tiers->relations[i].pages == 0)
-			unused = unused == WS_TIER_OTHERS ? i : unused;
-		else if (same_relation(&tiers->relations[i].id, &access->id))
-			break;
-	}
-	if (i == WS_TIER_OTHERS && unused != WS_TIER_OTHERS)
-	{
-		i = unused;
-		memset(&tiers->relations[i], 0, sizeof(tiers->relations[i]));
-		tiers->relations[i].id = access->id;
-		/* its regions were another's */
-		for (uint32_t r = 0; r < tiers->nregions; r++)
-			if (tiers->regions[r].relation == i)
-				tiers->regions[r].relation = WS_TIER_OTHERS;
-	}
-	return (uint8_t) i;
+		.id = *id, .region = WS_TIER_NO_REGION
+	};
+	return *link - 1;
 }
 
 /* The region that a block is in: the last one that begins before it. */
-static uint8_t
-find_region(const WsTwoTier *tiers, uint8_t relation, uint32_t block)
+static uint16_t
+find_region(const WsTwoTier *tiers, uint16_t relation, uint32_t block)
 {
-	uint8_t		found = WS_TIER_NO_REGION;
+	uint32_t	found = tiers->relations[relation].region;
 
-	for (uint32_t i = 0; relation != WS_TIER_OTHERS && i < tiers->nregions; i++)
-		if (tiers->regions[i].relation == relation &&
-			(found == WS_TIER_NO_REGION || tiers->regions[i].block <= block))
-			found = (uint8_t) i;
-	return found;
+	while (found + 1 < tiers->nregions && tiers->regions[found + 1].relation == relation &&
+		   tiers->regions[found + 1].block <= block)
+		found++;
+	return (uint16_t) found;
 }
 
 /* The number of a page here, a new one if it has none, or NO_PAGE. */
@@ -203,7 +203,7 @@ enter(WsTwoTier *tiers, const WsTierAccess *access)
 	tiers->page[access->page] = (uint16_t) page;
 	tiers->pages[page].entry = (uint16_t) access->page;
 	tiers->pages[page].stratum = (uint8_t) access->stratum;
-	tiers->pages[page].relation = find_relation(tiers, access);
+	tiers->pages[page].relation = find_relation(tiers, &access->id);
 	tiers->pages[page].region = find_region(tiers, tiers->pages[page].relation, access->id.block);
 	tiers->pages[page].block = access->id.block;
 	tiers->pages[page].dirty = 0;
@@ -225,24 +225,35 @@ below(WsTwoTier *tiers, uint32_t n)
 	return (uint32_t) (((tiers->seed >> 32) * n) >> 32);
 }
 
-/* Bring in a page of the region that is not cached, if one is found soon. */
-static void
-read_ahead(WsTwoTier *tiers, WsPageCache *cache, uint8_t number)
+/* Bring in one of so many pages that is not cached, if one is found soon. */
+static bool
+bring_in(WsTwoTier *tiers, WsPageCache *cache, uint32_t first, uint32_t n)
 {
-	const WsTierRegion *region = &tiers->regions[number];
-
-	for (int i = 0; i < TRIES; i++)
+	for (int i = 0; i < TRIES && n > 1; i++)
 	{
-		uint32_t	page = tiers->order[region->first + below(tiers, region->pages)];
+		uint32_t	page = tiers->order[first + below(tiers, n)];
+		uint16_t	region = tiers->pages[page].region;
 
 		/* since the survey it may have been forgotten */
-		if (tiers->pages[page].stratum != NO_STRATUM && tiers->pages[page].region == number &&
-			!ws_pagecache_holds(cache, page))
+		if (tiers->pages[page].stratum != NO_STRATUM && region != WS_TIER_NO_REGION &&
+			tiers->regions[region].first - first < n && !ws_pagecache_holds(cache, page))
 		{
 			ws_pagecache_ahead(cache, page);
-			return;
+			return true;
 		}
 	}
+	return false;
+}
+
+/*
+ * Bring in another page of the region.  What a relation lacks may be none of
+ * its few simulated pages; then it is one of another such relation.
+ */
+static void
+read_ahead(WsTwoTier *tiers, WsPageCache *cache, const WsTierRegion *region)
+{
+	if (!bring_in(tiers, cache, region->first, region->pages) && region->first < tiers->single)
+		(void) bring_in(tiers, cache, 0, tiers->single);
 }
 
 /* A page cache has to read a page. */
@@ -250,7 +261,7 @@ static void
 read_from_disk(WsTwoTier *tiers, int b, int c, uint32_t page, const WsTierAccess *access,
 			   WsTierCounts *counts)
 {
-	uint8_t		region = tiers->pages[page].region;
+	uint16_t	region = tiers->pages[page].region;
 	double		window = tiers->readahead.kilobytes * 1024.0 / tiers->block_bytes;
 	double		waits = tiers->readahead.waits;
 	double		blocks = 1;
@@ -261,7 +272,7 @@ read_from_disk(WsTwoTier *tiers, int b, int c, uint32_t page, const WsTierAccess
 	else if (region != WS_TIER_NO_REGION)
 		blocks = ws_readahead_blocks(&tiers->readahead, tiers->regions[region].cached[b][c]);
 	for (tiers->owed[b][c] += blocks - 1; tiers->owed[b][c] >= 1; tiers->owed[b][c]--)
-		read_ahead(tiers, tiers->cache[b][c], region);
+		read_ahead(tiers, tiers->cache[b][c], &tiers->regions[region]);
 	if (counts)
 	{
 		counts->waits[b][c][access->group] += waits;
@@ -467,20 +478,20 @@ ws_twotier_wal(WsTwoTier *tiers, double bytes, double files)
 }
 
 double
+ws_twotier_blocks(const WsTwoTier *tiers, const WsTierRelation *relation)
+{
+	return relation->blocks > 0 ? relation->blocks / (1 - pow(1 - tiers->rate, relation->blocks)) :
+		relation->pages / tiers->rate;
+}
+
+double
 ws_twotier_whole(const WsTwoTier *tiers)
 {
 	double		blocks = 0;
 
-	for (int i = 0; i < WS_TIER_RELATIONS; i++)
+	for (uint32_t i = 0; i < tiers->nrelations; i++)
 		if (tiers->relations[i].pages > 0)
-		{
-			if (i == WS_TIER_OTHERS)
-				return NAN;
-			/* for those of this size of which no page is simulated, too */
-			blocks += tiers->relations[i].blocks > 0 ?
-				tiers->relations[i].blocks / (1 - pow(1 - tiers->rate, tiers->relations[i].blocks)) :
-				tiers->relations[i].pages / tiers->rate;
-		}
+			blocks += ws_twotier_blocks(tiers, &tiers->relations[i]);
 	return blocks > 0 ? blocks * tiers->block_bytes + tiers->wal : NAN;
 }
 
@@ -498,10 +509,9 @@ ws_twotier_forget(WsTwoTier *tiers, uint32_t entry)
 }
 
 void
-ws_twotier_forget_relation(WsTwoTier *tiers, int relation)
+ws_twotier_forget_relation(WsTwoTier *tiers, uint32_t relation)
 {
-	/* those without an entry of their own are of many */
-	for (uint32_t i = 0; relation != WS_TIER_OTHERS && i < WS_TIER_PAGES; i++)
+	for (uint32_t i = 0; i < WS_TIER_PAGES; i++)
 		if (tiers->pages[i].stratum != NO_STRATUM && tiers->pages[i].relation == relation)
 			forget(tiers, i);
 }

@@ -43,12 +43,10 @@ extern const double ws_tier_caches[WS_TIER_CACHES];
 
 #define WS_TIER_PAGES		4096	/* simulated */
 #define WS_TIER_WAL			512 /* and of WAL, at most */
-#define WS_TIER_RELATIONS	128
-#define WS_TIER_OTHERS		(WS_TIER_RELATIONS - 1) /* those without an entry */
-#define WS_TIER_REGION		64	/* simulated pages of a region, or more */
-#define WS_TIER_REGIONS		(WS_TIER_PAGES / WS_TIER_REGION + WS_TIER_RELATIONS)
-#define WS_TIER_NO_REGION	UINT8_MAX	/* of pages of others, and of new
-										 * relations */
+#define WS_TIER_REGION		64	/* simulated pages of a region, or more, or of
+								 * a whole relation */
+#define WS_TIER_NO_REGION	UINT16_MAX	/* of pages of new relations */
+#define WS_TIER_HEADS		1024	/* of chains of relations; a power of two */
 
 /* Counts of simulated accesses; all doubles, by groups of pages. */
 typedef struct WsTierCounts
@@ -79,9 +77,9 @@ typedef struct WsTierAccess
 typedef struct WsTierPage
 {
 	uint16_t	entry;			/* or the next page that is free */
+	uint16_t	relation;
+	uint16_t	region;
 	uint8_t		stratum;
-	uint8_t		relation;
-	uint8_t		region;
 	uint8_t		known;			/* behind which sizes of shared buffers, bits */
 	uint8_t		dirty;			/* in which of them, bits */
 	bool		clean;			/* in the server, or gone, or not seen yet */
@@ -93,12 +91,15 @@ typedef struct WsTierRelation
 {
 	WsPageId	id;				/* of one of its pages */
 	uint32_t	blocks;			/* the caller's to set; 0: not known */
-	uint32_t	pages;			/* simulated; 0: none, a free entry */
+	uint16_t	pages;			/* simulated; 0: none, a free entry */
+	uint16_t	chained;		/* the next of its chain, or that is free, + 1;
+								 * 0: none */
+	uint16_t	region;			/* the first, of the last survey */
 } WsTierRelation;
 
 typedef struct WsTierRegion
 {
-	uint8_t		relation;
+	uint16_t	relation;
 	uint32_t	block;			/* the first */
 	uint16_t	first;			/* of its pages, in "order", */
 	uint16_t	pages;			/* and how many there are */
@@ -122,16 +123,21 @@ typedef struct WsTwoTier
 	uint64_t	seed;
 	WsReadahead readahead;		/* the caller's to set, */
 	bool		late;			/* and this: see pagecache.h */
-	WsTierRelation relations[WS_TIER_RELATIONS];
+	uint32_t	nrelations;		/* entries that are in use, or were; of those */
+	uint16_t	free_relation;	/* that are not: the first, + 1; 0: none */
+	uint16_t	heads[WS_TIER_HEADS];	/* first of the chain, + 1 */
 	uint32_t	nregions;		/* of the last survey */
-	WsTierRegion regions[WS_TIER_REGIONS];
-	uint16_t	order[WS_TIER_PAGES];	/* its pages, by place */
+	uint32_t	single;			/* pages of relations that are one region: */
+	uint16_t	order[WS_TIER_PAGES];	/* the first of all pages, by place */
 	/* blocks to read ahead */
 	double		owed[WS_TIER_BUFFERS][WS_TIER_CACHES];
 	/* share of relations' pages that shared buffers lack; NaN: not full */
 	float		only[WS_TIER_BUFFERS][WS_TIER_CACHES];
 	WsPageCache *cache[WS_TIER_BUFFERS][WS_TIER_CACHES];
 	WsTierPage	pages[WS_TIER_PAGES];
+	/* not written until they are used */
+	WsTierRelation relations[WS_TIER_PAGES];
+	WsTierRegion regions[WS_TIER_PAGES];
 	uint16_t	page[];			/* by entry; then the caches */
 } WsTwoTier;
 
@@ -179,8 +185,14 @@ extern void ws_twotier_checkpoint(WsTwoTier *tiers);
 extern void ws_twotier_wal(WsTwoTier *tiers, double bytes, double files);
 
 /*
- * Bytes of all relations whose pages are simulated, of a new one as many as
- * were used, and of WAL; NaN: there are too many.
+ * Blocks of a relation whose pages are simulated, and of those of its size of
+ * which none is; of a new one, for those that were used.
+ */
+extern double ws_twotier_blocks(const WsTwoTier *tiers, const WsTierRelation *relation);
+
+/*
+ * Bytes of all relations, estimated from those whose pages are simulated, of a
+ * new one as many as were used, and of WAL; NaN: there is none.
  */
 extern double ws_twotier_whole(const WsTwoTier *tiers);
 
@@ -191,6 +203,6 @@ extern int	ws_twotier_entry(const WsTwoTier *tiers, uint32_t page);
 extern void ws_twotier_forget(WsTwoTier *tiers, uint32_t page);
 
 /* Forget all pages of the relation at this entry of "relations". */
-extern void ws_twotier_forget_relation(WsTwoTier *tiers, int relation);
+extern void ws_twotier_forget_relation(WsTwoTier *tiers, uint32_t relation);
 
 #endif							/* WS_TWOTIER_H */

@@ -284,13 +284,98 @@ test_partly_used(void)
 	free(tiers);
 }
 
+/*
+ * Thousands of tables of so many simulated pages each, "hot" of those of the first
+ * half in cache [2][WHOLE], and "cold" of the others.
+ */
+static WsTwoTier *
+new_small(uint32_t tables, uint32_t pages, double hot, double cold, uint64_t *seed)
+{
+	WsTwoTier  *tiers = new_tiers(4100, 1, 8000);
+
+	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
+		tiers->readahead.blocks[i] = 1 + 2.0 * ws_readahead_shares[i];
+	for (uint32_t t = 0; t < tables; t++)
+		fill(tiers, 10 + t, t * pages, (t + 1) * pages, t < tables / 2 ? hot : cold, seed);
+	return tiers;
+}
+
+/* One page or two of a table say little about it. */
+static void
+test_small(void)
+{
+	static WsTierCounts counts;
+	uint64_t	seed = 13;		/* fixed, see above */
+	WsTwoTier  *tiers = new_small(2000, 2, 0.5, 0.5, &seed);
+	WsSweep    *sweep = empty_sweep(4100);
+	double		share;
+	uint32_t	before;
+
+	ws_survey(tiers, sweep);
+	is_int(tiers->nregions, 2000, "each of 2,000 tables is a region");
+	/* 0.35 by chance; how much of the variance that is, is known to sqrt(2 / 2000) */
+	ok(spread(tiers, 0, 2000, &share) < 0.35 * 2 * sqrt(2.0 / 2000), "tables that differ by chance hardly differ");
+	is_within(share, 0.5, 4 * 0.0079, "they are cached as all of them");
+	free(tiers);
+
+	/* a variance of 0.16, and 0.045 by chance: 0.78 of a difference is its own */
+	tiers = new_small(2000, 2, 0.9, 0.1, &seed);
+	ws_survey(tiers, sweep);
+	(void) spread(tiers, 0, 1000, &share);
+	is_within(share, 0.5 + 0.78 * 0.4, 0.03, "where tables differ, each is moved toward the mean of all");
+	(void) spread(tiers, 1000, 2000, &share);
+	is_within(share, 0.5 - 0.78 * 0.4, 0.03, "from below, too");
+	free(tiers);
+
+	/* all but 40 of 60 pages are of tables that are cached; 10000 blocks of one more were not used */
+	tiers = new_small(1000, 3, 0.9, 0.5, &seed);
+	fill(tiers, 9, 3000, 3060, 0.3, &seed);
+	for (uint32_t i = 0; i <= 1000; i++)
+		tiers->relations[i].blocks = i < 1000 ? 3 : 10000;
+	ws_survey(tiers, sweep);
+	(void) spread(tiers, 0, 1000, &share);
+	is_within(share, 0.7, 4 * 0.01, "a table of which little is used is one of them, however large it is");
+	(void) spread(tiers, 1000, 1001, &share);
+	ok(share < 0.01, "and is cached as it is (%.4f)", share);
+	free(tiers);
+
+	/* every tenth block is simulated, if it was used: one of two, and some tables have none */
+	tiers = new_small(2000, 1, 0.5, 0.5, &seed);
+	resize(tiers, 0, 0.1, 80000.0 * BLOCK);
+	for (uint32_t i = 0; i < 2000; i++)
+		tiers->relations[i].blocks = 20;
+	ws_survey(tiers, sweep);
+	(void) spread(tiers, 0, 2000, &share);
+	/* 2 of each, or 2.28 of one that has any */
+	is_within(share, 0.5 / 2.277, 4 * 0.005, "small tables that are used in part have parts that are not cached");
+	for (uint32_t i = 0; i < 2000; i++)
+		tiers->relations[i].blocks = 1;
+	ws_survey(tiers, sweep);
+	(void) spread(tiers, 0, 2000, &share);
+	is_within(share, 0.5, 4 * 0.0112, "of others the share is that of what was used");
+	free(tiers);
+
+	/* what a table lacks is none of its one page */
+	tiers = new_small(4000, 1, 0.25, 0.25, &seed);
+	ws_survey(tiers, sweep);
+	before = tiers->cache[2][WHOLE]->held[0];
+	for (uint32_t page = 0; page < 1000; page++)
+		look(tiers, page, 10 + page, 1U << ws_tier_buffers[2], &counts);
+	ok(counts.ahead[2][WHOLE] > 200, "misses of small tables read ahead");
+	is_within(tiers->cache[2][WHOLE]->held[0] + tiers->cache[2][WHOLE]->held[1] - before, blocks(&counts, 2, WHOLE), 1.01,
+			  "pages of such tables");
+	free(sweep);
+	free(tiers);
+}
+
 int
 main(void)
 {
-	plan(40);
+	plan(51);
 	test_twice();
 	test_readahead();
 	test_regions();
 	test_partly_used();
+	test_small();
 	return done();
 }

@@ -633,44 +633,84 @@ test_wal(void)
 	free(tiers);
 }
 
-/* There are more relations than have an entry. */
+/* Do the two pages of each relation, page and page + n, have an entry of their own? */
+static bool
+are_apart(const WsTwoTier *tiers, uint32_t n, uint32_t shift)
+{
+	static bool seen[WS_TIER_PAGES];
+
+	memset(seen, 0, sizeof(seen));
+	for (uint32_t page = 0; page < n; page++)
+	{
+		uint32_t	number = tiers->pages[tiers->page[page]].relation;
+
+		if (seen[number] || tiers->relations[number].id.relation != page + shift || tiers->relations[number].pages != 2 ||
+			tiers->pages[tiers->page[page + n]].relation != number)
+			return false;
+		seen[number] = true;
+	}
+	return true;
+}
+
+/* There are thousands of relations. */
 static void
 test_relations(void)
 {
 	enum
 	{
-		RELATIONS = WS_TIER_RELATIONS + 8, PAGES = 10 * RELATIONS
+		RELATIONS = 2000, PAGES = 2 * RELATIONS
 	};
 	static WsTierCounts counts;
 	WsTwoTier  *tiers = new_tiers(PAGES, 1, 10 * PAGES);
 	WsSweep    *sweep = empty_sweep(PAGES);
+	WsTierAccess access = {.page = 0, .id = {1, 2, 5, 1, 0}, .missed = ALL};
+	uint16_t	number;
 
 	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
 		tiers->readahead.blocks[i] = 3;
 	for (uint32_t page = 0; page < PAGES; page++)
 		look(tiers, page, page % RELATIONS, 1U << ws_tier_buffers[0], NULL);
-	ok(tiers->relations[WS_TIER_RELATIONS - 1].pages == 90 && tiers->relations[0].pages == 10,
-	   "the relations that come last share an entry");
-	ok(isnan(ws_twotier_whole(tiers)), "so that the size of all is not known");
+	ok(tiers->nrelations == RELATIONS && are_apart(tiers, RELATIONS, 0), "each relation has an entry");
+	is_within(ws_twotier_whole(tiers), PAGES * (double) BLOCK, 1, "so the size of all is known");
 	ws_survey(tiers, sweep);
-	is_int(tiers->nregions, WS_TIER_RELATIONS - 1, "each of the others is a region");
+	is_int(tiers->nregions, RELATIONS, "each is a region");
 	for (uint32_t page = 0; page < PAGES; page++)
-		if (page % RELATIONS >= WS_TIER_RELATIONS - 1)
-			look(tiers, page, page % RELATIONS, 1U << ws_tier_buffers[2], &counts);
-	is_within(blocks(&counts, 2, WHOLE), 90, 0, "those that share read nothing ahead");
-	look(tiers, 0, 0, 1U << ws_tier_buffers[2], &counts);
-	is_within(blocks(&counts, 2, WHOLE), 93, 0, "and others do");
-	for (uint32_t page = 0; page < PAGES; page += RELATIONS)
-		ws_twotier_forget(tiers, page);
-	is_int(tiers->relations[0].pages, 0, "an entry without pages is free");
-	tiers->relations[0].blocks = 10;
-	look(tiers, 0, 7777, ALL, NULL);
-	ok(tiers->relations[0].pages == 1 && tiers->relations[0].blocks == 0 && tiers->relations[0].id.relation == 7777,
-	   "and goes to the next relation");
-	ws_twotier_forget_relation(tiers, 1);
-	ws_twotier_forget_relation(tiers, WS_TIER_RELATIONS - 1);
-	ok(tiers->relations[1].pages == 0 && tiers->relations[2].pages == 10 && tiers->relations[WS_TIER_RELATIONS - 1].pages == 90 &&
-	   tiers->page[1] == UINT16_MAX, "all pages of one are forgotten, unless it has no entry of its own");
+		look(tiers, page, page % RELATIONS, 1U << ws_tier_buffers[2], &counts);
+	is_within(counts.ahead[2][WHOLE], 2 * counts.needed[2][WHOLE], 0, "and a miss of any reads ahead");
+
+	number = tiers->pages[tiers->page[7]].relation;
+	ws_twotier_forget(tiers, 7);
+	is_int(tiers->relations[number].pages, 1, "a relation has an entry as long as it has a page");
+	ws_twotier_forget(tiers, 7 + RELATIONS);
+	tiers->relations[number].blocks = 10;
+	memset(&counts, 0, sizeof(counts));
+	look(tiers, 7, 7777, ALL, &counts);
+	ok(tiers->pages[tiers->page[7]].relation == number && tiers->relations[number].pages == 1 &&
+	   tiers->relations[number].blocks == 0 && tiers->relations[number].id.relation == 7777,
+	   "then it goes to the next relation");
+	is_within(blocks(&counts, 2, WHOLE), 1, 0, "which reads nothing ahead, up to the next survey");
+	number = tiers->pages[tiers->page[1]].relation;
+	ws_twotier_forget_relation(tiers, number);
+	ok(tiers->relations[number].pages == 0 && tiers->used == PAGES - 3 && tiers->page[1] == UINT16_MAX &&
+	   tiers->page[1 + RELATIONS] == UINT16_MAX, "all pages of one are forgotten");
+
+	for (uint32_t page = 0; page < PAGES; page++)
+	{
+		ws_twotier_forget(tiers, page * 7 % PAGES);
+		look(tiers, page * 7 % PAGES, page * 7 % PAGES % RELATIONS + 100000, ALL, NULL);
+	}
+	ok(are_apart(tiers, RELATIONS, 100000), "others take the places of all");
+	ok(tiers->nrelations <= WS_TIER_PAGES, "and there is no more than one for each page");
+	ws_twotier_access(tiers, &access, NULL);
+	number = tiers->pages[tiers->page[0]].relation;
+	ws_twotier_forget(tiers, 1);
+	access = (WsTierAccess) {.page = 1, .id = {1, 2, 5, 0, 1}, .missed = ALL};
+	ws_twotier_access(tiers, &access, NULL);
+	ws_twotier_forget(tiers, 2);
+	access = (WsTierAccess) {.page = 2, .id = {1, 3, 5, 0, 1}, .missed = ALL};
+	ws_twotier_access(tiers, &access, NULL);
+	ok(tiers->pages[tiers->page[1]].relation != tiers->pages[tiers->page[2]].relation,
+	   "of another database there is another");
 	free(sweep);
 	free(tiers);
 }
@@ -678,7 +718,7 @@ test_relations(void)
 int
 main(void)
 {
-	plan(101);
+	plan(104);
 	test_checkpoint();
 	test_written();
 	test_written_before();
