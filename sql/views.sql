@@ -27,7 +27,7 @@ SELECT sample_rate BETWEEN 0.000001 AND 1 AND log(2, sample_rate::numeric) % 1 =
 SELECT working_set_reset() IS NOT NULL AS reset;
 SELECT status, confidence, computed_at, working_set_bytes, window_seconds, plateau_end_bytes,
        recommended_cache_bytes, recommended_cache, recommended_low_bytes, recommended_high_bytes,
-       live_bytes, live_low_bytes, live_high_bytes, peak_cache_bytes, peak_at, idle_cache_bytes,
+       live_bytes, peak_cache_bytes, peak_at, idle_cache_bytes,
        suggested_shared_buffers, suggested_effective_cache_size, verdict,
        reads_per_second, expected_reads_per_second, saved_read_ms_per_second
   FROM working_set_recommendation;

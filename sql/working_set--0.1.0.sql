@@ -144,8 +144,6 @@ CREATE FUNCTION working_set_recommendation(
 	OUT high_bytes bigint,
 	OUT window_seconds integer,
 	OUT live_bytes bigint,
-	OUT live_low_bytes bigint,
-	OUT live_high_bytes bigint,
 	OUT plateau_end_bytes bigint,
 	OUT peak_cache_bytes bigint,
 	OUT peak_at timestamp with time zone,
@@ -189,8 +187,6 @@ COMMENT ON COLUMN working_set_recommendation.low_bytes IS 'Lower 95 % bound of w
 COMMENT ON COLUMN working_set_recommendation.high_bytes IS 'Upper 95 % bound of working_set_bytes, or NULL if the sketch is full or there is no recommendation';
 COMMENT ON COLUMN working_set_recommendation.window_seconds IS 'Length in seconds of the window that the method chose, or of the data if that is less, or NULL if there is no recommendation';
 COMMENT ON COLUMN working_set_recommendation.live_bytes IS 'Result in bytes of the method live_set, or NULL if it has too little data or no sample';
-COMMENT ON COLUMN working_set_recommendation.live_low_bytes IS 'Lower 95 % bound of live_bytes, or NULL if that is NULL';
-COMMENT ON COLUMN working_set_recommendation.live_high_bytes IS 'Upper 95 % bound of live_bytes, or NULL if that is NULL or the sketch is full';
 COMMENT ON COLUMN working_set_recommendation.plateau_end_bytes IS 'Result in bytes of the method plateau_end, or NULL if there is no recommendation';
 COMMENT ON COLUMN working_set_recommendation.peak_cache_bytes IS 'Largest cache in bytes that was needed within working_set.history, or each month, or NULL if there is no recommendation';
 COMMENT ON COLUMN working_set_recommendation.peak_at IS 'Start of the minute, quarter of an hour or day in which peak_cache_bytes was needed, or NULL if there is no recommendation';

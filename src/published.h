@@ -79,8 +79,6 @@ typedef struct WsPublished
 	double		high;
 	double		plateau_end;	/* pages */
 	double		live;			/* pages; NaN: not known */
-	double		live_low;		/* its bounds */
-	double		live_high;
 	double		recommended;	/* pages: projected, with headroom */
 	double		recommended_low;	/* its bounds */
 	double		recommended_high;

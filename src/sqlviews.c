@@ -77,8 +77,6 @@ WS_FUNCTION(ws_working_set_recommendation)
 	ws_row_add_pages(&row, known, p->high);
 	ws_row_add(&row, known, Int32GetDatum(p->window_seconds));
 	ws_row_add_pages(&row, known, p->live);
-	ws_row_add_pages(&row, known, p->live_low);
-	ws_row_add_pages(&row, known, p->live_high);
 	ws_row_add_pages(&row, known, p->plateau_end);
 	ws_row_add_pages(&row, known, p->peak);
 	ws_row_add(&row, known, TimestampTzGetDatum(p->peak_at));

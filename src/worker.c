@@ -148,8 +148,6 @@ run_heuristics(double data_seconds, WsPublished *p)
 	for (int i = 0; i < WS_METHODS; i++)
 		r[i] = ws_recommend(&ws_heuristics[i], &w);
 	p->live = r[WS_METHOD_LIVE_SET].pages;
-	p->live_low = r[WS_METHOD_LIVE_SET].low;
-	p->live_high = r[WS_METHOD_LIVE_SET].high;
 	p->plateau_end = r[WS_METHOD_PLATEAU_END].pages;
 	p->method = isnan(r[ws_method].pages) ? WS_METHOD_PLATEAU_END : ws_method;
 	chosen = &r[p->method];

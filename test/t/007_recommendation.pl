@@ -69,11 +69,11 @@ wait_for($node, q{status = 'ok' FROM working_set_recommendation}, 'no recommenda
 my $live = q{(live_bytes / current_setting('block_size')::int) BETWEEN 3000 - 150 AND 3000 + 150 + 700};
 becomes(qq{
 	SELECT method, $live, working_set_bytes >= live_bytes, low_bytes <= working_set_bytes,
-	       high_bytes >= working_set_bytes, live_low_bytes <= live_bytes, live_high_bytes >= live_bytes,
+	       high_bytes >= working_set_bytes,
 	       recommended_low_bytes <= recommended_cache_bytes, recommended_high_bytes >= recommended_cache_bytes, window_seconds,
 	       recommended_cache_bytes BETWEEN 1.1 * live_bytes - current_setting('block_size')::int AND 3.3 * live_bytes + current_setting('block_size')::int,
 	       plateau_end_bytes > 12000::bigint * current_setting('block_size')::int
-	  FROM working_set_recommendation}, 'live_set|t|t|t|t|t|t|t|t|30|t|t',
+	  FROM working_set_recommendation}, 'live_set|t|t|t|t|t|t|30|t|t',
 	'live_set counts what comes back; plateau_end what was loaded, too')
   or diag($node->safe_psql('postgres', q{SELECT live_bytes / current_setting('block_size')::int, working_set_bytes / current_setting('block_size')::int FROM working_set_recommendation}));
 

@@ -47,7 +47,7 @@ my $read_all = q{
 	SELECT count(*), coalesce(bool_and(coalesce(least(working_set_bytes, recommended_cache_bytes, plateau_end_bytes, live_bytes), 0) >= 0
 	                                   AND hits BETWEEN 0 AND lookups), true) FROM working_set_history;
 	SELECT status, coalesce(least(working_set_bytes, low_bytes, high_bytes, plateau_end_bytes, live_bytes,
-	                              recommended_cache_bytes, peak_cache_bytes, live_low_bytes, live_high_bytes,
+	                              recommended_cache_bytes, peak_cache_bytes,
 	                              recommended_low_bytes, recommended_high_bytes), 0) >= 0 AND reason IS NOT NULL FROM working_set_recommendation;
 	SELECT tracking, sampled_pages >= 0 FROM working_set_info;
 	SELECT count(*), bool_and(pages >= 0) FROM working_set_curve;

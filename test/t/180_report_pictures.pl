@@ -18,7 +18,7 @@ my %usual = (
 	recommendation => {
 		computed_at => 'now()', status => "'ok'::text", method => "'live_set'::text", working_set_bytes => '160440320::bigint',
 		low_bytes => '159383552::bigint', high_bytes => '161505280::bigint', window_seconds => 900, plateau_end_bytes => '120481280::bigint',
-		live_bytes => '159514624::bigint', live_low_bytes => '157286400::bigint', live_high_bytes => '161480704::bigint',
+		live_bytes => '159514624::bigint',
 		recommended_cache_bytes => '175472640::bigint', recommended_low_bytes => '173015040::bigint', recommended_high_bytes => '177635328::bigint',
 		recommended_cache => "'167 MB'::text", peak_cache_bytes => '195472640::bigint', peak_at => "now() - interval '2 days'", idle_cache_bytes => 'NULL::bigint',
 		shared_buffers_bytes => '67108864::bigint', memory_limit_bytes => '25276502016::bigint',
@@ -33,7 +33,7 @@ my %usual = (
 my @columns = (
 	recommendation => [qw(status verdict confidence recommended_cache suggested_shared_buffers suggested_effective_cache_size reason
 		recommended_cache_bytes recommended_low_bytes recommended_high_bytes working_set_bytes low_bytes high_bytes window_seconds
-		live_bytes live_low_bytes live_high_bytes plateau_end_bytes peak_cache_bytes peak_at idle_cache_bytes
+		live_bytes plateau_end_bytes peak_cache_bytes peak_at idle_cache_bytes
 		shared_buffers_bytes memory_limit_bytes current_hit_ratio expected_hit_ratio
 		reads_per_second expected_reads_per_second saved_read_ms_per_second method computed_at)],
 	info => [qw(tracking reason since registers sample_rate sampled_pages lookups hits evictions dropped_samples predictions_checked
