@@ -12,6 +12,15 @@ function add(what, d, error, pages) {
     if (abs(d) > worst[what]) worst[what] = abs(d)
 }
 
+# of rows with enough reads
+function add_reads(what, ratio, bounded) {
+    rows[what]++
+    close_by[what] += ratio >= 0.8 && ratio <= 1.25
+    bound[what] += bounded
+    if (!(what in least) || ratio < least[what]) least[what] = ratio
+    if (!(what in most) || ratio > most[what]) most[what] = ratio
+}
+
 function median(what,    i, j, x, v) {
     if (nwidths[what] == 0) return "-"
     for (i = 1; i <= nwidths[what]; i++) {
@@ -27,10 +36,14 @@ function note(row, what) {
         row, n[what], row, sum[what] / n[what], row, worst[what], row, within[what], row, median(what) >>figures
     if (what in drift) printf "%s|drift|%+.4f\n", row, drift[what] >>figures
     printf "%s|with a note|%d\n", row, doubts[what] >>figures
+    if (!rows[what]) return
+    printf "%s|with enough reads|%d\n%s|within 1.25|%d\n%s|within their bounds|%d\n%s|least factor|%.3f\n%s|most|%.3f\n",
+        row, rows[what], row, close_by[what], row, bound[what], row, least[what], row, most[what] >>figures
+    if (what in again) printf "%s|measured again|%.3f\n", row, again[what] >>figures
 }
 
-FILENAME ~ /measured$/ { measured[$1, $2] = $truth; sampled[$1, $2] = $9; next }
-FILENAME ~ /again$/ { drift[$1] = $truth - measured[$1, $2]; next }
+FILENAME ~ /measured$/ { measured[$1, $2] = $truth; sampled[$1, $2] = $9; seconds[$1, $2] = $6; lookups[$1, $2] = $11; reads[$1, $2] = $12; next }
+FILENAME ~ /again$/ { drift[$1] = $truth - measured[$1, $2]; if (reads[$1, $2]) again[$1] = $12 / reads[$1, $2]; next }
 
 ($1, int($3)) in measured && $3 == int($3) {
     m = measured[$1, $3 + 0]
@@ -41,7 +54,15 @@ FILENAME ~ /again$/ { drift[$1] = $truth - measured[$1, $2]; next }
         next
     }
     d = $4 - m
-    printf "%-28s %5d %5d  %9.4f %9.4f  %+10.4f  %8.4f%s%s\n", $1, $2, $3, $4, m, d, $5,
+    all = lookups[$1, $2 + 0]
+    second = seconds[$1, $2 + 0]
+    would = (1 - $4) * all
+    did = reads[$1, $3 + 0]
+    enough = would >= 20 * second || did >= 20 * second || would >= all / 100 || did >= all / 100
+    ratio = did > 0 ? would / did : would > 0 ? 999 : 1
+    bounded = did >= $7 * all && did <= $8 * all
+    printf "%-28s %5d %5d  %9.4f %9.4f  %+10.4f  %8.4f  %9.1f %9.1f %7s%s%s\n", $1, $2, $3, $4, m, d, $5,
+        would / second, did / second, enough ? sprintf("%.3f", ratio) : "-",
         ($6 != "" ? "" : abs(d) > worst_goal ? "  MISSED" : abs(d) > $5 ? "  outside" : ""), ($6 == "" ? "" : "  " $6)
     if ($6 != "") {
         doubts[""]++
@@ -50,12 +71,17 @@ FILENAME ~ /again$/ { drift[$1] = $truth - measured[$1, $2]; next }
     }
     add("", d, $5, sampled[$1, $2 + 0])
     add($1, d, $5, sampled[$1, $2 + 0])
+    if (enough) {
+        add_reads("", ratio, bounded)
+        add_reads($1, ratio, bounded)
+    }
 }
 
 END {
     if (n[""] == 0) { print "nothing was predicted"; exit 1 }
     failed = unknown || doubts[""] > n[""] / 9 || sum[""] / n[""] > mean_goal || worst[""] > worst_goal ||
-        within[""] < within_goal * n[""] || (width_goal < 1 && (!nwidths[""] || median("") > width_goal))
+        within[""] < within_goal * n[""] || (width_goal < 1 && (!nwidths[""] || median("") > width_goal)) ||
+        close_by[""] < factor_goal * rows[""] || bound[""] < bounds_goal * rows[""]
     for (i = 1; i <= workloads; i++)
         if (n[order[i]]) {
             note(order[i], order[i])
@@ -64,6 +90,7 @@ END {
     note("all", "")
     printf "goal|mean error|%s\ngoal|worst|%s\n", mean_goal, worst_goal >>figures
     if (within_goal) printf "goal|within its error|%.0f %%\ngoal|median of errors shown|%s\n", 100 * within_goal, width_goal >>figures
+    if (factor_goal) printf "goal|within 1.25|%.0f %%\ngoal|within their bounds|%.0f %%\n", 100 * factor_goal, 100 * bounds_goal >>figures
     if (unknown) printf "not known: %d\n", unknown
     exit failed
 }
