@@ -78,6 +78,7 @@ FILENAME ~ /again$/ { drift[$1] = $truth - measured[$1, $2]; if (reads[$1, $2]) 
 }
 
 END {
+    printf "" >>figures
     if (n[""] == 0) { print "nothing was predicted"; exit 1 }
     failed = unknown || doubts[""] > n[""] / 9 || sum[""] / n[""] > mean_goal || worst[""] > worst_goal ||
         within[""] < within_goal * n[""] || (width_goal < 1 && (!nwidths[""] || median("") > width_goal)) ||
