@@ -21,6 +21,7 @@
 #define FAST_TURNS		(1.0 / WS_BURSTS)
 #define SLOW_TURNS		(0.25 / WS_BURSTS)
 #define MEASURE_SECONDS	16.0	/* to average over */
+#define FORGET_SECONDS	60.0	/* until half is forgotten */
 
 #define MOSTLY_FULL		(15 / 16.0)
 #define GOLDEN			0.6180339887498949	/* steps of it, modulo 1, are
@@ -458,7 +459,7 @@ ws_sweep_measure(WsSweep *sweep, double seconds)
 		if (sweep->fast & WS_SWEEP_BIT(i))
 			cache->turns += follow * (WS_BURSTS * turns - cache->turns);
 		else
-			cache->turns = turns;
+			cache->turns = fmax(turns, cache->turns * exp2(-seconds / FORGET_SECONDS));
 		cache->moved = 0;
 	}
 }
@@ -479,15 +480,15 @@ WsDamping
 ws_sweep_damping(WsSweep *sweep, bool often)
 {
 	WsDamping	damping = {0, WS_USAGE_MAX};
-	uint32_t	fast = fast_sizes(sweep);
 	double		turns = 0;		/* in a tick */
 
-	for (int i = 0; i < WS_SWEEP_SIZES; i++)
-		turns = fmax(turns, sweep->caches[i].turns / WS_TICKS_PER_SECOND);
+	sweep->fast = often ? fast_sizes(sweep) : 0;
 	/* caches that are as large as the present one see everything */
-	if (!often || fast & WS_SWEEP_BIT(WS_SWEEP_PRESENT))
-		fast = 0;
-	sweep->fast = fast;
+	if (sweep->fast & WS_SWEEP_BIT(WS_SWEEP_PRESENT))
+		sweep->fast = 0;
+	for (int i = 0; i < WS_SWEEP_SIZES; i++)
+		if (!(sweep->fast & WS_SWEEP_BIT(i)))
+			turns = fmax(turns, sweep->caches[i].turns / WS_TICKS_PER_SECOND);
 	if (turns * WS_BURST_EVERY <= 1)
 		damping.shift = WS_DAMPING_LONG;
 	else if (turns * WS_PRESENT <= 1)
@@ -498,7 +499,5 @@ ws_sweep_damping(WsSweep *sweep, bool often)
 	if (turns > 1)
 		damping.uses = (uint32_t) fmin(WS_USAGE_MAX + ceil(FURTHER_USES * (turns - 1)),
 									   WS_DAMPING_USES_MAX);
-	if (fast)
-		damping.shift |= WS_DAMPING_BURSTS;
 	return damping;
 }

@@ -187,8 +187,10 @@ extern void ws_sweep_copy(WsSweep *sweep, int from, int to, const bool *keep);
 extern uint32_t ws_sweep_buffers(const WsSweep *sweep, int size);
 
 /*
- * How fast have the hands turned in so many seconds, since the last call?  Of
- * caches that see bursts only: on average of some of these.
+ * How fast do the hands turn?  To be called after so many seconds, about one.
+ * What damping hides is seen in bursts, so of caches that see all presents the
+ * fastest counts, and is half forgotten after a minute; of those that see
+ * bursts only it is the average of some.
  */
 extern void ws_sweep_measure(WsSweep *sweep, double seconds);
 
@@ -198,11 +200,15 @@ extern void ws_sweep_measure(WsSweep *sweep, double seconds);
  * enough: so many in 2^shift ticks, or in one or sixteen presents (sketch.h),
  * and more if it makes several in a tick.
  *
+ * But a small cache to which most uses of its pages are not reported misses
+ * little, and so seems to turn slowly.  One present of sixteen is a burst, in
+ * which next to all hits are reported, so that the hands show how fast they
+ * turn.
+ *
  * Where sampled pages are looked up very often, but hardly any is read, what
- * smaller caches would do is not worth all these reports.  Then in one present
- * of sixteen, a burst, the hits are reported as above.  In the others the hands
- * of caches that turn faster do not count, and these caches see nothing; what
- * they miss in a burst stands for sixteen.
+ * smaller caches would do is not worth all these reports.  Then the hands of
+ * caches that turn faster do not count, and these caches see bursts only; what
+ * they miss there stands for sixteen.
  */
 typedef struct WsDamping
 {
@@ -212,7 +218,7 @@ typedef struct WsDamping
 
 #define WS_DAMPING_PRESENT		3
 #define WS_DAMPING_LONG			4
-#define WS_DAMPING_BURSTS		0x80	/* in the shift: with bursts */
+#define WS_DAMPING_BURST		32	/* uses in a tick, at least, in a burst */
 #define WS_DAMPING_USES_MAX		1000
 
 #define WS_BURSTS				16	/* one present in so many is one */
@@ -231,17 +237,14 @@ ws_sweep_in_burst(uint32_t tick)
  */
 extern WsDamping ws_sweep_damping(WsSweep *sweep, bool often);
 
-/* What of it counts in a present: with a shift of 0 to WS_DAMPING_LONG. */
+/* What counts in a present; a shift of 0, one tick, is for bursts, too. */
 static inline WsDamping
 ws_sweep_damping_in(WsDamping damping, uint32_t present)
 {
-	bool		bursts = (damping.shift & WS_DAMPING_BURSTS) != 0;
-
-	damping.shift &= ~WS_DAMPING_BURSTS;
-	if (bursts && !ws_sweep_in_burst(present))
+	if (damping.shift > 0 && ws_sweep_in_burst(present))
 	{
-		damping.shift = WS_DAMPING_LONG;
-		damping.uses = WS_USAGE_MAX;
+		damping.shift = 0;
+		damping.uses = WS_DAMPING_BURST;
 	}
 	return damping;
 }

@@ -1490,7 +1490,7 @@ main(void)
 	test_end_to_end(3, seeded(171));
 	test_end_to_end(4, seeded(172));
 	test_damping(&hot, 0.9, 0.001, "few hot pages");
-	test_damping(&warm, 0.9, 0.001, "warm pages, and scans");
+	test_damping(&warm, 0.95, 0.001, "warm pages, and scans");
 	test_damping(&sampled, 0.9, 0.001, "a sample");
 	test_damping(&fast, 0.9, 0.001, "some turns in a tick");
 	test_damping(&faster, 0.9, 0.002, "many turns");
