@@ -92,8 +92,8 @@ typedef struct WsTierRelation
 	WsPageId	id;				/* of one of its pages */
 	uint32_t	blocks;			/* the caller's to set; 0: not known */
 	uint16_t	pages;			/* simulated; 0: none, a free entry */
-	uint16_t	chained;		/* the next of its chain, or that is free, + 1;
-								 * 0: none */
+	uint16_t	chained;		/* the next of its chain, or that is free, +
+								 * 1; 0: none */
 	uint16_t	region;			/* the first, of the last survey */
 } WsTierRelation;
 
