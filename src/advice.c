@@ -315,7 +315,7 @@ set_error(const WsAdviceFacts *f, const WsAdviceTable *table, int size, double c
 		[WS_ERROR_OF_CHANGE] = change,
 		[WS_ERROR_OF_UNKNOWN] = row->unknown / rate,
 		[WS_ERROR_OF_PRESENT] = fmax(fabs(table->difference), f->off) *
-		fmin(1, OFF_SHARE * misses / (1 - table->hit_ratio)),
+		(misses > 0 ? fmin(1, OFF_SHARE * misses / (1 - table->hit_ratio)) : 0),
 		[WS_ERROR_OF_SCANS] = WS_ADVICE_SCAN_ERROR * changed_scans(t, size)
 	};
 	double		off = hypot(parts[WS_ERROR_OF_SAMPLE], change) + parts[WS_ERROR_OF_PRESENT] +

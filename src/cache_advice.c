@@ -574,7 +574,9 @@ ws_cache_advice_make(WsPublished *p)
 	facts.followed = ws_advice_followed(&sim.follower, sum.seconds, ws_shared_clock_ms());
 	facts.off = ws_mean_difference(&sim.differences);
 	ws_advise(&facts, &p->table);
-	ws_advice_note_difference(&sim.differences, &p->table, ws_shared_clock_ms());
+	/* what is due to buffers that fill is over when they are full */
+	if (p->filling_until == 0)
+		ws_advice_note_difference(&sim.differences, &p->table, ws_shared_clock_ms());
 }
 
 void

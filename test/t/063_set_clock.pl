@@ -62,7 +62,10 @@ my $when = q{SELECT reason LIKE '%; the busiest time was ' || to_char(peak_at, C
 	FROM working_set_recommendation};
 becomes('SELECT max(recommended_cache_bytes) > 1e7 FROM working_set_history', 't', 'what is used again is needed');
 becomes($when, 't', 'a peak of today is called by its time');
-$clock->jump(3600 + 172800, 60);
+# first nothing is live: a worker that saw only one of the clocks set would take the peak for one of that day
+$clock->jump(0, 60);
+wait_for($node, q{live_bytes < 1e7 FROM working_set_recommendation}, 'nothing is live');
+$clock->jump(3600 + 172800, 0);
 wait_for($node, q{peak_at < clock_timestamp() - interval '1 day' FROM working_set_recommendation}, 'the peak is of today');
 becomes($when, 't', 'and one of another day by its day, too');
 

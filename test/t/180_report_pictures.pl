@@ -42,7 +42,7 @@ my @columns = (
 my %from = (
 	cache_advice => q{SELECT f::float8 AS size_factor, (67108864 * f)::bigint AS cache_bytes, ''::text AS cache, %s AS predicted_hit_ratio,
 		NULL::float8 AS predicted_hit_ratio_without_scans, %s AS predicted_reads_per_second,
-		1::float8 AS read_factor, %s AS error, %s AS note
+		NULL::float8 AS low_reads_per_second, NULL::float8 AS high_reads_per_second, 1::float8 AS read_factor, %s AS error, %s AS note
 		FROM unnest('{0.1,0.125,0.25,0.35,0.5,0.6,0.7,0.8,0.9,1,1.1,1.25,1.5,1.75,2,2.5,3,4,8,16}'::float8[]) f},
 	history => q{SELECT now() - m * interval '15 min' + interval '%5$s' AS at, %1$s AS working_set_bytes, (180000000 + 1e7 * sin(m))::bigint AS recommended_cache_bytes,
 		NULL::bigint AS mean_cache_bytes,

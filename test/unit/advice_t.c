@@ -290,7 +290,7 @@ define_scans(const WsTally *t, int size)
 static double
 define_present(const WsAdviceFacts *f, const WsAdviceTable *table, const WsAdvice *row)
 {
-	double		times = 2 * (1 - row->hit_ratio) / (1 - table->hit_ratio);
+	double		times = row->hit_ratio < 1 ? 2 * (1 - row->hit_ratio) / (1 - table->hit_ratio) : 0;
 
 	return fmax(fabs(table->difference), f->off) * (times < 1 ? times : 1);
 }
