@@ -522,9 +522,8 @@ remember(int64_t t)
 {
 	WsWorkload	w = {
 		.known_seconds = (double) t, .page_bytes = MB, .break_even = WS_BREAK_EVEN_DEFAULT,
-		.hold = WS_HOLD_DEFAULT, .min_wait = WS_PLATEAU_MIN_WAIT,
-		.window_size = WS_PLATEAU_WINDOW_SIZE, .max_increase = WS_PLATEAU_MAX_INCREASE,
-		.live = live
+		.min_wait = WS_PLATEAU_MIN_WAIT, .window_size = WS_PLATEAU_WINDOW_SIZE,
+		.max_increase = WS_PLATEAU_MAX_INCREASE, .live = live
 	};
 	WsRecommendation r = ws_recommend(&ws_heuristics[WS_METHOD_LIVE_SET], &w);
 	WsHistoryCount now = {.since = restarted + 1, .lookups = lookups, .hits = hits};

@@ -101,6 +101,7 @@ in_bin(double uses, double steps)
 void
 ws_live_hazards(const WsLifeTable *t, int group, WsHazard *hazard)
 {
+	int			below = group > WS_LIFE_LONG ? WS_LIFE_AGAIN : group - 1;
 	double		reached = 0;	/* hazard of the younger classes */
 	double		coming = 0;
 
@@ -116,10 +117,10 @@ ws_live_hazards(const WsLifeTable *t, int group, WsHazard *hazard)
 			coming *= pow(1 - hazard[c - 1].h, WS_LIFE_BINS_PER_CLASS);
 		for (int s = 0; s < WS_LIFE_BINS_PER_CLASS; s++)
 			coming += t->population[group][c * WS_LIFE_BINS_PER_CLASS + s];
-		if (group > 0 && t->returned[group - 1][c] > t->at_risk[group - 1][c] * reached)
+		if (group > 0 && t->returned[below][c] > t->at_risk[below][c] * reached)
 		{
-			n += LOWER_WEIGHT * t->at_risk[group - 1][c];
-			r += LOWER_WEIGHT * t->returned[group - 1][c];
+			n += LOWER_WEIGHT * t->at_risk[below][c];
+			r += LOWER_WEIGHT * t->returned[below][c];
 		}
 		/* a return early in a wide bin is an item, too */
 		items = fmax(n, r);
@@ -289,7 +290,7 @@ ws_live_set(WsLife *life, const WsEstimate *window)
 
 	count_held(t, &y);
 	keep = to_keep(&y, y.live, y.held, most);
-	result.holding = keep > y.live;
+	result.holding = keep > y.live ? life->hold / (double) WS_TICKS_PER_SECOND : 0;
 	result.pages = window->pages * (keep / y.n);
 	result.proved = window->pages * (to_keep(&y, y.again, y.held, most) / y.n);
 	set_bounds(&result, &y, keep, most);
@@ -423,7 +424,7 @@ name_live_set(const WsWorkload *w, char *buf, size_t size)
 
 	ws_format_bytes(window_bytes, used, sizeof(used));
 	ws_format_bytes(live_bytes, live, sizeof(live));
-	ws_format_window(w->hold, hold, sizeof(hold));
+	ws_format_window(w->live.holding, hold, sizeof(hold));
 	name_period(w, w->break_even, period, sizeof(period));
 	if (window_bytes <= 0)
 		n = snprintf(buf, size, "no page was used in the %s", period);
@@ -436,7 +437,7 @@ name_live_set(const WsWorkload *w, char *buf, size_t size)
 	else
 		n = snprintf(buf, size, "of the %s used in the %s, %s will probably be used again soon",
 					 used, period, live);
-	if (w->live.holding && n > 0 && (size_t) n < size)
+	if (w->live.holding > 0 && n > 0 && (size_t) n < size)
 		snprintf(buf + n, size - n, ", counting pages used again in the last %s", hold);
 }
 

@@ -47,7 +47,7 @@
 typedef struct WsLive
 {
 	bool		known;			/* false: no item was seen yet */
-	bool		holding;		/* more than the life table would keep */
+	double		holding;		/* seconds; 0: no more than by the life table */
 	double		pages;			/* that are worth their memory */
 	double		low;			/* 95 % bounds of pages, whole ones; */
 	double		high;			/* infinity if the sketch is full */
@@ -61,12 +61,10 @@ typedef struct WsWorkload
 	WsEstimate	curve[WS_CURVE_WINDOWS];	/* point i is i + 1 steps long */
 	double		known_seconds;	/* time since the start or the last reset */
 	double		page_bytes;
-	const WsLifeTable *table;	/* NULL, and live unknown, without a sample */
-	WsLive		live;
+	WsLive		live;			/* unknown without a sample */
 
 	/* settings */
 	int			break_even;		/* seconds that live is about */
-	int			hold;			/* seconds */
 	int			min_wait;		/* steps of the curve, at least window_size */
 	int			window_size;	/* steps of the curve, at least 2 */
 	double		max_increase;

@@ -8,9 +8,9 @@
 #include <string.h>
 
 /*
- * How long counts are remembered, in break-even times of up to 15 minutes.  Of
- * longer ones, a class is remembered for longer by so many times its age, since
- * its pages come back only after that.
+ * How long counts are remembered, in break-even times of up to 15 minutes, and
+ * for the gap.  Of longer ones, a class is remembered for longer by so many
+ * times its age, since its pages come back only after that.
  */
 #define MEMORY			(1.0 / 3)
 #define MEMORY_AGES		4
@@ -95,7 +95,7 @@ ws_life_init(WsLife *life, uint32_t nitems, int break_even, int hold)
 	memset(life, 0, ws_life_size(nitems));
 	life->nitems = nitems;
 	life->break_even = (uint32_t) break_even * WS_TICKS_PER_SECOND;
-	life->hold = (uint32_t) hold * WS_TICKS_PER_SECOND;
+	life->hold = (uint32_t) (hold < break_even / 3 ? hold : break_even / 3) * WS_TICKS_PER_SECOND;
 	set_bins(life);
 }
 
@@ -171,8 +171,15 @@ use(WsLife *life, WsLifeItem *item, uint32_t last, uint32_t before, bool scanned
 	}
 	if (in_time)
 	{
-		if (last - item->born >= USE_TICKS)
-			item->group = last - item->born < life->break_even ? WS_LIFE_AGAIN : WS_LIFE_LONG;
+		uint32_t	known = last - item->born;
+
+		if (known >= USE_TICKS && known < life->break_even && item->group < WS_LIFE_LONG)
+			item->group = WS_LIFE_AGAIN;
+		else if (known >= USE_TICKS)
+		{
+			item->group = WS_LIFE_GROUPS - 1 - (last - item->last) * WS_LIFE_GAPS / (life->break_even + 1);
+			item->born = last;
+		}
 	}
 	else if (before != 0 && last - before <= life->break_even)
 	{
@@ -242,8 +249,8 @@ ws_life_end_step(WsLife *life, uint32_t now, bool trusted)
 	for (int g = 0; g < WS_LIFE_GROUPS && trusted; g++)
 		for (int c = 0; c < WS_LIFE_CLASSES; c++)
 		{
-			double		left = remembered(life, ticks, MEMORY + MEMORY_FOR_AGE *
-										  (c + 0.5) / WS_LIFE_CLASSES,
+			double		gap = g < WS_LIFE_LONG ? 0 : (double) (WS_LIFE_GROUPS - 1 - g) / WS_LIFE_GAPS;
+			double		left = remembered(life, ticks, MEMORY + gap + MEMORY_FOR_AGE * (c + 0.5) / WS_LIFE_CLASSES,
 										  life->bin[c * WS_LIFE_BINS_PER_CLASS]);
 
 			t->at_risk[g][c] = left * t->at_risk[g][c] + life->at_risk[g][c];

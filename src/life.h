@@ -16,13 +16,14 @@
  * hours the first class is 30 seconds wide and the last three hours.  What is
  * at risk is counted in bins: a step in a bin of n steps is the nth part.
  *
- * A page's past, its group, is one of four: used once, by a sequential scan;
- * used once otherwise; used again, and known for less than the break-even time;
- * known for longer.  Uses within five seconds of the first count as one, since
- * one query may look at a page several times.  A page idle for more than the
- * break-even time starts over.
+ * A page's past, its group: used once, by a sequential scan; used once
+ * otherwise; used again, and known for less than the break-even time; known for
+ * longer, by the gap before its last use, in quarters of it, so that what comes
+ * back in rounds is known after two.  Uses within five seconds of the first
+ * count as one, since one query may look at a page several times.  A page idle
+ * for more than the break-even time starts over.
  *
- * Pages of the upper two groups may be held although the table gives them up
+ * Pages that were used again may be held although the table gives them up
  * (heuristic.h).  While it matters, the table marks those that become idle, to
  * count whether they come back.  A mark ends when the page is used again, or
  * when it has been idle for longer than the hold.
@@ -40,6 +41,7 @@
 #define WS_LIFE_BINS		90	/* of idle time, likewise */
 #define WS_LIFE_BINS_PER_CLASS (WS_LIFE_BINS / WS_LIFE_CLASSES)
 
+#define WS_LIFE_GAPS		4	/* groups of pages known for long */
 #define WS_LIFE_IN_USE		6	/* pages idle for fewer steps are not held */
 
 /* In seconds.  A step is at least one tick. */
@@ -55,15 +57,16 @@ enum
 	WS_LIFE_SCANNED,
 	WS_LIFE_ONCE,
 	WS_LIFE_AGAIN,
-	WS_LIFE_LONG,
-	WS_LIFE_GROUPS				/* how many there are */
+	WS_LIFE_LONG,				/* the first, of the longest gaps */
+	WS_LIFE_GROUPS = WS_LIFE_LONG + WS_LIFE_GAPS	/* how many there are */
 };
 
 typedef struct WsLifeItem
 {
 	uint32_t	last;			/* tick of the last known use; 0: no page */
-	uint32_t	born;			/* tick of the first of the uses that count */
-	unsigned int group:2;
+	uint32_t	born;			/* tick of the first use that counts; of the
+								 * last, if it is known for longer */
+	unsigned int group:3;
 	unsigned int marked:1;		/* became idle while it mattered */
 	unsigned int given_up:1;	/* marked, and counted as not coming back */
 	unsigned int reported:16;	/* number of the last step that reported it */
@@ -109,7 +112,7 @@ typedef struct WsLife
 /* Bytes of a life table of so many items. */
 extern size_t ws_life_size(uint32_t nitems);
 
-/* Make it empty.  Times are in seconds; the hold is at most break_even. */
+/* Make it empty.  Times are in seconds; a third of break_even is held at most. */
 extern void ws_life_init(WsLife *life, uint32_t nitems, int break_even, int hold);
 
 /*

@@ -43,7 +43,7 @@ begin(int64 since)
 	if (state.life == NULL)
 		state.life = MemoryContextAllocHuge(TopMemoryContext, ws_life_size(items));
 	state.break_even = ws_break_even;
-	state.hold = Min(ws_hold, ws_break_even);
+	state.hold = ws_hold;
 	state.since = since;
 	state.stepped = false;
 	memset(&state.now, 0, sizeof(state.now));
@@ -111,7 +111,7 @@ ws_sample_life_tick(void)
 	if (ws_shared->sampler == NULL)
 		return;
 	if (state.life == NULL || since != state.since || state.break_even != ws_break_even ||
-		state.hold != Min(ws_hold, ws_break_even))
+		state.hold != ws_hold)
 		begin(since);
 	if (!ws_life_due(state.life, now))
 		return;
@@ -158,10 +158,9 @@ ws_sample_life_forget(uint32 entry)
 }
 
 WsLive
-ws_sample_life_get(const WsLifeTable **table, int *seconds)
+ws_sample_life_get(int *seconds)
 {
 	state.now.projected = ws_project(state.values[0], state.values[PERIOD], state.values[2 * PERIOD]);
-	*table = state.life ? &state.life->table : NULL;
 	*seconds = state.stepped ? Max((int) state.window / WS_TICKS_PER_SECOND, 1) : ws_break_even;
 	return state.now;
 }

@@ -27,11 +27,10 @@ extern uint32 ws_sample_life_steps(void);
 
 /*
  * The answer of live_set at the last step, with a projection for a minute from
- * now, or a fifteenth of a shorter working_set.break_even, and its life table.
- * It is about so many seconds: working_set.break_even, or less after that was
- * raised, since the sample does not have older pages.  In the first minute and
- * without a sample .known is false; without a sample the table is NULL.
+ * now, or a fifteenth of a shorter working_set.break_even.  It is about so many
+ * seconds: working_set.break_even, or less after that was raised, since older
+ * pages are not sampled.  At first and without a sample .known is false.
  */
-extern WsLive ws_sample_life_get(const WsLifeTable **table, int *seconds);
+extern WsLive ws_sample_life_get(int *seconds);
 
 #endif							/* WS_SAMPLE_LIFE_H */

@@ -129,7 +129,6 @@ run_heuristics(double data_seconds, WsPublished *p)
 	WsWorkload	w = {
 		.known_seconds = data_seconds,
 		.page_bytes = BLCKSZ,
-		.hold = ws_hold,
 		.min_wait = Max(ws_min_wait, ws_window_size),
 		.window_size = ws_window_size,
 		.max_increase = ws_max_increase
@@ -142,7 +141,7 @@ run_heuristics(double data_seconds, WsPublished *p)
 	for (int i = 0; i < WS_CURVE_WINDOWS; i++)
 		ages[i] = (i + 1) * WS_CURVE_STEP * WS_TICKS_PER_SECOND;
 	(void) ws_estimate(NULL, WS_OF(WS_CLIENT), ages, WS_CURVE_WINDOWS, w.curve);
-	w.live = ws_sample_life_get(&w.table, &w.break_even);
+	w.live = ws_sample_life_get(&w.break_even);
 	if (w.break_even < ws_break_even)
 		p->data_seconds = Min(p->data_seconds, w.break_even);
 	for (int i = 0; i < WS_METHODS; i++)

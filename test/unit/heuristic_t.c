@@ -282,7 +282,7 @@ typedef struct Found
  * tenth of the items that are in the class or would come to it at these
  * hazards, or as all of these but ten for each at risk, or that came back if
  * that is more, if these are more.  It counts 0.3 of the group below if that comes
- * back sooner.  Of a class, the next takes over the part that is its own, by
+ * back sooner, of pages known for long that of those known for less.  Of a class, the next takes over the part that is its own, by
  * the share of its own counts.  "mark": do pages that become idle matter?
  */
 static double
@@ -297,6 +297,7 @@ definition_live(const WsLifeTable *t, double n, bool *mark, Found *found)
 	{
 		double		hazard[WS_LIFE_BINS];
 		double		younger = 0;
+		int			below = g < WS_LIFE_AGAIN ? g - 1 : g == WS_LIFE_AGAIN ? WS_LIFE_ONCE : WS_LIFE_AGAIN;
 
 		for (int c = 0; c < 30; c++)
 		{
@@ -315,10 +316,10 @@ definition_live(const WsLifeTable *t, double n, bool *mark, Found *found)
 					items *= 1 - hazard[later];
 				coming += items;
 			}
-			if (g > 0 && t->returned[g - 1][c] > t->at_risk[g - 1][c] * younger)
+			if (g > 0 && t->returned[below][c] > t->at_risk[below][c] * younger)
 			{
-				risk += 0.3 * t->at_risk[g - 1][c];
-				back += 0.3 * t->returned[g - 1][c];
+				risk += 0.3 * t->at_risk[below][c];
+				back += 0.3 * t->returned[below][c];
 				found->lower++;
 			}
 			/* a return counts for an item, also early in a wide bin */
@@ -410,8 +411,8 @@ test_live_definition(void)
 		unproved += live.proved < .8 * live.pages;
 		farthest = fmax(farthest, fabs(live.pages / pages - share));
 		if (fabs(share * n - found.live) > 1e-9 * n || found.live == 0)
-			wrong += live.holding != (share * n > found.live);
-		holding += live.holding;
+			wrong += (live.holding > 0) != (share * n > found.live);
+		holding += live.holding > 0;
 		marks += mark;
 		lower += found.lower > 0;
 		few += found.few > 0;
@@ -685,7 +686,7 @@ test_busiest_time(void)
 		double		change[STEPS + 91] = {0};
 		double		sum = 0;
 		double		most = 0;
-		WsWorkload	w = {.known_seconds = 7200, .page_bytes = 8192, .break_even = 900, .hold = 300};
+		WsWorkload	w = {.known_seconds = 7200, .page_bytes = 8192, .break_even = 900};
 		WsHistoryEntry old;
 		WsHistoryEntry new;
 
@@ -1163,7 +1164,7 @@ workload(double known_seconds)
 {
 	return (WsWorkload)
 	{
-		.known_seconds = known_seconds, .page_bytes = 0x1p30, .break_even = 900, .hold = 300,
+		.known_seconds = known_seconds, .page_bytes = 0x1p30, .break_even = 900,
 			.min_wait = WS_PLATEAU_MIN_WAIT, .window_size = WS_PLATEAU_WINDOW_SIZE,
 			.max_increase = WS_PLATEAU_MAX_INCREASE
 	};
@@ -1186,7 +1187,6 @@ random_workload(uint64_t *seed, WsLife *life)
 		w.curve[i] = (WsEstimate) {.pages = scale * series[i], .variance = noise * series[i]};
 	w.page_bytes = 8192;
 	w.break_even = WS_BREAK_EVEN_MIN + (int) random_below(seed, WS_BREAK_EVEN_MAX - WS_BREAK_EVEN_MIN + 1);
-	w.hold = (int) random_below(seed, (uint32_t) w.break_even + 1);
 	w.window_size = 2 + (int) random_below(seed, 20);
 	w.min_wait = w.window_size + (int) random_below(seed, 60);
 	w.max_increase = 1 + 9 * random_unit(seed);
@@ -1196,7 +1196,6 @@ random_workload(uint64_t *seed, WsLife *life)
 		double		ago = window->pages * random_unit(seed);
 
 		random_table(life, w.break_even, seed);
-		w.table = &life->table;
 		w.live = ws_live_set(life, window);
 		w.live.projected = ws_project(w.live.pages, ago, ago * random_unit(seed));
 	}
@@ -1211,7 +1210,7 @@ broken_promise(const WsRecommendation *r, const WsWorkload *w)
 
 	if (isnan(r->pages) != isnan(r->projected))
 		return "only one of pages and projected is NaN";
-	if (isnan(r->pages) && w->table && w->live.known)
+	if (isnan(r->pages) && w->live.known)
 		return "no answer, though there is a sample";
 	if (!isnan(r->pages) && !(r->pages >= 0 && r->pages <= r->window.pages))
 		return "fewer pages than 0, or more than its window has";
@@ -1466,10 +1465,9 @@ test_live_set(void)
 	{
 		w = workload(table[i].known);
 		w.break_even = table[i].break_even;
-		w.hold = table[i].hold;
 		w.live = (WsLive)
 		{
-			.known = true, .holding = table[i].hold > 0, .pages = table[i].live, .projected = 7,
+			.known = true, .holding = table[i].hold, .pages = table[i].live, .projected = 7,
 				.proved = i % 3 * table[i].live / 2, .low = .5, .high = 9,
 				.window =
 			{
@@ -1497,7 +1495,7 @@ test_live_set(void)
 int
 main(void)
 {
-	plan(145 + 3 * WS_METHODS);
+	plan(133 + 3 * WS_METHODS + 3 * WS_LIFE_GROUPS);
 	test_golden();
 	test_definition();
 	test_live_definition();
