@@ -22,6 +22,10 @@
  *	flips		reversals by more than 10 %
  *	least		recommended / truth at its least from a minute after a step up
  *
+ * The traces that follow have break-even times of 120, 300 and 900 seconds; with
+ * these all their times, and "minutes", are longer or shorter.  Of live_set only,
+ * and also the least and the most of recommended / truth before the shift.
+ *
  * The reference is plateau_end as its inventors run it: on the maximum-level
  * estimate (HyperLogLog) of 1024 registers.
  *
@@ -40,11 +44,9 @@
 #define TPS			WS_TICKS_PER_SECOND
 #define MINUTE		(60 * TPS)
 #define HOUR		3600.0
-#define WARM_UP		(60 * MINUTE)
+#define WARM_UP		60			/* minutes */
 #define SCORED		360			/* minutes */
-#define BREAK_EVEN	(WS_BREAK_EVEN_DEFAULT * TPS)
-#define END			(WARM_UP + SCORED * MINUTE + BREAK_EVEN)
-#define MINUTES		(END / MINUTE + 2)
+#define MINUTES		(WARM_UP + SCORED + 15 + 2)
 
 #define REGISTERS	WS_REGISTERS_DEFAULT
 #define REFERENCE_REGISTERS 1024
@@ -62,6 +64,7 @@
 #define REFILL_SHIFT 7			/* s: not in time with the minutes */
 #define RETENTION	32
 #define RETENTION_TIME 90		/* s */
+#define LOG_RATE	15			/* new pages a second */
 #define PARTS		4
 #define PI			3.14159265358979323846
 
@@ -72,7 +75,8 @@ typedef enum Kind
 	SEQUENTIAL,					/* scans, in order, and over again */
 	FILL,						/* the same, but by INSERT */
 	ZIPF,						/* the r-th by r^-0.9 */
-	ONCE						/* never the same page */
+	ONCE,						/* never the same page */
+	THRICE						/* each three times */
 } Kind;
 
 typedef struct Part
@@ -82,6 +86,79 @@ typedef struct Part
 	double		pages;
 	double		rate;			/* accesses a second */
 } Part;
+
+/* What is traced, beside look-ups by Zipf's law. */
+enum
+{
+	LOG = 1,					/* new pages, each read three times */
+	LOOP = 2,					/* through pages in 3/4 of the break-even time */
+	ROUNDS = 4,					/* as often, but fast, and then a pause */
+	SHIFT = 8					/* half way, the look-ups are of other pages */
+};
+
+typedef struct Scenario
+{
+	const char *name;
+	double		given;			/* ale that is given for the reference */
+	int			step;			/* minute of a step up; 0: none */
+} Scenario;
+
+static const Scenario scenarios[] = {
+	{"steady", 0.032, 0},
+	{"heavy to light", 0.074, 0},
+	{"step up", 0.024, 120},
+	{"burst 1/1 min", 0.035, 0},
+	{"batch 1 h/1 h", 0.134, 0},
+	{"growing", 0.017, 0},
+	{"drifting", 0.376, 0},
+	{"hourly scan", 0.329, 0},
+	{"diurnal", 0.309, 0},
+	{"tiny and noise", 4.97, 0},
+	{"fast loop", 0.021, 0},
+	{"one-off", 0.066, 0},
+	{"Zipf", 0.865, 0},
+	{"slow loop", 0.028, 0},
+	{"burst 5/5 min", 0.328, 0},
+	{"new slow loop", NAN, 0},
+	{"phases of 3 min", NAN, 0},
+	{"cycle of 3 x 3 min", NAN, 0},
+	{"burst 10/10 min", NAN, 0},
+	{"burst 20/20 min", NAN, 0},
+	{"scan each 10 min", NAN, 0},
+	{"scan each 20 min", NAN, 0},
+	{"step in noise", NAN, 180},
+	{"pause of 12 min", NAN, 0},
+	{"slow uniform", NAN, 0},
+	{"appending", NAN, 0},
+	{"scan, slow traffic", NAN, 0},
+	{"dump beside OLTP", NAN, 0},
+	{"burst 5/35 min", NAN, 0},
+	{"Zipf, hourly scan", NAN, 0},
+	{"Zipf, scan 20 min", NAN, 0},
+	{"refilled table", NAN, 0},
+	{"dropped partitions", NAN, 0},
+};
+
+#define NSCENARIOS ((int) (sizeof(scenarios) / sizeof(scenarios[0])))
+
+/* Their numbers follow, each with three break-even times. */
+static const struct
+{
+	const char *name;
+	int			what;
+}			traces[] = {
+	{"look-ups", 0},
+	{"log", LOG},
+	{"loop", LOOP},
+	{"rounds", ROUNDS},
+	{"shift", SHIFT},
+	{"all", LOG | LOOP | ROUNDS | SHIFT},
+};
+
+#define NTRACES ((int) (sizeof(traces) / sizeof(traces[0])))
+
+static uint32_t break_even = WS_BREAK_EVEN_DEFAULT * TPS;
+static uint32_t minute_ticks;	/* always a 15th of it */
 
 /*
  * Time t is in seconds; the scored six hours begin at 0, the hour before is
@@ -137,6 +214,22 @@ gone_at(int scenario, double t, double *pages)
 		replaced(t - 2 * RETENTION_TIME, RETENTION_TIME, *pages);
 }
 
+/* A trace: with each break-even time the same uses in a minute. */
+static Part *
+trace_at(int trace, Part *p, double t)
+{
+	const double rate = 60.0 * TPS / minute_ticks;
+
+	p = part(p, ZIPF, (trace & SHIFT) && t >= 3 * HOUR ? ZIPF_PAGES : 0, ZIPF_PAGES, 200 * rate);
+	if (trace & LOG)
+		p = part(p, THRICE, USED_ONCE, PAGES - USED_ONCE, LOG_RATE * rate);
+	if (trace & LOOP)
+		p = part(p, FILL, 3e6, 675 * 25, 25 * rate);
+	if ((trace & ROUNDS) && during(t, 675, 0, 0.75))
+		p = part(p, FILL, 3.5e6, 675 * 25, 15 * 25 * rate);
+	return p;
+}
+
 /*
  * The parts of a scenario at a time; returns what follows the last.  Numbers are
  * those of the table below.
@@ -144,6 +237,8 @@ gone_at(int scenario, double t, double *pages)
 static Part *
 parts_at(int scenario, Part *p, double t)
 {
+	if (scenario >= NSCENARIOS)
+		return trace_at(traces[(scenario - NSCENARIOS) / 3].what, p, t);
 	switch (scenario)
 	{
 		case 0:
@@ -238,51 +333,6 @@ parts_at(int scenario, Part *p, double t)
 			return during(t, 2400, 20, 25) ? uni(p, 100e3, 200e3, 4000) : p;
 	}
 }
-
-typedef struct Scenario
-{
-	const char *name;
-	double		given;			/* ale that is given for the reference */
-	int			step;			/* minute of a step up; 0: none */
-} Scenario;
-
-static const Scenario scenarios[] = {
-	{"steady", 0.032, 0},
-	{"heavy to light", 0.074, 0},
-	{"step up", 0.024, 120},
-	{"burst 1/1 min", 0.035, 0},
-	{"batch 1 h/1 h", 0.134, 0},
-	{"growing", 0.017, 0},
-	{"drifting", 0.376, 0},
-	{"hourly scan", 0.329, 0},
-	{"diurnal", 0.309, 0},
-	{"tiny and noise", 4.97, 0},
-	{"fast loop", 0.021, 0},
-	{"one-off", 0.066, 0},
-	{"Zipf", 0.865, 0},
-	{"slow loop", 0.028, 0},
-	{"burst 5/5 min", 0.328, 0},
-	{"new slow loop", NAN, 0},
-	{"phases of 3 min", NAN, 0},
-	{"cycle of 3 x 3 min", NAN, 0},
-	{"burst 10/10 min", NAN, 0},
-	{"burst 20/20 min", NAN, 0},
-	{"scan each 10 min", NAN, 0},
-	{"scan each 20 min", NAN, 0},
-	{"step in noise", NAN, 180},
-	{"pause of 12 min", NAN, 0},
-	{"slow uniform", NAN, 0},
-	{"appending", NAN, 0},
-	{"scan, slow traffic", NAN, 0},
-	{"dump beside OLTP", NAN, 0},
-	{"burst 5/35 min", NAN, 0},
-	{"Zipf, hourly scan", NAN, 0},
-	{"Zipf, scan 20 min", NAN, 0},
-	{"refilled table", NAN, 0},
-	{"dropped partitions", NAN, 0},
-};
-
-#define NSCENARIOS ((int) (sizeof(scenarios) / sizeof(scenarios[0])))
 
 /* What is scored. */
 enum
@@ -410,11 +460,18 @@ sample(uint32_t page, uint32_t hash, uint32_t tick, bool scan)
 		ws_sampler_set_shift(sampler, sampler->shift + 1, tick, forget);
 }
 
+/* seconds of the scenario: a minute is always a 15th of the break-even time */
+static double
+seconds_at(uint32_t tick)
+{
+	return ((double) tick - WS_TICK_ORIGIN - WARM_UP * minute_ticks) * 60 / minute_ticks;
+}
+
 /* the first minute that ends at a tick or after it */
 static uint32_t
 minute_after(uint32_t tick)
 {
-	return (tick - WS_TICK_ORIGIN + MINUTE - 1) / MINUTE;
+	return (tick - WS_TICK_ORIGIN + minute_ticks - 1) / minute_ticks;
 }
 
 static void
@@ -424,14 +481,15 @@ touch(uint32_t page, uint32_t tick, bool scan)
 
 	if (page >= PAGES)
 		abort();
-	if (last[page] != 0 && tick - last[page] <= BREAK_EVEN)
+	if (last[page] != 0 && tick - last[page] <= break_even)
 	{
 		change[minute_after(last[page])]++;
 		change[minute_after(tick)]--;
 	}
 	last[page] = tick;
 	ws_sketch_touch(sketch, hash);
-	ws_sketch_touch(reference, hash);
+	if (reference)
+		ws_sketch_touch(reference, hash);
 	sample(page, hash, tick, scan);
 }
 
@@ -442,7 +500,7 @@ static void
 bury(int scenario, uint32_t tick)
 {
 	double		pages;
-	double		first = gone_at(scenario, ((double) tick - WS_TICK_ORIGIN - WARM_UP) / TPS, &pages);
+	double		first = gone_at(scenario, seconds_at(tick), &pages);
 
 	for (uint32_t i = 0; i < sampler->capacity && pages > 0; i++)
 	{
@@ -465,7 +523,7 @@ work(int scenario, uint32_t tick)
 	static double owed[PARTS];
 	static double position[PARTS];
 	static uint32_t used_once;
-	double		t = ((double) tick - WS_TICK_ORIGIN - WARM_UP) / TPS;
+	double		t = seconds_at(tick);
 	Part		parts[PARTS];
 	int			n = (int) (parts_at(scenario, parts, t) - parts);
 	double		done = 0;
@@ -486,10 +544,16 @@ work(int scenario, uint32_t tick)
 					position[i] = fmod(position[i] + 1, p->pages);
 					break;
 				case ZIPF:
-					touch(draw_zipf(), tick, false);
+					touch((uint32_t) p->base + draw_zipf(), tick, false);
 					break;
 				case ONCE:
 					touch(USED_ONCE + used_once++, tick, false);
+					break;
+				case THRICE:
+					/* a minute apart */
+					for (uint32_t ago = 0; ago <= 2 * 60 * LOG_RATE && ago <= used_once; ago += 60 * LOG_RATE)
+						touch(USED_ONCE + used_once - ago, tick, false);
+					used_once++;
 					break;
 			}
 	}
@@ -535,8 +599,8 @@ static void
 step(uint32_t tick)
 {
 	WsEstimate	window;
-	uint32_t	age = BREAK_EVEN;
-	uint32_t	shift = ws_sampler_mature_shift(sampler, tick, BREAK_EVEN, WS_TICK_ORIGIN);
+	uint32_t	age = break_even;
+	uint32_t	shift = ws_sampler_mature_shift(sampler, tick, break_even, WS_TICK_ORIGIN);
 
 	double		alive = ws_sampler_alive(sampler, tick, age, WS_TICK_ORIGIN, shift);
 
@@ -576,6 +640,9 @@ score(int minute, uint32_t tick)
 	if (minute < 0 || minute >= SCORED)
 		return;
 
+	series[LIVE_SET][minute] = live.pages;
+	if (!reference)
+		return;
 	for (int i = 0; i < WINDOWS; i++)
 		ages[i] = (i + 1) * MINUTE;
 	estimate(tick, ages, WINDOWS, curve);
@@ -586,7 +653,6 @@ score(int minute, uint32_t tick)
 	}
 	series[REFERENCE][minute] = plateau_end_of(theirs);
 	series[PLATEAU_END][minute] = plateau_end_of(own);
-	series[LIVE_SET][minute] = live.pages;
 	series[PROJECTED][minute] = ws_project(ago[0], ago[PERIOD], ago[2 * PERIOD]);
 }
 
@@ -608,7 +674,7 @@ know(int scenario, int minute, uint32_t tick)
 	if (minute < 0 || minute >= SCORED)
 		return;
 	for (uint32_t page = 0; page < USED_ONCE; page++)
-		others += last[page] != 0 && tick - last[page] <= BREAK_EVEN;
+		others += last[page] != 0 && tick - last[page] <= break_even;
 	for (int i = 0; i < n; i++)
 	{
 		const Part *p = &parts[i];
@@ -621,10 +687,10 @@ know(int scenario, int minute, uint32_t tick)
 			double		uses = per_tick * (p->kind == ZIPF ? zipf_uses[page] : 1);
 			uint32_t	idle = tick - last[page];
 
-			if (last[page] == 0 || idle > BREAK_EVEN)
+			if (last[page] == 0 || idle > break_even)
 				continue;
 			others--;
-			sum += 1 - exp(-uses * (BREAK_EVEN - idle));
+			sum += 1 - exp(-uses * (break_even - idle));
 		}
 	}
 	known[0][minute] = sum;
@@ -692,6 +758,8 @@ print_score(const char *name, const double *values, int step_minute)
 	double		under = 0;
 	double		all = 0;
 	double		least = INFINITY;
+	double		low = INFINITY;
+	double		high = 0;
 
 	for (int i = 0; i < SCORED; i++)
 	{
@@ -703,12 +771,19 @@ print_score(const char *name, const double *values, int step_minute)
 		all += t;
 		if (step_minute > 0 && i > step_minute)
 			least = fmin(least, v / t);
+		if (i < SCORED / 2)
+		{
+			low = fmin(low, v / t);
+			high = fmax(high, v / t);
+		}
 	}
 	printf("\t%s\t%.5f\t%.5f\t%.5f\t%d", name, ale_of(values), over / all, under / all, flips_of(values));
 	if (step_minute > 0)
 		printf("\t%.4f", least);
 	else
 		printf("\t-");
+	if (!reference)
+		printf("\t%.3f\t%.3f", low, high);
 }
 
 /*
@@ -748,38 +823,49 @@ main(int argc, char **argv)
 {
 	int			number = argc > 1 ? atoi(argv[1]) : -1;
 	int			number_of_seed = argc > 2 ? atoi(argv[2]) : 0;
-	const Scenario *s;
+	char		name[64];
+	Scenario	s = {name, NAN, 0};
 	bool		knows = argc > 3 && strcmp(argv[3], "know") == 0;
 	double		lookups = 0;
 	double		sum = 0;
 	double		mean = 0;
 
-	if (number < 0 || number >= NSCENARIOS || number_of_seed < 1)
+	if (number < 0 || number >= NSCENARIOS + 3 * NTRACES || number_of_seed < 1)
 	{
 		fprintf(stderr, "usage: scenarios NUMBER SEED [trace | know], NUMBER from 0 to %d\n",
-				NSCENARIOS - 1);
+				NSCENARIOS + 3 * NTRACES - 1);
 		return 2;
 	}
-	s = &scenarios[number];
+	if (number >= NSCENARIOS)
+	{
+		int			seconds = (int[]) {120, 300, 900}[(number - NSCENARIOS) % 3];
+
+		snprintf(name, sizeof(name), "%s, %d s", traces[(number - NSCENARIOS) / 3].name, seconds);
+		break_even = (uint32_t) seconds * TPS;
+	}
+	else
+		s = scenarios[number];
+	minute_ticks = break_even / 15;
 	seed = mix64((uint64_t) number_of_seed * 1000 + number);
 	salt = random64(&seed);
-	if (number == ZIPF_SCENARIO || number == 29 || number == 30)
+	if (number == ZIPF_SCENARIO || number == 29 || number == 30 || number >= NSCENARIOS)
 		prepare_zipf(0.9);
 
 	sketch = new_sketch(REGISTERS, WS_TICK_ORIGIN);
-	reference = new_sketch(REFERENCE_REGISTERS, WS_TICK_ORIGIN);
+	reference = number < NSCENARIOS ? new_sketch(REFERENCE_REGISTERS, WS_TICK_ORIGIN) : NULL;
 	sampler = memory(ws_sampler_size(SAMPLE));
 	ws_sampler_init(sampler, SAMPLE, sketch->log2m, 0, WS_TICK_ORIGIN);
-	ws_sampler_set_brief(sampler, BREAK_EVEN + BREAK_EVEN / 15, WS_TICK_ORIGIN);
+	ws_sampler_set_brief(sampler, break_even + break_even / 15, WS_TICK_ORIGIN);
 	life = memory(ws_life_size(SAMPLE));
-	ws_life_init(life, SAMPLE, WS_BREAK_EVEN_DEFAULT, WS_HOLD_DEFAULT);
+	ws_life_init(life, SAMPLE, (int) break_even / TPS, WS_HOLD_DEFAULT);
 
-	for (uint32_t t = 0; t < END; t++)
+	for (uint32_t t = 0; t < (WARM_UP + SCORED + 15) * minute_ticks; t++)
 	{
 		uint32_t	tick = WS_TICK_ORIGIN + t;
 
 		(void) ws_sketch_advance(sketch, tick);
-		(void) ws_sketch_advance(reference, tick);
+		if (reference)
+			(void) ws_sketch_advance(reference, tick);
 		lookups += work(number, tick);
 		if (t % TPS == 0)
 			bury(number, tick);
@@ -790,22 +876,22 @@ main(int argc, char **argv)
 		}
 		if (ws_life_due(life, tick))
 			step(tick);
-		if (t % MINUTE == 0)
-			score((int) (t / MINUTE) - WARM_UP / MINUTE, tick);
-		if (t % MINUTE == 0 && knows)
-			know(number, (int) (t / MINUTE) - WARM_UP / MINUTE, tick);
-		if (argc > 4 && t == WARM_UP + (uint32_t) atoi(argv[4]) * MINUTE)
+		if (t % minute_ticks == 0)
+			score((int) (t / minute_ticks) - WARM_UP, tick);
+		if (t % minute_ticks == 0 && knows)
+			know(number, (int) (t / minute_ticks) - WARM_UP, tick);
+		if (argc > 4 && t == (WARM_UP + (uint32_t) atoi(argv[4])) * minute_ticks)
 		{
 			print_life();
 			return 0;
 		}
 	}
 
-	for (int i = 0; i < WARM_UP / MINUTE + SCORED; i++)
+	for (int i = 0; i < WARM_UP + SCORED; i++)
 	{
 		sum += change[i];
-		if (i >= WARM_UP / MINUTE)
-			truth[i - WARM_UP / MINUTE] = sum;
+		if (i >= WARM_UP)
+			truth[i - WARM_UP] = sum;
 	}
 	fill_dips(truth, SCORED);
 	for (int i = 0; i < SCORED; i++)
@@ -816,7 +902,7 @@ main(int argc, char **argv)
 		fill_dips(known[0], SCORED);
 		fill_dips(known[1], SCORED);
 		printf("%s, with the workload known: ale %.3f without what has stopped and scans, %.3f with it\n",
-			   s->name, ale_of(known[0]), ale_of(known[1]));
+			   s.name, ale_of(known[0]), ale_of(known[1]));
 		return 0;
 	}
 	if (argc > 3)
@@ -833,9 +919,10 @@ main(int argc, char **argv)
 		printf("\n");
 		return 0;
 	}
-	printf("%d\t%s\t%d\t%.3f\t%.0f", number, s->name, number_of_seed, s->given, mean);
+	printf("%d\t%s\t%d\t%.3f\t%.0f", number, s.name, number_of_seed, s.given, mean);
 	for (int i = 0; i < NSERIES; i++)
-		print_score(series_names[i], series[i], s->step);
+		if (reference || i == LIVE_SET)
+			print_score(series_names[i], series[i], s.step);
 	printf("\n");
 	return 0;
 }
