@@ -324,37 +324,22 @@ static void
 count(const WsAccess *access, bool scan, bool miss)
 {
 	WsTally    *tally = &recent[bucket];
-	WsClass		class = scan ? WS_CLASS_SCAN : WS_CLASS_REST;
-	int			group = access->page * 7 % WS_ERROR_GROUPS;
-	uint32_t	cold;
-	uint32_t	set = ws_sweep_access(sweep, access, &cold);
+	WsTallied	tallied = {
+		.class = scan ? WS_CLASS_SCAN : WS_CLASS_REST, .read = miss, .run = scan,
+		.known = last[access->page] != 0, .settled = true, .weight = 1,
+		.group = access->page * 7 % WS_ERROR_GROUPS, .factors = sweep->factor
+	};
 
-	tally->weight = 1;
-	for (int i = 0; i < WS_SWEEP_SIZES; i++)
-	{
-		tally->missed[i][class][group] += set >> i & 1;
-		tally->cold[i] += cold >> i & 1;
-	}
+	tallied.missed = ws_sweep_access(sweep, access, &tallied.cold);
+	ws_tally_access(tally, &tallied);
 	if (miss)
-	{
 		tally->reads++;
-		tally->sampled[class][group]++;
-		tally->events[class]++;
-	}
 	else
 		tally->hits++;
 	if (scan && miss)
-	{
 		tally->scan_reads++;
-		tally->run_reads[0]++;
-		tally->run_reads[1]++;
-	}
 	else if (scan)
-	{
 		tally->scan_hits++;
-		tally->run_hits[0]++;
-		tally->run_hits[1]++;
-	}
 	lookups++;
 	hits += !miss;
 }
