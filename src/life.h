@@ -112,7 +112,7 @@ typedef struct WsLife
 /* Bytes of a life table of so many items. */
 extern size_t ws_life_size(uint32_t nitems);
 
-/* Make it empty.  Times are in seconds; a third of break_even is held at most. */
+/* Make it empty.  Times are in seconds; it holds for break_even / 3 at most. */
 extern void ws_life_init(WsLife *life, uint32_t nitems, int break_even, int hold);
 
 /*
