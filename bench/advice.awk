@@ -83,8 +83,8 @@ END {
     printf "" >>figures
     if (n[""] == 0) { print "nothing was predicted"; exit 1 }
     failed = unknown || (!factor_goal && doubts[""] > n[""] / 9) || sum[""] / n[""] > mean_goal || worst[""] > worst_goal ||
-        within[""] < within_goal * n[""] || (width_goal < 1 && (!nwidths[""] || median("") > width_goal)) ||
-        close_by[""] < factor_goal * rows[""] || bound[""] < bounds_goal * all_rows[""]
+        within[""] < within_goal * n[""] || (width_goal < 1 && (!nwidths[""] || median("") + 0 > width_goal)) ||
+        (factor_goal && rows[""] < all_rows[""] / 2) || close_by[""] < factor_goal * rows[""] || bound[""] < bounds_goal * all_rows[""]
     for (i = 1; i <= workloads; i++)
         if (n[order[i]]) {
             note(order[i], order[i])
