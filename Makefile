@@ -37,9 +37,9 @@ OBJS = \
 	$(PURE)
 
 # Plain C: these see no PostgreSQL header, so that the unit tests can link them alone.
-PURE_MODULES = sketch curve life heuristic history trend memory diskreads filecache sizing stream \
-	sampler origins attribution scans sweep without pagecache readahead twotier survey division advice hitcurve forecast statefile \
-	summary chart
+PURE_MODULES = sketch curve life heuristic history trend memory diskreads filecache costs stream \
+	sampler origins attribution scans sweep without pagecache readahead twotier survey division advice verdict forecast statefile \
+	summary
 PURE_HEADERS = pagehash segments
 PURE = $(PURE_MODULES:%=src/%.o)
 

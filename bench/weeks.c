@@ -7,7 +7,9 @@
  * heuristic, the history, the miniature sweeps, the advice and the verdict are
  * the extension's own; what the worker does around them is done here in the
  * same order, once a minute.  A page here stands for 1 MB, 128 pages of the
- * server, and rates are in such pages.
+ * server, and rates are in such pages.  A request keeps a client busy for 3.2 ms,
+ * and if it misses it waits for a read of 12.8 ms: 25 and 100 us for each of the
+ * server's pages.  Who is seen to wait, and to be active, is drawn (Poisson).
  *
  * The operator follows each verdict that has stood for ten minutes: sets
  * shared_buffers to what is suggested, and restarts.  That empties the cache,
@@ -15,25 +17,24 @@
  *
  * Beside this server, others see the same accesses: one whose setting stays as
  * it was at the start, and several of constant sizes.  The oracle has the
- * smallest of these that is not worse than the largest, by the requests that
- * miss: by no more than half a percent of all, and in no busy hour by more than
- * a percent of that hour's.  An hour is busy if it has a tenth of the requests
- * of an average one.  What is scored:
+ * smallest of these that is not worse than the largest: by no more than a
+ * percent of query time in all, nor in any busy quarter of an hour.  A quarter
+ * is busy if it has a tenth of the requests of an average one.  What is scored:
  *
  *	harm	requests that miss, less those of the server that stays, as a share
- *			of all requests; and less those of the oracle
+ *			of all requests; and less those of the oracle; and the first as a
+ *			share of query time
  *	saved	shared_buffers at the start less at the end, over what the oracle
  *			would save, where that needs less than 45 %: the
  *			headroom comes on top, and shrink begins at half
  *	restarts	in all, most in a week, and in the first 28 days
  */
+#include "costs.h"
 #include "heuristic.h"
-#include "history.h"
-#include "hitcurve.h"
 #include "life.h"
 #include "scans.h"
-#include "sizing.h"
 #include "sweep.h"
+#include "verdict.h"
 #include "yardstick.h"
 
 #include <stdbool.h>
@@ -51,7 +52,8 @@
 #define MONDAY		INT64_C(1767571200) /* 2026-01-05, when all begin */
 #define FOLLOWS		600			/* seconds until the operator obeys */
 #define MEMORY		(8192 * MB)
-#define HEADROOM	0.1
+#define REQUEST		0.0032		/* seconds of a client */
+#define READ		0.0128
 
 #define PAGES		16384
 #define PARTS		6
@@ -269,33 +271,31 @@ static WsSweep *servers;		/* factors are MB; the follower obeys */
 static WsSweep *sweep;			/* the extension's */
 static double shared_buffers;	/* MB */
 
-/* Misses of all servers, in the hour, and the worst hour by its requests. */
+/* Misses of all servers, in all, in the present quarter, and in each. */
 static double missed[WS_SWEEP_SIZES];
-static double hour_missed[WS_SWEEP_SIZES];
-static double hours_missed[SIZES + 1][24 * 7 * 12];
-static double hours_requests[24 * 7 * 12];
+static double quarter_missed[WS_SWEEP_SIZES];
+static double quarters_missed[SIZES + 1][96 * 7 * 9];
+static double quarters_requests[96 * 7 * 9];
 static double requests;
-static double hour_requests;
-static int	hours;
+static double quarter_requests;
+static int	quarters;
 
 /* What the worker has in memory. */
 static WsLife *life;
-static WsHistory history;
-static WsHistoryCount last_count;
 static uint64_t lookups;		/* of the server, since it started */
 static uint64_t hits;
 static WsTally recent[PARTS_OF_ADVICE];
 static int	bucket;
 static WsDifferences differences;
-static WsHitCurve curve;
+static WsCosts costs;
+static WsCostQuarter quarter;
+static double step_hits;		/* in this minute */
+static double step_misses;
 static WsFollower follower;
 static WsSteady steady;
 static WsLive live;
 static int64_t restarted;		/* t of the last restart, or of the start */
-static WsSizing sizing;
-static double needed;
-static double peak;
-static double stored;
+static WsDecision decision;
 
 static void *
 memory(size_t size)
@@ -342,6 +342,8 @@ count(const WsAccess *access, bool scan, bool miss)
 		tally->scan_hits++;
 	lookups++;
 	hits += !miss;
+	step_misses += miss;
+	step_hits += !miss;
 }
 
 static void
@@ -360,8 +362,8 @@ use(const Part *p, uint32_t page, uint32_t tick)
 	access.ringed = ringed(blocks, servers, 1);
 	set = ws_sweep_access(servers, &access, &cold);
 	for (uint32_t rest = set; rest != 0; rest &= rest - 1)
-		hour_missed[__builtin_ctz(rest)]++;
-	hour_requests++;
+		quarter_missed[__builtin_ctz(rest)]++;
+	quarter_requests++;
 
 	access.ringed = ringed(blocks, sweep, shared_buffers);
 	count(&access, p->kind == SCAN, (set & WS_SWEEP_BIT(WS_SWEEP_FOLLOWER)) != 0);
@@ -460,10 +462,9 @@ restart(double mb, int64_t t)
 	ws_life_init(life, PAGES, WS_BREAK_EVEN_DEFAULT, WS_HOLD_DEFAULT);
 	memset(recent, 0, sizeof(recent));
 	memset(&differences, 0, sizeof(differences));
-	memset(&curve, 0, sizeof(curve));
+	memset(&quarter, 0, sizeof(quarter));
 	memset(&follower, 0, sizeof(follower));
 	memset(&steady, 0, sizeof(steady));
-	memset(&last_count, 0, sizeof(last_count));
 	lookups = hits = 0;
 	restarted = t;
 }
@@ -503,31 +504,6 @@ step(uint32_t tick)
 }
 
 static void
-remember(int64_t t)
-{
-	WsWorkload	w = {
-		.known_seconds = (double) t, .page_bytes = MB, .break_even = WS_BREAK_EVEN_DEFAULT,
-		.min_wait = WS_PLATEAU_MIN_WAIT, .window_size = WS_PLATEAU_WINDOW_SIZE,
-		.max_increase = WS_PLATEAU_MAX_INCREASE, .live = live
-	};
-	WsRecommendation r = ws_recommend(&ws_heuristics[WS_METHOD_LIVE_SET], &w);
-	WsHistoryCount now = {.since = restarted + 1, .lookups = lookups, .hits = hits};
-	WsHistoryEntry entry;
-	WsHistoryRow row = {0};
-
-	needed = r.needed * (1 + HEADROOM);
-	row.recommended = row.live = needed;
-	ws_history_count(&row, &last_count, &now);
-	ws_history_add(&history, MONDAY + t, &row);
-	peak = needed;
-	if (ws_history_busiest(&history, MONDAY + t, WS_HISTORY_WEEK, &entry))
-		peak = fmax(peak, entry.row.recommended);
-	stored = peak;
-	if (ws_history_peak(&history, MONDAY + t, WS_HISTORY_MONTH, &entry))
-		stored = fmax(peak, entry.row.recommended);
-}
-
-static void
 advise(int64_t t, WsAdviceTable *table)
 {
 	uint32_t	buffers[WS_SWEEP_SIZES];
@@ -549,29 +525,47 @@ advise(int64_t t, WsAdviceTable *table)
 	ws_advice_note_difference(&differences, table, t * 1000);
 }
 
+/* So many are seen where so many are expected (Knuth 1969). */
+static double
+poisson(double mean)
+{
+	double		limit = exp(-fmin(mean, 500));
+	double		product = random_unit(&seed);
+	double		n = 0;
+
+	if (mean > 500)
+		return rint(mean + sqrt(mean) * (random_unit(&seed) + random_unit(&seed) + random_unit(&seed) - 1.5) * 2);
+	for (; product > limit; n++)
+		product *= random_unit(&seed);
+	return n;
+}
+
 static void
 give_verdict(int64_t t, const WsAdviceTable *table)
 {
-	WsSizingFacts facts = {
-		.needed = peak * MB, .stored = stored * MB, .shared_buffers = shared_buffers * MB,
-		.memory = MEMORY, .connections = 100, .work_mem = 4 * MB, .maintenance = 3 * 64 * MB,
-		.long_enough = ws_history_known(&history, MONDAY + t, WS_HISTORY_MONTH) >= 7 * 1440,
-		.sizes = WS_HIT_CURVE_SIZES
+	static WsQueryTime times;
+	double		waiting = poisson(step_misses * READ);
+	WsCostMoment moment = {
+		.seconds = MINUTE, .waiting = waiting, .table = table, .buffers = shared_buffers, .buffer = MB,
+		.active = waiting + poisson((step_hits + step_misses) * REQUEST)
 	};
-	WsHitCurveMachine unknown = {.tiers = NULL, .buffer = 8192};
+	WsVerdictFacts facts = {
+		.costs = &costs, .now = MONDAY + t, .buffer = MB, .shared_buffers = shared_buffers * MB,
+		.memory = MEMORY, .connections = 100, .work_mem = 4 * MB, .maintenance = 3 * 64 * MB,
+		.worth = WS_WORTH_DEFAULT
+	};
 	double	   *factor = &sweep->factor[WS_SWEEP_FOLLOWER];
 	bool		jumped;
 
-	ws_hit_curve_add(&curve, table, &unknown, MINUTE);
-	for (int i = 0; i < facts.sizes; i++)
-	{
-		facts.size[i] = ws_hit_curve_buffers(i) * MB;
-		facts.hit_ratio[i] = ws_hit_curve_ratio(&curve, i);
-	}
-	sizing = ws_sizing(&facts, steady.verdict);
-	ws_sizing_steady(&steady, &sizing, t, WS_HOLD_DEFAULT);
+	step_hits = step_misses = 0;
+	ws_costs_add(&costs, &quarter, MONDAY + t, &moment);
+	/* seldom enough to take no time */
+	if (t % WS_COST_QUARTER != WS_COST_QUARTER - STEP)
+		return;
+	ws_query_time(&times, &facts);
+	decision = ws_decide(&times, &steady);
 
-	*factor = ws_advice_follow(&follower, *factor, sizing.simulate / MB, shared_buffers, t * 1000, &jumped);
+	*factor = ws_advice_follow(&follower, *factor, decision.size / MB, shared_buffers, t * 1000, &jumped);
 	if (!jumped)
 		return;
 	ws_sweep_resize(sweep, shared_buffers);
@@ -588,14 +582,12 @@ static int	in_month;
 static int	in_week;
 static int64_t restart_at[1000];
 
-/* Does it ask for another setting?  Keep does not. */
+/* Does it ask for another setting?  Not in the first day, nor while it rises. */
 static bool
-wants_change(void)
+wants_change(int64_t t, int64_t start)
 {
-	double		mb = sizing.suggested_shared_buffers / MB;
-
-	return sizing.verdict != WS_VERDICT_KEEP && sizing.verdict != WS_VERDICT_NONE &&
-		fabs(log(mb / shared_buffers)) > 0.01;
+	return decision.verdict != WS_VERDICT_KEEP && !decision.rising && t - start >= DAY &&
+		fabs(log(decision.size / MB / shared_buffers)) > 0.01;
 }
 
 static void
@@ -603,17 +595,18 @@ operate(int64_t t, int64_t start, bool trace)
 {
 	static int64_t stood;		/* for so many seconds */
 	static WsVerdict verdict;
-	double		mb = sizing.suggested_shared_buffers / MB;
+	double		mb = decision.size / MB;
 	int			week = 1;
 
-	stood = wants_change() && verdict == sizing.verdict ? stood + MINUTE : 0;
-	verdict = sizing.verdict;
+	stood = wants_change(t, start) && verdict == decision.verdict ? stood + MINUTE : 0;
+	verdict = decision.verdict;
 	if (stood < FOLLOWS)
 		return;
 	if (trace)
-		printf("day %.2f (%d, %05.2f h): %s %.0f -> %.0f MB; needed %.0f, peak %.0f\n",
+		printf("day %.2f (%d, %05.2f h): %s %.0f -> %.0f MB; query time %.4f -> %.4f, worst %.3f, %.0f s active, %.0f waiting\n",
 			   (t - start) / DAY, day_of_week((double) t), hour_of_day((double) t),
-			   ws_verdict_name(sizing.verdict), shared_buffers, mb, needed, peak);
+			   ws_verdict_name(decision.verdict), shared_buffers, mb, decision.present.week,
+			   decision.suggested.week, decision.suggested.loss, decision.active, decision.waiting);
 	restart_at[restarts] = t;
 	for (int i = restarts - 1; i >= 0 && restart_at[i] > t - 7 * DAY; i--)
 		week++;
@@ -625,31 +618,41 @@ operate(int64_t t, int64_t start, bool trace)
 }
 
 static void
-end_hour(void)
+end_quarter(void)
 {
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 	{
-		missed[i] += hour_missed[i];
+		missed[i] += quarter_missed[i];
 		if (i <= SIZES)
-			hours_missed[i][hours] = hour_missed[i];
+			quarters_missed[i][quarters] = quarter_missed[i];
 	}
-	hours_requests[hours++] = hour_requests;
-	requests += hour_requests;
-	memset(hour_missed, 0, sizeof(hour_missed));
-	hour_requests = 0;
+	quarters_requests[quarters++] = quarter_requests;
+	requests += quarter_requests;
+	memset(quarter_missed, 0, sizeof(quarter_missed));
+	quarter_requests = 0;
+}
+
+/* Share of query time that waits for so many misses. */
+static double
+waits(double misses, double of)
+{
+	return misses * READ / (of * REQUEST + misses * READ);
 }
 
 /* See the top. */
 static int
 oracle(void)
 {
+	double		allowed = WS_WORTH_DEFAULT / 2;
+
 	for (int i = 0; i < SIZES; i++)
 	{
-		bool		good = missed[i] - missed[SIZES - 1] <= 0.005 * requests;
+		bool		good = waits(missed[i], requests) - waits(missed[SIZES - 1], requests) <= allowed;
 
-		for (int h = 0; h < hours && good; h++)
-			good = hours_requests[h] < 0.1 * requests / hours ||
-				hours_missed[i][h] - hours_missed[SIZES - 1][h] <= 0.01 * hours_requests[h];
+		for (int q = 0; q < quarters && good; q++)
+			good = quarters_requests[q] < 0.1 * requests / quarters ||
+				waits(quarters_missed[i][q], quarters_requests[q]) -
+				waits(quarters_missed[SIZES - 1][q], quarters_requests[q]) <= allowed;
 		if (good)
 			return i;
 	}
@@ -677,7 +680,6 @@ main(int argc, char **argv)
 	servers = memory(ws_sweep_size(PAGES));
 	sweep = memory(ws_sweep_size(PAGES));
 	life = memory(ws_life_size(PAGES));
-	ws_history_init(&history);
 	ws_sweep_init(servers, PAGES);
 	for (int i = 0; i < SIZES; i++)
 		servers->factor[i] = SMALLEST * pow(LARGEST / SMALLEST, i / (SIZES - 1.0));
@@ -694,22 +696,22 @@ main(int argc, char **argv)
 		step(tick + (STEP - 1) * TPS);
 		if ((t - start) % MINUTE == MINUTE - STEP)
 		{
-			remember(t);
 			advise(t, &table);
 			give_verdict(t, &table);
 			operate(t, start, trace);
 		}
-		if ((t - start) % (int64_t) HOUR == HOUR - STEP)
-			end_hour();
+		if ((t - start) % WS_COST_QUARTER == WS_COST_QUARTER - STEP)
+			end_quarter();
 	}
 	best = oracle();
 	saved = s->shared_buffers - servers->factor[best];
 	printf("%d\t%s\t%d\t%d\t%.0f\t%.0f\t%.0f", number, s->name, atoi(argv[2]), s->weeks,
 		   s->shared_buffers, servers->factor[best], shared_buffers);
-	printf("\t%.6f\t%.6f\t%.6f\t%.4f\t%d\t%d\t%d\n", missed[SIZES] / requests,
+	printf("\t%.6f\t%.6f\t%.6f\t%.4f\t%d\t%d\t%d\t%.6f\n", missed[SIZES] / requests,
 		   (missed[WS_SWEEP_FOLLOWER] - missed[SIZES]) / requests,
 		   (missed[WS_SWEEP_FOLLOWER] - missed[best]) / requests,
 		   servers->factor[best] < 0.45 * s->shared_buffers ? (s->shared_buffers - shared_buffers) / saved : NAN,
-		   restarts, in_week, in_month);
+		   restarts, in_week, in_month,
+		   waits(missed[WS_SWEEP_FOLLOWER], requests) - waits(missed[SIZES], requests));
 	return 0;
 }

@@ -30,14 +30,14 @@ SELECT count(*) BETWEEN 8 AND 22 AS lines, max(length(line)) <= 78 AS fits,
 
 -- the heads, the rows in their order, the scale, and why there is no verdict yet
 SELECT line FROM drawn WHERE n = 1;
-SELECT line LIKE 'b shared\_buffers ' || pg_size_pretty(pg_size_bytes(current_setting('shared_buffers'))) || '%   r recommended now: not known' AS marks
+SELECT line LIKE 'b shared\_buffers ' || pg_size_pretty(pg_size_bytes(current_setting('shared_buffers'))) || '%   s suggested: not known yet' AS marks
   FROM drawn WHERE n = 2;
 SELECT line ~ '^      last     size .*  p plateau has not ended$' AS heads FROM drawn WHERE n = 3;
-SELECT bool_and(line ~ '^[p ] [ .\d]+ (s|min) +\d+ [kMGTP]B \|[#=>| br*]*$') AS rows,
+SELECT bool_and(line ~ '^[p ] [ .\d]+ (s|min) +\d+ [kMGTP]B \|[#=>| bs*]*$') AS rows,
        count(*) FILTER (WHERE line LIKE 'p%') AS plateau_ends, count(*) BETWEEN 2 AND 14 AS so_many,
        bool_or(n = 4 AND line LIKE '       1 s %') AS first
   FROM drawn WHERE line ~ '^.{20}\|';
-SELECT count(*) AS scales FROM drawn WHERE line ~ '^ {20}[+br*][-+br*]{57}$';
+SELECT count(*) AS scales FROM drawn WHERE line ~ '^ {20}[+bs*][-+bs*]{57}$';
 SELECT count(*) AS labels FROM drawn WHERE line ~ '^ {20}0( +\d+ [kMGTP]B)+$';
 SELECT regexp_replace(string_agg(line, ' ' ORDER BY n), 'since .*; the', 'since ...; the') AS status
   FROM drawn WHERE n > (SELECT n FROM drawn WHERE line ~ '^ {20}0 ');

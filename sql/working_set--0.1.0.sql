@@ -72,17 +72,6 @@ COMMENT ON COLUMN working_set_curve.pages_high IS 'Upper 95 % bound of pages, or
 REVOKE ALL ON working_set_curve FROM PUBLIC;
 GRANT SELECT ON working_set_curve TO pg_monitor;
 
-CREATE FUNCTION working_set_chart()
-RETURNS text
-AS 'MODULE_PATHNAME', 'ws_working_set_chart'
-LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-
-COMMENT ON FUNCTION working_set_chart() IS
-'Text chart of the clients'' working set for windows of up to 60 minutes, with shared_buffers, the recommendation, and the verdict';
-
-REVOKE ALL ON FUNCTION working_set_chart() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION working_set_chart() TO pg_monitor;
-
 --
 -- Recommendation
 --
@@ -154,7 +143,10 @@ CREATE FUNCTION working_set_recommendation(
 	OUT expected_hit_ratio double precision,
 	OUT reads_per_second double precision,
 	OUT expected_reads_per_second double precision,
+	OUT read_time_share double precision,
+	OUT query_time_saved double precision,
 	OUT saved_read_ms_per_second double precision,
+	OUT recurring_job text,
 	OUT method text,
 	OUT computed_at timestamp with time zone)
 RETURNS record
@@ -173,11 +165,11 @@ CREATE VIEW working_set_recommendation AS
 COMMENT ON VIEW working_set_recommendation IS
 'How much cache the server needs and what to set shared_buffers to: one row, renewed by the background worker every working_set.interval seconds';
 COMMENT ON COLUMN working_set_recommendation.status IS 'ok, collecting (less than a minute of data), stale (the background worker is late), or not tracking';
-COMMENT ON COLUMN working_set_recommendation.verdict IS 'What to do about shared_buffers: grow, shrink, keep, exceeds memory, or NULL if there is no recommendation';
+COMMENT ON COLUMN working_set_recommendation.verdict IS 'What to do about shared_buffers: grow, shrink, keep, exceeds memory, or NULL while confidence is low or the size still rises';
 COMMENT ON COLUMN working_set_recommendation.confidence IS 'How sure verdict and suggestion are: low, medium, high, or NULL if there is no recommendation';
 COMMENT ON COLUMN working_set_recommendation.recommended_cache IS 'recommended_cache_bytes with a unit, or NULL if there is no recommendation';
-COMMENT ON COLUMN working_set_recommendation.suggested_shared_buffers IS 'Value for ALTER SYSTEM SET shared_buffers, for the busiest time, or NULL if there is no recommendation or the memory limit is not known';
-COMMENT ON COLUMN working_set_recommendation.suggested_effective_cache_size IS 'Value for ALTER SYSTEM SET effective_cache_size, or NULL if there is no recommendation or the memory limit is not known';
+COMMENT ON COLUMN working_set_recommendation.suggested_shared_buffers IS 'The one size to set shared_buffers to, the present one if it is to be kept, or NULL while confidence is low, the size still rises, or the memory limit is not known';
+COMMENT ON COLUMN working_set_recommendation.suggested_effective_cache_size IS 'Value for ALTER SYSTEM SET effective_cache_size with suggested_shared_buffers, or NULL if that is NULL';
 COMMENT ON COLUMN working_set_recommendation.reason IS 'What to do about shared_buffers, what that is worth, and what it is based on, or why there is no recommendation: at most two sentences';
 COMMENT ON COLUMN working_set_recommendation.recommended_cache_bytes IS 'Cache in bytes that the present workload needs, with its expected growth and working_set.headroom, or NULL if there is no recommendation';
 COMMENT ON COLUMN working_set_recommendation.recommended_low_bytes IS 'Lower 95 % bound of recommended_cache_bytes, or NULL if there is no recommendation';
@@ -188,16 +180,19 @@ COMMENT ON COLUMN working_set_recommendation.high_bytes IS 'Upper 95 % bound of 
 COMMENT ON COLUMN working_set_recommendation.window_seconds IS 'Length in seconds of the window that the method chose, or of the data if that is less, or NULL if there is no recommendation';
 COMMENT ON COLUMN working_set_recommendation.live_bytes IS 'Result in bytes of the method live_set, or NULL if it has too little data or no sample';
 COMMENT ON COLUMN working_set_recommendation.plateau_end_bytes IS 'Result in bytes of the method plateau_end, or NULL if there is no recommendation';
-COMMENT ON COLUMN working_set_recommendation.peak_cache_bytes IS 'Largest cache in bytes that was needed within working_set.history, or each month, or NULL if there is no recommendation';
+COMMENT ON COLUMN working_set_recommendation.peak_cache_bytes IS 'Largest cache in bytes that was needed within working_set.history, for a cache that can change its size at once, or NULL if there is no recommendation';
 COMMENT ON COLUMN working_set_recommendation.peak_at IS 'Start of the minute, quarter of an hour or day in which peak_cache_bytes was needed, or NULL if there is no recommendation';
 COMMENT ON COLUMN working_set_recommendation.idle_cache_bytes IS 'Cache in bytes that was enough in the quietest hour of the day on each of the last seven days, or NULL if there is no recommendation or less than a day of history';
 COMMENT ON COLUMN working_set_recommendation.shared_buffers_bytes IS 'Setting shared_buffers in bytes';
 COMMENT ON COLUMN working_set_recommendation.memory_limit_bytes IS 'Memory in bytes that the server may use, the least of the limits of its host and its control groups, or NULL if they cannot be read';
 COMMENT ON COLUMN working_set_recommendation.current_hit_ratio IS 'Share of clients'' lookups in the last five minutes that found their page in shared buffers, 0 to 1, or NULL if there were none';
-COMMENT ON COLUMN working_set_recommendation.expected_hit_ratio IS 'Hit ratio expected with suggested_shared_buffers for the load of the last five minutes, 0 to 1, or NULL if the cache advice is not reliable';
+COMMENT ON COLUMN working_set_recommendation.expected_hit_ratio IS 'Hit ratio expected with suggested_shared_buffers for the load of the last five minutes, 0 to 1, or NULL if that is NULL or the cache advice is not reliable';
 COMMENT ON COLUMN working_set_recommendation.reads_per_second IS 'Pages per second that clients had to read in the last five minutes, or NULL if there were no lookups';
 COMMENT ON COLUMN working_set_recommendation.expected_reads_per_second IS 'Same expected with suggested_shared_buffers, or NULL if expected_hit_ratio is NULL';
-COMMENT ON COLUMN working_set_recommendation.saved_read_ms_per_second IS 'Time of reads, of all clients together, that suggested_shared_buffers would save, in milliseconds per second, negative if it would cost more, or NULL if expected_hit_ratio is NULL or the time of a read is not known';
+COMMENT ON COLUMN working_set_recommendation.read_time_share IS 'Share of the time in which clients were active, in the last week, that they waited for reads, 0 to 1, or NULL if not known';
+COMMENT ON COLUMN working_set_recommendation.query_time_saved IS 'Share of that time that suggested_shared_buffers would save, negative if it would cost some, or NULL if that is NULL';
+COMMENT ON COLUMN working_set_recommendation.saved_read_ms_per_second IS 'query_time_saved in milliseconds of waiting per second of the last week, of all clients together';
+COMMENT ON COLUMN working_set_recommendation.recurring_job IS 'When on at least three of the last seven days a job ran that a larger cache would save a fifth of its time, with the size, or NULL';
 COMMENT ON COLUMN working_set_recommendation.method IS 'Method in use: that of working_set.method, or plateau_end while live_set has too little data or no sample';
 COMMENT ON COLUMN working_set_recommendation.computed_at IS 'When the recommendation was made, or NULL if there is no recommendation';
 
@@ -218,6 +213,8 @@ CREATE FUNCTION working_set_cache_advice(
 	OUT low_reads_per_second double precision,
 	OUT high_reads_per_second double precision,
 	OUT read_factor double precision,
+	OUT predicted_read_time_share double precision,
+	OUT worst_read_time_share double precision,
 	OUT error double precision,
 	OUT note text)
 RETURNS SETOF record
@@ -244,6 +241,8 @@ COMMENT ON COLUMN working_set_cache_advice.predicted_reads_per_second IS 'Pages 
 COMMENT ON COLUMN working_set_cache_advice.low_reads_per_second IS 'Lower 95 % bound of predicted_reads_per_second, or NULL if the sample is too small';
 COMMENT ON COLUMN working_set_cache_advice.high_reads_per_second IS 'Upper 95 % bound; it counts first reads of pages that a cache of this size may have had for long';
 COMMENT ON COLUMN working_set_cache_advice.read_factor IS 'predicted_reads_per_second as a multiple of that at the present size, or NULL if the sample is too small';
+COMMENT ON COLUMN working_set_cache_advice.predicted_read_time_share IS 'Share of the time in which clients were active, in the last week, that they would have waited for reads, 0 to 1, or NULL if not known';
+COMMENT ON COLUMN working_set_cache_advice.worst_read_time_share IS 'Same in the quarter of an hour of the last 35 days in which it is largest, of those with a tenth of the average activity';
 COMMENT ON COLUMN working_set_cache_advice.error IS '95 % bound of the error of predicted_hit_ratio, or NULL if the sample is too small';
 COMMENT ON COLUMN working_set_cache_advice.note IS 'Why the row is not reliable, or NULL if it is';
 
@@ -268,6 +267,7 @@ CREATE FUNCTION working_set_memory_advice(
 	OUT predicted_disk_bytes_per_second double precision,
 	OUT measured_disk_bytes_per_second double precision,
 	OUT predicted_read_seconds_per_second double precision,
+	OUT predicted_read_time_share double precision,
 	OUT error double precision,
 	OUT present boolean,
 	OUT note text)
@@ -297,23 +297,13 @@ COMMENT ON COLUMN working_set_memory_advice.predicted_disk_reads_per_second IS '
 COMMENT ON COLUMN working_set_memory_advice.predicted_disk_bytes_per_second IS 'Bytes per second that would be read from disk, readahead included';
 COMMENT ON COLUMN working_set_memory_advice.measured_disk_bytes_per_second IS 'Bytes per second that the kernel read for clients (read_bytes in /proc of the server''s processes), where present; else NULL';
 COMMENT ON COLUMN working_set_memory_advice.predicted_read_seconds_per_second IS 'Seconds per second that clients would wait for reads, or NULL if the time of a read is not known, or if fewer than a tenth of the reads wait at present';
+COMMENT ON COLUMN working_set_memory_advice.predicted_read_time_share IS 'Share of the time in which clients are active that they would wait for reads, by their share in the last week, 0 to 1, or NULL if not known';
 COMMENT ON COLUMN working_set_memory_advice.error IS '95 % bound of the error of predicted_os_hit_ratio';
 COMMENT ON COLUMN working_set_memory_advice.present IS 'Whether the row is of the memory and shared_buffers that there are now';
 COMMENT ON COLUMN working_set_memory_advice.note IS 'Why the row is not reliable, or NULL if it is';
 
 REVOKE ALL ON working_set_memory_advice FROM PUBLIC;
 GRANT SELECT ON working_set_memory_advice TO pg_monitor;
-
-CREATE FUNCTION working_set_memory_chart()
-RETURNS text
-AS 'MODULE_PATHNAME', 'ws_working_set_memory_chart'
-LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-
-COMMENT ON FUNCTION working_set_memory_chart() IS
-'Text chart of the predicted reads from disk with a quarter to four times the memory, now, and with the suggested shared_buffers';
-
-REVOKE ALL ON FUNCTION working_set_memory_chart() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION working_set_memory_chart() TO pg_monitor;
 
 --
 -- Relations and databases of the working set
@@ -597,3 +587,167 @@ COMMENT ON FUNCTION working_set_reset() IS
 'Discard all data, the history included, for the whole server, and return the time from which new data counts';
 
 REVOKE ALL ON FUNCTION working_set_reset() FROM PUBLIC;
+
+--
+-- Charts: text over the views, 78 columns wide
+--
+
+CREATE FUNCTION working_set_chart()
+RETURNS text
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED
+BEGIN ATOMIC
+WITH r AS MATERIALIZED (
+	SELECT *, shared_buffers_bytes::float8 AS b, pg_size_bytes(suggested_shared_buffers)::float8 AS s FROM working_set_recommendation()),
+-- the data are as old as the counts, or as a history that outlived a restart
+age AS MATERIALIZED (
+	SELECT least(3600, greatest(1, CASE WHEN s <= 120 THEN ceil(s) ELSE 6 * ceil(s / 6) END))::integer AS longest
+	  FROM (SELECT extract(epoch FROM clock_timestamp() - least(since, (SELECT min(at) FROM working_set_history() WHERE minutes = 1)))
+	          FROM working_set_info() WHERE tracking) i (s)),
+curve AS MATERIALIZED (
+	SELECT c.seconds, c.pages, c.bytes::float8 AS bytes, c.pages_low * block AS low, c.pages_high * block AS high
+	  FROM age, CAST(current_setting('block_size') AS float8) AS block,
+	       working_set_curve(ARRAY(SELECT unnest('{1,5,10,30}'::integer[]) UNION SELECT 60 * m FROM generate_series(1, 60) m UNION SELECT longest)) c),
+plateau AS (
+	SELECT least(60 * e.index, longest) AS ends, e.index < 60 AS stepped
+	  FROM age, CAST(extract(epoch FROM current_setting('working_set.window_size')::interval) / 60 AS integer) AS size,
+	       working_set_plateau_end((SELECT array_agg(pages::float8 ORDER BY seconds) FROM curve WHERE seconds % 60 = 0),
+	           greatest(size, (extract(epoch FROM current_setting('working_set.min_wait')::interval) / 60)::integer), size,
+	           current_setting('working_set.max_increase')::float8) e),
+drawn AS (
+	SELECT curve.*, seconds = ends AS plateau FROM age, plateau, curve
+	 WHERE seconds <= longest AND seconds IN (1, 5, 10, 30, 60, 120, 300, 600, 900, 1200, 1800, 2700, longest, ends)),
+-- a mark may widen the scale to three times the curve
+scale AS (
+	SELECT edge, greatest(sign(b), round(57 * b / edge)) AS b, greatest(sign(s), round(57 * s / edge)) AS s, stepped, wide, endless,
+	       CASE WHEN r.b > edge THEN ' (off right)' ELSE '' END AS off_b, CASE WHEN r.s > edge THEN ' (off right)' ELSE '' END AS off_s
+	  FROM r, plateau,
+	       (SELECT greatest(max(coalesce(high, 1.1 * bytes)), 1) AS curve, bool_or(high IS NULL) AS endless FROM drawn) m,
+	       greatest(curve, CASE WHEN r.b <= 3 * curve THEN r.b END, CASE WHEN r.s <= 3 * curve THEN r.s END) AS edge,
+	       LATERAL (SELECT bool_or(round(57 * high / edge) - round(57 * low / edge) > 1) AS wide FROM drawn) w),
+step AS (
+	SELECT n, u, n * 1024.0 ^ u AS bytes FROM scale, unnest('{1,2,5,10,20,50,100,200,500}'::integer[]) n, generate_series(1, 5) u
+	 WHERE 57 * n * 1024.0 ^ u >= 12 * edge ORDER BY bytes LIMIT 1),
+tick AS (
+	SELECT k, label, least(20 + k - length(label) / 2, 78 - length(label)) + length(label) AS ends
+	  FROM scale, step, generate_series(0, floor(edge / bytes)::integer) i,
+	       CAST(greatest(sign(i), round(57 * i * bytes / edge)) AS integer) AS k,
+	       CAST(CASE WHEN i = 0 THEN '0' ELSE i * n || ' ' || ('{kB,MB,GB,TB,PB}'::text[])[u] END AS text) AS label),
+line (n, words) AS (
+	SELECT -3, 'Working set: size of the distinct pages that clients used in the last ...' FROM age
+	UNION ALL
+	SELECT -2, concat('b shared_buffers ', pg_size_pretty(r.b::bigint), off_b, '   s suggested',
+	                  CASE WHEN r.s IS NULL THEN ': not known yet' ELSE concat(' ', pg_size_pretty(r.s::bigint), off_s, CASE WHEN scale.b = scale.s THEN '   * both' END) END)
+	  FROM r, scale
+	UNION ALL
+	SELECT -1, concat('      last     size ', CASE WHEN wide THEN '=| 95 % bounds  ' END, CASE WHEN endless THEN '=> no upper bound  ' END,
+	                  CASE WHEN NOT wide AND NOT endless THEN '95 % bounds: too narrow to show  ' END,
+	                  CASE WHEN stepped THEN 'p end of the plateau' ELSE 'p plateau has not ended' END) FROM scale
+	UNION ALL
+	SELECT seconds, format('%s %8s %8s ', CASE WHEN plateau THEN 'p' ELSE ' ' END,
+	                       CASE WHEN seconds <> 60 AND seconds < 120 THEN seconds || ' s' ELSE round(seconds / 60.0, (seconds % 60 > 0)::integer) || ' min' END,
+	                       CASE WHEN bytes < 10240 THEN round(bytes / 1024) || ' kB' ELSE pg_size_pretty(bytes::bigint) END) ||
+	       (SELECT string_agg(CASE WHEN k = 0 THEN '|' WHEN k = b AND k = s THEN '*' WHEN k = b THEN 'b' WHEN k = s THEN 's'
+	                               WHEN bounds AND k = most THEN CASE WHEN high IS NULL THEN '>' ELSE '|' END
+	                               WHEN k <= least THEN '#' WHEN bounds AND k < most THEN '=' ELSE ' ' END, '' ORDER BY k)
+	          FROM generate_series(0, 57) k)
+	  FROM scale, drawn, greatest(sign(bytes), round(57 * coalesce(high, 1.1 * bytes) / edge)) AS most,
+	       LATERAL (SELECT high IS NULL OR most - round(57 * low / edge) > 1 AS bounds) x,
+	       LATERAL (SELECT greatest(sign(bytes), round(57 * CASE WHEN bounds THEN low ELSE bytes END / edge)) AS least) y
+	UNION ALL
+	SELECT 3601, repeat(' ', 20) || string_agg(CASE WHEN k = b AND k = s THEN '*' WHEN k = b THEN 'b' WHEN k = s THEN 's'
+	                                                WHEN k IN (SELECT t.k FROM tick t) THEN '+' ELSE '-' END, '' ORDER BY k)
+	  FROM scale, generate_series(0, 57) k GROUP BY b, s
+	UNION ALL
+	SELECT 3602, string_agg(lpad(label, width::integer), '' ORDER BY k) FROM (SELECT label, k, ends - coalesce(lag(ends) OVER (ORDER BY k), 0) AS width FROM tick) t
+	UNION ALL
+	SELECT 3603, concat('Verdict: ', verdict, CASE WHEN s = b THEN '. shared_buffers stay as they are'
+	                    ELSE format('. ALTER SYSTEM SET shared_buffers = %L', suggested_shared_buffers) END) FROM r WHERE verdict IS NOT NULL
+	UNION ALL
+	SELECT 3604, 'Why: SELECT reason FROM working_set_recommendation' FROM r WHERE verdict IS NOT NULL
+	UNION ALL
+	SELECT 3605, rtrim(regexp_replace(regexp_replace('Status: ' || status || ': ' || reason, '[^ -~]', '?', 'g'), '(.{1,78})( +|$)', E'\\1\n', 'g'), E'\n')
+	  FROM r WHERE status <> 'ok')
+SELECT string_agg(rtrim(words), E'\n' ORDER BY n) FROM line WHERE words IS NOT NULL;
+END;
+
+COMMENT ON FUNCTION working_set_chart() IS
+'Text chart of the clients'' working set for windows of up to 60 minutes, with shared_buffers, the suggested size, and the verdict';
+
+REVOKE ALL ON FUNCTION working_set_chart() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION working_set_chart() TO pg_monitor;
+
+CREATE FUNCTION working_set_memory_chart()
+RETURNS text
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED
+BEGIN ATOMIC
+WITH r AS MATERIALIZED (
+	SELECT memory_limit_bytes, shared_buffers_bytes, pg_size_bytes(suggested_shared_buffers) AS suggested FROM working_set_recommendation()),
+-- best divisions, what there is (now), and the suggested shared_buffers; what may be an error of the model
+mem AS MATERIALIZED (
+	SELECT m.*, CASE WHEN reads >= 0 THEN round(least(reads, 9999999)) END AS whole, 0.03 * reads / nullif(1 - os, 0) AS err,
+	       row_number() OVER (ORDER BY memory, kind) AS n
+	  FROM (SELECT CASE WHEN present THEN 1 ELSE 3 END AS kind, row_number() OVER (PARTITION BY present ORDER BY memory_bytes) AS of_kind,
+	               memory_bytes AS memory, shared_buffers_bytes AS buffers, predicted_disk_reads_per_second AS reads, predicted_os_hit_ratio AS os, note
+	          FROM working_set_memory_advice()
+	        UNION ALL
+	        SELECT 2, 1, a.memory_bytes, a.shared_buffers_bytes, a.predicted_disk_reads_per_second, a.predicted_os_hit_ratio, a.note
+	          FROM r, working_set_memory_advice(memory_limit_bytes, suggested) a WHERE suggested <> r.shared_buffers_bytes AND memory_limit_bytes > 0) m
+	 WHERE of_kind IN (1, 2, 3, 5, 7, 8, 9, 10, 12, 14, 15)),
+scale AS (
+	SELECT low, greatest(most, 10 * low) AS high FROM (SELECT 10 ^ floor(log(min(whole))) AS low, max(whole) AS most FROM mem WHERE whole >= 1) m),
+-- how other rows differ from what there is, or from the best division if that is not reliable
+base AS (
+	SELECT CASE WHEN now.note IS NULL THEN now.n ELSE best.n END AS n, CASE WHEN best.note IS NOT NULL OR now.note IS NULL AND now.reads < best.reads THEN now.n ELSE best.n END AS here,
+	       coalesce(want.n, best.n) AS want, best.n AS best, CASE WHEN now.note IS NOT NULL THEN best.note END AS doubt
+	  FROM mem now JOIN mem best ON best.kind = 3 AND best.memory IS NOT DISTINCT FROM now.memory LEFT JOIN mem want ON want.kind = 2 WHERE now.kind = 1),
+pair AS MATERIALIZED (
+	SELECT m.*, o.n AS than, m.note IS NULL AND NOT same AND m.reads <= 0.9 * o.reads AS less, m.note IS NULL AND NOT same AND m.reads >= 1.1 * o.reads AS more,
+	       CASE WHEN round(m.reads) >= 1 AND m.reads < o.reads THEN least(round(100 * (1 - m.reads / o.reads)), 99) || ' % less'
+	            WHEN round(m.reads) >= 1 AND round(o.reads) >= 1 THEN least(round(100 * (m.reads / o.reads - 1)), 9999999) || ' % more'
+	            WHEN round(m.reads) >= 1 THEN m.whole || ' a second' ELSE 'nothing' END AS change
+	  FROM mem m, mem o, LATERAL (SELECT abs(m.reads - o.reads) < greatest(m.err, o.err, 1) AS same) x),
+above AS (
+	SELECT m.* FROM base, mem here, mem m WHERE here.n = base.here AND m.memory > here.memory AND m.note IS NULL),
+enough AS (
+	SELECT a.n FROM base, mem here, above a, (SELECT min(reads) AS reads FROM above) l
+	 WHERE here.n = base.here AND l.reads <= 0.9 * here.reads AND here.reads - l.reads >= greatest(here.err, 1) AND a.reads <= here.reads - 0.9 * (here.reads - l.reads)
+	 ORDER BY a.memory LIMIT 1),
+less_memory AS (
+	SELECT min(m.memory) AS memory FROM base, mem here, mem m
+	 WHERE here.n = base.here AND m.memory < here.memory AND m.kind = 3
+	   AND NOT EXISTS (SELECT 1 FROM mem x WHERE x.kind = 3 AND x.memory BETWEEN m.memory AND here.memory - 1
+	                      AND (x.note IS NOT NULL OR NOT x.reads <= here.reads + greatest(0.1 * here.reads, 1)))),
+conclusion AS (
+	SELECT CASE WHEN doubt IS NOT NULL THEN 'Do not rely on this: ' || doubt ELSE concat_ws(' ',
+	       (SELECT format('%s of shared_buffers would read %s.', pg_size_pretty(buffers), change) FROM pair p WHERE p.n = want AND than = base.n AND base.n <> base.best AND (less OR more)),
+	       (SELECT format('%s of shared_buffers would read %s.', pg_size_pretty(buffers), change) FROM pair p WHERE p.n = best AND than = base.n AND less
+	           AND NOT EXISTS (SELECT 1 FROM pair q WHERE q.n = want AND q.than = base.n AND q.less)),
+	       CASE WHEN NOT EXISTS (SELECT 1 FROM above) THEN 'What more memory would read is not known.'
+	            WHEN EXISTS (SELECT 1 FROM enough) THEN
+	                 (SELECT format('%s of memory would read %s.', pg_size_pretty(memory), change) FROM enough, pair p WHERE p.n = enough.n AND than = base.n)
+	            ELSE 'More memory would not read less.' || coalesce(' ' || pg_size_pretty((SELECT memory FROM less_memory)) || ' of memory would read hardly more.', '') END) END AS words
+	  FROM base),
+line (n, words) AS (
+	SELECT -2, 'Predicted reads from disk, by memory and the best shared_buffers for it'
+	UNION ALL
+	SELECT -1, format('%-9s %8s %8s %7s  %s', '', 'memory', 'shared', 'reads/s', (SELECT format('bars: %s to %s, logarithmic', low, high) FROM scale WHERE low IS NOT NULL))
+	UNION ALL
+	SELECT n, format('%-9s %8s %8s %7s%s|%s',
+	                 CASE WHEN kind = 2 THEN 'suggested' WHEN kind = 1 THEN CASE WHEN suggested = buffers THEN 'now, keep' ELSE 'now' END END,
+	                 pg_size_pretty(memory), pg_size_pretty(buffers), whole, CASE WHEN note IS NULL THEN ' ' ELSE '?' END,
+	                 repeat('#', CASE WHEN whole >= 1 THEN 1 + round(40 * ln(whole / low) / ln(high / low)) ELSE 0 END::integer))
+	  FROM mem, r, scale
+	UNION ALL
+	SELECT 100, '? not reliable: see note in working_set_memory_advice' WHERE EXISTS (SELECT 1 FROM mem WHERE note IS NOT NULL)
+	UNION ALL
+	SELECT 101, rtrim(regexp_replace(words, '(.{1,78})( +|$)', E'\\1\n', 'g'), E'\n') FROM conclusion)
+SELECT CASE WHEN EXISTS (SELECT 1 FROM mem WHERE whole IS NOT NULL) THEN string_agg(rtrim(words), E'\n' ORDER BY n)
+            ELSE rtrim(regexp_replace('Reads from disk are not known: ' || coalesce((SELECT max(note) FROM mem), ''), '(.{1,78})( +|$)', E'\\1\n', 'g'), E'\n') END
+  FROM line;
+END;
+
+COMMENT ON FUNCTION working_set_memory_chart() IS
+'Text chart of the predicted reads from disk with a quarter to four times the memory, now, and with the suggested shared_buffers';
+
+REVOKE ALL ON FUNCTION working_set_memory_chart() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION working_set_memory_chart() TO pg_monitor;

@@ -434,6 +434,22 @@ ws_advice_expect(const WsAdviceTable *table, double buffers)
 }
 
 double
+ws_advice_expect_reads(const WsAdviceTable *table, double buffers)
+{
+	const WsAdvice *below;
+	const WsAdvice *above;
+	double		less;
+	double		more;
+
+	if (!neighbours(table, buffers, &below, &above))
+		return NAN;
+	less = below->reads_per_second + below->unknown;
+	more = above->reads_per_second + above->unknown;
+	return below == above ? less :
+		less + (more - less) * (buffers - below->buffers) / (above->buffers - below->buffers);
+}
+
+double
 ws_advice_expect_error(const WsAdviceTable *table, double buffers)
 {
 	const WsAdvice *below;

@@ -197,6 +197,12 @@ extern double ws_mean_difference(const WsDifferences *differences);
  */
 extern double ws_advice_expect(const WsAdviceTable *table, double buffers);
 
+/*
+ * Reads a second that are expected with so many buffers, in the same way, with
+ * those that are unknown; NaN: not known.
+ */
+extern double ws_advice_expect_reads(const WsAdviceTable *table, double buffers);
+
 /* The larger of the errors of these two rows; NaN if there are none. */
 extern double ws_advice_expect_error(const WsAdviceTable *table, double buffers);
 

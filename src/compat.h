@@ -162,6 +162,25 @@ ws_buffer_is_dirty(int buffer, int *usage)
 }
 
 /*
+ * Does it work for a client: its backend, or a parallel worker of that? 18, 19:
+ * the type of a process has another field.
+ */
+static inline bool
+ws_works_for_client(const volatile PGPROC *proc)
+{
+#if PG_VERSION_NUM >= 190000
+	bool		regular = proc->backendType == B_BACKEND;
+#elif PG_VERSION_NUM >= 180000
+	bool		regular = proc->isRegularBackend;
+#else
+	bool		regular = !proc->isBackgroundWorker;
+#endif
+
+	return OidIsValid(proc->databaseId) &&
+		(regular || (proc->lockGroupLeader != NULL && proc->lockGroupLeader != proc));
+}
+
+/*
  * Does this process wait for a page that it wants to be read?  18: somebody
  * else may read it, an I/O worker or the kernel. 19: its type is in PGPROC.
  */

@@ -13,6 +13,7 @@
 #include "history.h"
 #include "sampler.h"
 #include "sketch.h"
+#include "verdict.h"
 
 /* The server gives each variable its default when the setting is defined. */
 bool		ws_enabled;
@@ -28,6 +29,7 @@ int			ws_min_wait;
 int			ws_window_size;
 double		ws_max_increase;
 double		ws_headroom;
+double		ws_worth;
 
 static bool
 check_registers(int *newval, void **extra, GucSource source)
@@ -89,12 +91,12 @@ static const IntSetting int_settings[] = {
 
 	/* Since the last use of pages used more than once; at most break_even. */
 	{"working_set.hold", "Sets the time for which live_set keeps pages of a workload that pauses.",
-		"The verdict keep counts when it has lasted as long, grow after six times that.",
+		NULL,
 	&ws_hold, WS_HOLD_DEFAULT, 0, WS_HOLD_MAX, PGC_SIGHUP, GUC_UNIT_S, NULL},
 
 	/* The default is a week, since most workloads repeat weekly. */
 	{"working_set.history", "Sets how far back the busiest time is looked for.",
-		"shared_buffers is sized for the largest recommendation in this time, and from a week on for what recurs each month.",
+		"For peak_cache_bytes, the largest recommendation in this time.",
 	&ws_history_period, 7 * 24 * 60, 1, WS_HISTORY_DAYS * WS_MINUTES_PER_DAY, PGC_SIGHUP, GUC_UNIT_MIN, NULL},
 
 	/* A crash loses at most this much of the history. */
@@ -155,6 +157,12 @@ ws_guc_define(void (*assign_enabled) (bool newval, void *extra))
 							 "Sets the share that is recommended beyond the working set.",
 							 "0.1 recommends ten percent more.",
 							 &ws_headroom, 0.1, 0.0, 10.0, PGC_SIGHUP, 0, NULL, NULL, NULL);
+
+	/* A size counts as equally good within half of it. */
+	DefineCustomRealVariable("working_set.worth",
+							 "Sets the share of query time that a larger shared_buffers has to save.",
+							 "0.02 suggests to grow, with a restart, for 2 percent.",
+							 &ws_worth, WS_WORTH_DEFAULT, 0.001, 1.0, PGC_SIGHUP, 0, NULL, NULL, NULL);
 
 	MarkGUCPrefixReserved("working_set");
 }

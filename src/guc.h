@@ -18,6 +18,7 @@ extern int	ws_min_wait;		/* minutes */
 extern int	ws_window_size;		/* minutes */
 extern double ws_max_increase;
 extern double ws_headroom;
+extern double ws_worth;			/* share of query time */
 
 /* For _PG_init.  assign_enabled is the assign hook of working_set.enabled. */
 extern void ws_guc_define(void (*assign_enabled) (bool newval, void *extra));

@@ -173,6 +173,7 @@ ws_history_set_back(WsHistory *history, int64_t now, int64_t seconds)
 	memset(&history->forecasts, 0, sizeof(history->forecasts));
 	for (const Tier *t = tiers; t < tiers + TIERS; t++)
 		moved += move_back(rows_of(history, t), t->places, unit_of(t), now, seconds);
+	ws_costs_set_back(&history->costs, now, seconds);
 	return moved;
 }
 
@@ -192,6 +193,7 @@ ws_history_merge(WsHistory *history, const WsHistory *other, int64_t now)
 	for (const Tier *t = tiers; t < tiers + TIERS; t++)
 		merge(rows_of(history, t), rows_of(other, t), t->places, now / unit_of(t));
 	ws_forecast_merge(&history->forecasts, &other->forecasts, now);
+	ws_costs_merge(&history->costs, &other->costs, now);
 }
 
 /* The first minute, quarter or day that begins in so many seconds up to now. */
@@ -303,31 +305,6 @@ ws_history_peak(const WsHistory *history, int64_t now, int64_t seconds, WsHistor
 	return found.minutes > 0;
 }
 
-bool
-ws_history_busiest(const WsHistory *history, int64_t now, int64_t seconds, WsHistoryEntry *peak)
-{
-	WsHistoryEntry recurring;
-	WsHistoryEntry other;
-	bool		found = ws_history_peak(history, now, seconds, peak);
-	int64_t		before;
-
-	if (seconds < WS_HISTORY_WEEK || !ws_history_peak(history, now, WS_HISTORY_MONTH, &recurring))
-		return found;
-	/* a row of a day that begins before this ends before the last month */
-	before = now - WS_HISTORY_MONTH - DAY;
-	/* is anything known from before the month before? */
-	if (ws_history_peak(history, before - WS_HISTORY_MONTH, INT64_MAX, &other))
-	{
-		if (!ws_history_peak(history, before, WS_HISTORY_MONTH, &other))
-			return found;
-		if (other.row.recommended < recurring.row.recommended)
-			recurring = other;
-	}
-	if (!found || recurring.row.recommended > peak->row.recommended)
-		*peak = recurring;
-	return true;
-}
-
 double
 ws_history_idle(const WsHistory *history, int64_t now)
 {
@@ -368,14 +345,6 @@ ws_history_daily(const WsHistory *history, int64_t now, double *peaks, int n)
 	}
 }
 
-void
-ws_history_make_days(WsHistory *history)
-{
-	for (const WsHistoryRow *row = history->quarters; row < history->quarters + WS_HISTORY_QUARTERS; row++)
-		put(history->days, WS_HISTORY_DAYS,
-			row->number / (WS_MINUTES_PER_DAY / WS_MINUTES_PER_QUARTER), row, false);
-}
-
 /* Is a size in its range, or NaN? */
 static bool
 possible(double pages)
@@ -414,5 +383,5 @@ ws_history_check(const WsHistory *history)
 
 	for (const Tier *t = tiers; t < tiers + TIERS && !wrong; t++)
 		wrong = check(rows_of(history, t), t->places, unit_of(t));
-	return wrong;
+	return wrong ? wrong : ws_costs_check(&history->costs);
 }

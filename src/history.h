@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "costs.h"
 #include "forecast.h"
 
 #define WS_HISTORY_MINUTES	1440	/* places for minutes: a day */
@@ -32,9 +33,7 @@
 #define WS_MINUTES_PER_QUARTER 15
 #define WS_MINUTES_PER_DAY	1440
 
-/* In seconds: what recurs in a month does so within this time, and a week. */
-#define WS_HISTORY_MONTH	(INT64_C(35) * 86400)
-#define WS_HISTORY_WEEK		(INT64_C(7) * 86400)
+#define WS_HISTORY_WEEK		(INT64_C(7) * 86400)	/* seconds */
 
 /* Both fit into a signed 64-bit number, the size of any page also in bytes. */
 #define WS_HISTORY_PAGES_MAX	0x1p40
@@ -61,6 +60,7 @@ typedef struct WsHistory
 	WsHistoryRow quarters[WS_HISTORY_QUARTERS];
 	WsHistoryRow days[WS_HISTORY_DAYS];
 	WsForecasts forecasts;
+	WsCosts		costs;
 } WsHistory;
 
 /* A row as it is read. */
@@ -104,15 +104,15 @@ extern void ws_history_add(WsHistory *history, int64_t time, const WsHistoryRow 
  * The clock was set back by so many seconds (above 0) and now shows "now":
  * move rows after now back by as much, to the nearest minute, quarter or day.
  * A row there is joined as in ws_history_add(); if a younger row is there, the
- * moved row is lost.  None moves to before 1970.  Forecasts are forgotten.
- * Returns how many moved.
+ * moved row is lost.  None moves to before 1970.  Costs move, too, and
+ * forecasts are forgotten.  Returns how many rows moved.
  */
 extern int	ws_history_set_back(WsHistory *history, int64_t now, int64_t seconds);
 
 /*
- * Add the rows and the forecasts of another history.  In each place the younger
- * stays, and of equals the one of more lookups.  Rows after now take only free
- * places.
+ * Add the rows, forecasts and costs of another history.  In each place the
+ * younger stays, and of equals the one of more lookups.  Rows after now take
+ * only free places.
  */
 extern void ws_history_merge(WsHistory *history, const WsHistory *other, int64_t now);
 
@@ -132,18 +132,6 @@ extern bool ws_history_peak(const WsHistory *history, int64_t now, int64_t secon
 							WsHistoryEntry *peak);
 
 /*
- * Find the peak to size a cache for: that of so many seconds, or if it is
- * higher the one that recurs each month.  That is the lower of the peaks of the
- * last WS_HISTORY_MONTH and of as long a time that ended a day before it; jobs
- * of the first or the last working day of each month are in both.  So what
- * happened once counts for so many seconds only.  While the history does not go
- * back so far, nobody knows what recurs, and the peak of the last month counts.
- * For less than a week, months are not looked at.  False: there is no row.
- */
-extern bool ws_history_busiest(const WsHistory *history, int64_t now, int64_t seconds,
-							   WsHistoryEntry *peak);
-
-/*
  * What served the quietest hour of the day: the highest recommendation, in
  * pages, of each of the 24 hours (of UTC) in the last week, and of these the
  * lowest.  NaN with less than a day of history.
@@ -161,9 +149,6 @@ extern void ws_history_daily(const WsHistory *history, int64_t now, double *peak
  * quarter counts as 15, a day as 1440.
  */
 extern int	ws_history_known(const WsHistory *history, int64_t now, int64_t seconds);
-
-/* Make the rows of days from those of quarters; for a history that has none. */
-extern void ws_history_make_days(WsHistory *history);
 
 /* NULL when all invariants hold, else what is wrong.  For data from outside. */
 extern const char *ws_history_check(const WsHistory *history);

@@ -492,14 +492,12 @@ learn_ahead(WsTierFacts facts, double cache)
  * kernel's default if that is not known.
  */
 static void
-learn_readahead(WsMemoryAdvice *advice)
+learn_readahead(void)
 {
 	int64		known = ws_readahead_kilobytes("", DataDir);
 	uint32		kilobytes = known < 0 ? WS_READAHEAD_DEFAULT : (uint32) known;
 	void	   *work;
 
-	advice->readahead_known = known >= 0;
-	advice->readahead = kilobytes;
 	if (sim->learned && kilobytes == sim->tiers->readahead.kilobytes)
 		return;
 	/* the counts were of the one before */
@@ -552,7 +550,7 @@ ws_memory_advice_make(WsPublished *p)
 	}
 	if (reason)
 		return;
-	learn_readahead(advice);
+	learn_readahead();
 	if (sim->since != p->since)
 		return;
 

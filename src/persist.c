@@ -159,23 +159,6 @@ put_aside(const char *name, const char *why)
 	return renamed;
 }
 
-/* Replace an image of the format before by one of today's; NULL, or why not. */
-static const char *
-convert(char **image, size_t *size)
-{
-	void	   *converted;
-
-	if (!ws_statefile_is_before(*image, *size))
-		return NULL;
-	converted = allocate_image();
-	if (converted == NULL)
-		return psprintf("it cannot be read: %m");
-	*size = ws_statefile_convert(*image, converted);
-	pfree(*image);
-	*image = converted;
-	return NULL;
-}
-
 /*
  * Read a file, up to a byte more than an image has.  *why is set if it cannot
  * be used.
@@ -209,8 +192,6 @@ read_file(const char *name, char **image, size_t *size, const char **why)
 	if (n < 0)
 		*why = psprintf("it cannot be read: %m");
 	CloseTransientFile(fd);
-	if (!*why)
-		*why = convert(image, size);
 	if (*why)
 		return WITHHELD;
 	*why = ws_statefile_distrust(*image, *size, &me);

@@ -127,40 +127,19 @@ ws_published_outgrown(const WsPublished *p, double pages)
 	};
 }
 
-double
-ws_read_ms(const WsPublished *published)
-{
-	double		sum[2] = {0};	/* milliseconds and reads */
-
-	if (!track_io_timing ||
-		pg_class_aclcheck(get_relname_relid("pg_stat_database", PG_CATALOG_NAMESPACE),
-						  GetUserId(), ACL_SELECT) != ACLCHECK_OK)
-		return published->read_ms;
-	/* names are complete, so that search_path does not matter */
-	SPI_connect();
-	if (SPI_execute("SELECT pg_catalog.sum(blk_read_time), pg_catalog.sum(blks_read::pg_catalog.float8)"
-					" FROM pg_catalog.pg_stat_database", true, 1) == SPI_OK_SELECT && SPI_processed == 1)
-		for (int i = 0; i < 2; i++)
-		{
-			bool		isnull;
-			Datum		value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i + 1, &isnull);
-
-			sum[i] = isnull ? 0 : DatumGetFloat8(value);
-		}
-	SPI_finish();
-	return sum[0] > 0 && sum[1] > 0 ? sum[0] / sum[1] : published->read_ms;
-}
-
-/* "13:52", "Tuesday 14:00" or "2026-11-03 14:00" */
+/* "13:52" of today, "Tuesday 14:00" or "2026-11-03 14:00" */
 static const char *
 format_time(TimestampTz at, TimestampTz now)
 {
 	pg_time_t	seconds = timestamptz_to_time_t(at);
+	pg_time_t	present = timestamptz_to_time_t(now);
+	struct pg_tm then = *pg_localtime(&seconds, session_timezone);
+	struct pg_tm today = *pg_localtime(&present, session_timezone);
 	TimestampTz days = (at > now ? at - now : now - at) / USECS_PER_DAY;
+	bool		same = then.tm_year == today.tm_year && then.tm_yday == today.tm_yday;
 	char	   *buf = palloc(64);
 
-	pg_strftime(buf, 64, days < 1 ? "%H:%M" : days < 6 ? "%A %H:%M" : "%Y-%m-%d %H:%M",
-				pg_localtime(&seconds, session_timezone));
+	pg_strftime(buf, 64, same ? "%H:%M" : days < 6 ? "%A %H:%M" : "%Y-%m-%d %H:%M", &then);
 	return buf;
 }
 
@@ -227,13 +206,55 @@ status_reason(const WsReport *report)
 	return "";
 }
 
+/*
+ * How is shared_buffers set?  From what pg_settings shows to this user, which
+ * is less for one who may not read all settings.
+ */
+static WsSetBy
+how_to_set(void)
+{
+	WsSetBy		how = WS_SET_BY_ALTER_SYSTEM;
+
+	/* names are complete, so that search_path does not matter */
+	SPI_connect();
+	if (SPI_execute("SELECT pg_catalog.bool_or(name OPERATOR(pg_catalog.=) 'shared_buffers' AND source OPERATOR(pg_catalog.=) 'command line'),"
+					" pg_catalog.bool_or(name OPERATOR(pg_catalog.=) 'allow_alter_system' AND setting OPERATOR(pg_catalog.=) 'off'),"
+					" pg_catalog.bool_or(name OPERATOR(pg_catalog.=) 'unix_socket_directories' AND setting OPERATOR(pg_catalog.=) '/controller/run'),"
+					" pg_catalog.count(*) FILTER (WHERE source OPERATOR(pg_catalog.=) 'command line' AND"
+					" name OPERATOR(pg_catalog.=) ANY ('{cluster_name,track_commit_timestamp,max_locks_per_transaction}')) OPERATOR(pg_catalog.=) 3"
+					" FROM pg_catalog.pg_settings", true, 1) == SPI_OK_SELECT && SPI_processed == 1)
+	{
+		static const WsSetBy ways[] = {WS_SET_BY_COMMAND_LINE, WS_SET_BY_FILES, WS_SET_BY_CLOUDNATIVEPG, WS_SET_BY_PATRONI};
+
+		/* the later ones say more */
+		for (int i = 0; i < (int) lengthof(ways); i++)
+		{
+			bool		isnull;
+			Datum		is = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i + 1, &isnull);
+
+			if (!isnull && DatumGetBool(is))
+				how = ways[i];
+		}
+	}
+	SPI_finish();
+	return how;
+}
+
+/* "02:15", of a quarter of an hour of the day of UTC, in the session's zone */
+static const char *
+format_quarter(int quarter, TimestampTz now)
+{
+	TimestampTz at = now / USECS_PER_DAY * USECS_PER_DAY + quarter * (int64) WS_COST_QUARTER * USECS_PER_SEC;
+
+	return format_time(at, at);
+}
+
 void
 ws_report_summarize(const WsReport *report, WsSummary *s)
 {
 	const WsPublished *p = &report->last;
-	const WsAdviceTable *table = &p->table;
 	double		known = ws_shared_known(ws_shared_advance()) / (double) WS_TICKS_PER_SECOND;
-	const char *doubt;
+	TimestampTz now = GetCurrentTimestamp();
 
 	memset(s, 0, sizeof(*s));
 	s->status = report->status;
@@ -241,51 +262,25 @@ ws_report_summarize(const WsReport *report, WsSummary *s)
 	s->withheld = report->withheld;
 	s->wait = Max((int) (WS_COLLECTING_SECONDS + ws_interval - known), 1);
 	s->known = report->known;
-	s->top = "";
+	s->top = s->why = s->ask_again = s->job_at = s->outgrown = s->memory_reason = "";
 	if (!report->known)
 		return;
-	s->verdict = p->sizing.verdict;
-	s->kept = p->sizing.kept;
-	s->waits_count = p->sizing.waits_count;
+	s->decision = p->decision;
 	s->shared_buffers = (double) NBuffers * BLCKSZ;
-	s->suggested = p->sizing.suggested_shared_buffers;
-	s->needed = p->needed * BLCKSZ;
-	s->now = p->recommended * BLCKSZ;
-	s->now_reason = p->reason;
-	s->peak = p->peak * BLCKSZ;
-	s->peak_at = format_time(p->peak_at, GetCurrentTimestamp());
-	s->history = Max(p->history_minutes, 1) * 60.0;
-	s->data = p->data_seconds;
-	s->break_even = ws_break_even;
-	s->loading = p->loading;
+	s->worth = ws_worth;
+	s->confidence = report->status == WS_STATUS_OK ? p->confidence : WS_CONFIDENCE_LOW;
+	s->why = report->status == WS_STATUS_OK ? p->why : "not of now";
+	s->ask_again = p->surer_at > now ? format_time(p->surer_at, now) : "";
+	s->filling = p->filling;
+	s->promised = p->promised;
+	s->came = p->came;
+	s->since = p->came_seconds;
+	s->job_at = format_quarter(p->decision.job.quarter, now);
 	s->outgrown = format_outgrown(p);
-	s->lookups = table->seconds > 0 ? table->lookups / table->seconds : NAN;
-	s->hit_ratio = table->seconds > 0 ? table->hit_ratio : NAN;
-	s->expected_hit_ratio = table->sure ? p->expected_hit_ratio : NAN;
-	s->expected_error = p->expected_error;
-	s->saved_doubled = ws_advice_saved_doubled(table);
-	s->waits = p->both.sure ? p->both.present.waits : NAN;
-	s->expected_waits = p->both.suggested.buffers > 0 && ws_division_is_reliable(&p->both.suggested) ?
-		p->both.suggested.waits : NAN;
-	s->read_ms = ws_read_ms(p);
-	doubt = ws_published_doubt(p);
-	s->doubt = doubt ? doubt : "";
-	s->unfit = !table->sure && !isnan(table->difference);
-	s->filling = p->filling_until > GetCurrentTimestamp() && table->difference > 0;
-	s->unlike = table->other_usage != 0;
+	s->set_by = how_to_set();
 	s->memory = (double) p->memory.limit;
-	s->cacheable = p->sizing.cacheable;
 	s->by_cgroup = p->memory.by_cgroup;
 	s->memory_reason = p->memory.reason;
-}
-
-char *
-ws_report_reason(const WsReport *report)
-{
-	WsSummary	s;
-	char	   *buf = palloc(WS_SUMMARY_SIZE);
-
-	ws_report_summarize(report, &s);
-	ws_summary_reason(&s, buf, WS_SUMMARY_SIZE);
-	return buf;
+	s->used = p->used * BLCKSZ;
+	s->used_seconds = Min(p->data_seconds, WS_HISTORY_WEEK);
 }

@@ -17,7 +17,6 @@
 #include "history.h"
 #include "memory.h"
 #include "origins.h"
-#include "sizing.h"
 #include "stream.h"
 #include "summary.h"
 #include "trend.h"
@@ -33,8 +32,6 @@ typedef struct WsMemoryAdvice
 	char		reason[192];	/* and why; or empty: not yet */
 	double		share;			/* of the pages that the page cache has memory
 								 * for, those that are in it; 1: or not known */
-	uint32		readahead;		/* of the device, in kB */
-	bool		readahead_known;	/* or is that the usual one? */
 	WsPair		present;		/* predicted for the sizes that there are; */
 	double		disk_blocks;	/* blocks a second really read; or NaN: not
 								 * known, */
@@ -90,10 +87,20 @@ typedef struct WsPublished
 	double		idle;			/* pages: what served the quietest hour; or
 								 * NaN */
 	WsTrend		trend;			/* of the peaks of days */
-	WsSizing	sizing;
-	double		expected_hit_ratio; /* of the suggested size; or NaN, */
-	double		expected_error; /* and its 95 % bound */
+	double		used;			/* pages of the last week, or all that are
+								 * known */
 	char		reason[256];	/* of the recommendation */
+
+	/* about shared_buffers */
+	WsDecision	decision;
+	WsEvidence	evidence;
+	WsConfidence confidence;
+	char		why[64];		/* of the confidence */
+	TimestampTz surer_at;		/* 0: time alone does not help */
+	double		promised;		/* see ws_costs_came(); NaN: nothing was */
+	double		came;
+	double		came_seconds;
+	double		expected_hit_ratio; /* of the suggested size; or NaN */
 
 	/* known without a recommendation */
 	WsMemory	memory;
@@ -102,6 +109,8 @@ typedef struct WsPublished
 								 * buffers that fill; 0: they are not */
 	WsMemoryAdvice both;
 	double		read_ms;		/* time of a read, by who waits; or NaN */
+	double		filling;		/* seconds until shared buffers are full; NaN:
+								 * they are, or not known */
 	int			nsaved;
 	WsSavedReads saved[WS_CANDIDATES];
 } WsPublished;
@@ -160,18 +169,10 @@ extern WsOutgrown ws_published_outgrown(const WsPublished *published, double pag
 extern TimestampTz ws_published_day(const WsPublished *published, int later);
 
 /*
- * The facts of a report, but for the relations, and the reason from them, in
- * palloc'd memory.  Asks the server for the time of a read.  In a backend only.
+ * The facts of a report, but for the relations, in palloc'd memory.  Asks the
+ * server how shared_buffers is set.  In a backend only.
  */
 extern void ws_report_summarize(const WsReport *report, WsSummary *summary);
-extern char *ws_report_reason(const WsReport *report);
-
-/*
- * The average time of a read in ms, of all databases since their statistics
- * were reset, or if the server does not measure it or the caller may not see
- * it, by who waits for one (waiting.h); NaN: not known.  In a backend only.
- */
-extern double ws_read_ms(const WsPublished *published);
 
 /* Whether lookups are recorded, and if not, why. */
 extern const char *ws_tracking_reason(void);

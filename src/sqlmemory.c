@@ -1,7 +1,6 @@
 /*
  * sqlmemory.c
- *		The rows of working_set_memory_advice, and the text of
- *		working_set_memory_chart().
+ *		The rows of working_set_memory_advice.
  */
 #include "postgres.h"
 
@@ -11,7 +10,6 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
-#include "chart.h"
 #include "published.h"
 #include "shared.h"
 #include "sqlfuncs.h"
@@ -20,11 +18,6 @@
 static const double factors[] = {
 	0.25, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4
 };
-
-/* Those that the chart shows. */
-static const double chart_factors[] = {0.25, 0.35, 0.5, 0.7, 0.9, 1, 1.25, 1.5, 2, 3, 4};
-
-#define MUCH_READ_AHEAD	1.5		/* blocks for each one that is waited for */
 
 typedef struct Advice
 {
@@ -96,7 +89,7 @@ get_advice(Advice *a)
 	/* the average is of both kinds of reads; of few waits it says nothing */
 	waits = 1 - a->both->present.cache_hit_ratio;
 	a->wait = a->both->present.buffers <= 0 || waits < WS_DIVISION_TOLERANCE ? NAN :
-		ws_read_ms(p) / 1000 / (waits + WS_DIVISION_COPY);
+		p->read_ms / 1000 / (waits + WS_DIVISION_COPY);
 }
 
 /* Bytes, at most all that fit. */
@@ -141,17 +134,17 @@ get_note(const Advice *a, const WsPair *pair)
 	return NULL;
 }
 
-/* Is it the readahead that costs?  NULL: no, or not known. */
-static const char *
-get_remark(const Advice *a)
+static double
+cost_of(const WsPair *pair)
 {
-	const WsPair *present = &a->both->present;
+	return pair->waits + WS_DIVISION_COPY * (pair->reads - pair->waits);
+}
 
-	if (!a->known || !(present->blocks > MUCH_READ_AHEAD * present->needed))
-		return NULL;
-	return psprintf("For each block that is needed %.1f are read: the device reads ahead up to %u kB%s.",
-					present->blocks / present->needed, a->both->readahead,
-					a->both->readahead_known ? "" : ", as is assumed, since its setting cannot be read");
+/* The share of query time that reads would take, by what they take now. */
+static double
+read_time_share(const Advice *a, const WsPair *pair)
+{
+	return fmin(a->report.last.decision.present.week * cost_of(pair) / cost_of(&a->both->present), 1);
 }
 
 /* Sizes of memory and of shared buffers, 0 if not known; the prediction. */
@@ -174,6 +167,7 @@ add_pair(WsRow *row, const Advice *a, double memory, double buffers, const WsPai
 	ws_row_add_number(row, known, known ? pair->blocks * BLCKSZ : 0);
 	ws_row_add_number(row, known && present, known ? a->both->disk_blocks * BLCKSZ : 0);
 	ws_row_add_number(row, known, known ? (1 - pair->cache_hit_ratio + WS_DIVISION_COPY) * pair->reads * a->wait : 0);
+	ws_row_add_number(row, known, known ? read_time_share(a, pair) : 0);
 	ws_row_add_number(row, known, known ? ws_division_error(pair) : 0);
 	ws_row_add(row, true, BoolGetDatum(present));
 	ws_row_add_text(row, get_note(a, pair));
@@ -243,51 +237,4 @@ WS_FUNCTION(ws_working_set_memory_advice)
 		add_memory(&row, &a, memory_of(&a, factors[i]), buffers);
 	}
 	return (Datum) 0;
-}
-
-/* Add a row to the chart; NaN: the best division.  Returns its number. */
-static int
-chart_memory(WsMemoryChart *chart, const Advice *a, double memory, double buffers)
-{
-	WsMemoryChartRow *row = &chart->rows[chart->nrows];
-	WsPair		pair = {0};
-	bool		found = predict(a, memory, buffers, &pair);
-
-	row->memory = memory;
-	row->buffers = found ? pair.buffers : isnan(buffers) ? 0 : buffers;
-	row->reads = found ? pair.waits : NAN;
-	row->note = get_note(a, found ? &pair : NULL);
-	row->error = WS_DIVISION_ERROR * pair.reads;
-	return chart->nrows++;
-}
-
-WS_FUNCTION(ws_working_set_memory_chart)
-{
-	Advice		a;
-	WsMemoryChart chart = {.suggested = -1};
-	double		shared_buffers = (double) NBuffers * BLCKSZ;
-	double		suggested;
-	char		drawing[WS_CHART_SIZE];
-
-	StaticAssertStmt(lengthof(chart_factors) + 2 <= WS_MEMORY_CHART_ROWS, "all rows fit");
-	get_advice(&a);
-	suggested = a.report.known ? a.report.last.sizing.suggested_shared_buffers : 0;
-	for (size_t i = 0; i < lengthof(chart_factors); i++)
-	{
-		double		memory = memory_of(&a, chart_factors[i]);
-
-		if (chart_factors[i] == 1)
-		{
-			chart.present = chart_memory(&chart, &a, memory, shared_buffers);
-			if (suggested == shared_buffers)
-				chart.suggested = chart.present;
-			else if (suggested > 0)
-				chart.suggested = chart_memory(&chart, &a, memory, suggested);
-			chart.best = chart.nrows;
-		}
-		(void) chart_memory(&chart, &a, memory, NAN);
-	}
-	chart.remark = get_remark(&a);
-	ws_memory_chart_draw(&chart, drawing);
-	PG_RETURN_TEXT_P(cstring_to_text(drawing));
 }

@@ -2,7 +2,7 @@
  * sqlviews.c
  *		The rows of working_set_recommendation, working_set_cache_advice,
  *		working_set_history, working_set_forecast and working_set_info, and the
- *		texts of working_set() and working_set_chart().
+ *		text of working_set().
  */
 #include "postgres.h"
 
@@ -12,7 +12,6 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
-#include "chart.h"
 #include "counters.h"
 #include "estimate.h"
 #include "guc.h"
@@ -49,25 +48,34 @@ WS_FUNCTION(ws_working_set_recommendation)
 {
 	WsReport	report;
 	const WsPublished *p = &report.last;
+	const WsAdviceTable *table = &p->table;
 	WsSummary	s;
 	char		words[WS_SUMMARY_SIZE];
-	const char *confidence;
+	char		job[128];
+	double		size;
+	double		saved;
+	double		seconds;		/* of the week that are known */
 	bool		known;
+	bool		looked_up;
 	WsRow		row;
 
 	ws_require_preloaded();
 	ws_published_read(&report);
 	known = report.known;
+	looked_up = known && table->seconds > 0;
 	ws_report_summarize(&report, &s);
-	confidence = ws_confidence_name(ws_summary_confidence(&s, words, sizeof(words)));
+	size = ws_summary_size(&s);
+	saved = ws_summary_saved(&s);
+	seconds = fmin(s.decision.history, WS_HISTORY_WEEK);
 	ws_summary_reason(&s, words, sizeof(words));
+	ws_summary_job(&s, job, sizeof(job));
 	ws_row_begin(&row, fcinfo);
 	ws_row_add_text(&row, ws_status_name(report.status));
-	ws_row_add_text(&row, known ? ws_verdict_name(p->sizing.verdict) : NULL);
-	ws_row_add_text(&row, known ? confidence : NULL);
+	ws_row_add_text(&row, size > 0 ? ws_verdict_name(p->decision.verdict) : NULL);
+	ws_row_add_text(&row, known ? ws_confidence_name(s.confidence) : NULL);
 	add_pretty(&row, known, p->recommended);
-	add_setting(&row, known, p->sizing.suggested_shared_buffers);
-	add_setting(&row, known, p->sizing.suggested_effective_cache_size);
+	add_setting(&row, known, size);
+	add_setting(&row, size > 0, p->decision.effective);
 	ws_row_add_text(&row, words);
 	ws_row_add_pages(&row, known, p->recommended);
 	ws_row_add_pages(&row, known, p->recommended_low);
@@ -83,11 +91,15 @@ WS_FUNCTION(ws_working_set_recommendation)
 	ws_row_add_pages(&row, known, p->idle);
 	ws_row_add_pages(&row, true, NBuffers);
 	ws_row_add(&row, p->memory.limit != 0, Int64GetDatum((int64) p->memory.limit));
-	ws_row_add_number(&row, known, s.hit_ratio);
-	ws_row_add_number(&row, known, s.expected_hit_ratio);
-	ws_row_add_number(&row, known, ws_summary_reads(&s));
-	ws_row_add_number(&row, known, ws_summary_expected_reads(&s));
-	ws_row_add_number(&row, known, ws_summary_saved_ms(&s));
+	ws_row_add_number(&row, looked_up, table->hit_ratio);
+	ws_row_add_number(&row, looked_up && size > 0 && table->sure, p->expected_hit_ratio);
+	ws_row_add_number(&row, looked_up, table->reads_per_second);
+	ws_row_add_number(&row, looked_up && size > 0 && table->sure,
+					  (1 - p->expected_hit_ratio) * table->lookups / table->seconds);
+	ws_row_add_number(&row, known, p->decision.timed ? p->decision.present.week : NAN);
+	ws_row_add_number(&row, known, p->decision.timed ? saved : NAN);
+	ws_row_add_number(&row, known && seconds > 0, p->decision.timed ? 1000 * saved * p->decision.active / seconds : NAN);
+	ws_row_add_text(&row, job[0] != '\0' ? job : NULL);
 	ws_row_add_text(&row, ws_heuristics[known ? p->method : ws_method].name);
 	ws_row_add(&row, known, TimestampTzGetDatum(p->computed_at));
 	return ws_row_end(&row);
@@ -112,9 +124,11 @@ doubt(const WsReport *report, bool known)
 }
 
 static void
-add_advice(WsRow *row, const WsReport *report, bool known, double factor, const WsAdvice *advice, const char *note)
+add_advice(WsRow *row, const WsReport *report, const WsQueryTime *times, bool known, double factor,
+		   const WsAdvice *advice, const char *note)
 {
 	double		buffers = rint(factor * NBuffers);
+	WsShares	shares = ws_query_time_shares(times, buffers * BLCKSZ);
 
 	ws_row_add_number(row, true, factor);
 	ws_row_add_pages(row, true, buffers);
@@ -125,6 +139,8 @@ add_advice(WsRow *row, const WsReport *report, bool known, double factor, const 
 	ws_row_add_number(row, known, advice->low);
 	ws_row_add_number(row, known, advice->high);
 	ws_row_add_number(row, known, advice->read_factor);
+	ws_row_add_number(row, true, times->timed ? shares.week : NAN);
+	ws_row_add_number(row, true, times->timed ? shares.worst : NAN);
 	ws_row_add_number(row, known, advice->error);
 	ws_row_add_text(row, note ? note : ws_published_row_note(&report->last, advice));
 	ws_row_end(row);
@@ -135,7 +151,7 @@ static bool
 suggests_between(const WsPublished *p)
 {
 	double		factor = p->table.rows[WS_SWEEP_FOLLOWER].factor;
-	double		suggested = p->sizing.suggested_shared_buffers / BLCKSZ;
+	double		suggested = p->decision.size / BLCKSZ;
 
 	for (int i = 0; i < WS_SWEEP_GRID; i++)
 		if (fabs(factor / ws_sweep_grid[i] - 1) < SAME_SIZE)
@@ -143,10 +159,31 @@ suggests_between(const WsPublished *p)
 	return p->table.followed && fabs(suggested / (factor * NBuffers) - 1) < SAME_SIZE;
 }
 
+/* What reads took, from a copy of the costs, since it takes a while. */
+static WsQueryTime *
+read_query_time(void)
+{
+	WsQueryTime *times = palloc(sizeof(WsQueryTime));
+	WsCosts    *costs = palloc(sizeof(WsCosts));
+	WsVerdictFacts *facts = palloc0(sizeof(WsVerdictFacts));
+
+	LWLockAcquire(ws_shared->lock, LW_SHARED);
+	*costs = ws_published->history.costs;
+	LWLockRelease(ws_shared->lock);
+	facts->costs = costs;
+	facts->now = timestamptz_to_time_t(GetCurrentTimestamp());
+	facts->buffer = BLCKSZ;
+	facts->shared_buffers = (double) NBuffers * BLCKSZ;
+	facts->worth = ws_worth;
+	ws_query_time(times, facts);
+	return times;
+}
+
 WS_FUNCTION(ws_working_set_cache_advice)
 {
 	WsReport	report;
 	const WsPublished *p = &report.last;
+	WsQueryTime *times;
 	const WsAdvice *own;
 	double		between;
 	bool		known;
@@ -160,19 +197,20 @@ WS_FUNCTION(ws_working_set_cache_advice)
 	ws_published_read(&report);
 	known = p->since == ws_shared_since() && p->table.seconds >= FIRST_SECONDS;
 	note = doubt(&report, known);
+	times = read_query_time();
 	own = &p->table.rows[WS_SWEEP_FOLLOWER];
 	between = known && suggests_between(p) ? own->factor : INFINITY;
 	for (int i = 0; i < WS_SWEEP_GRID; i++)
 	{
 		if (between < ws_sweep_grid[i])
 		{
-			add_advice(&row, &report, known, between, own, note);
+			add_advice(&row, &report, times, known, between, own, note);
 			between = INFINITY;
 		}
-		add_advice(&row, &report, known, ws_sweep_grid[i], &p->table.rows[i], note);
+		add_advice(&row, &report, times, known, ws_sweep_grid[i], &p->table.rows[i], note);
 	}
 	if (between < INFINITY)
-		add_advice(&row, &report, known, between, own, note);
+		add_advice(&row, &report, times, known, between, own, note);
 	return (Datum) 0;
 }
 
@@ -255,7 +293,7 @@ WS_FUNCTION(ws_working_set_forecast)
 	add_forecast(&row, &report, 30);
 	add_forecast(&row, &report, 90);
 	add_outgrown(&row, &report, "shared_buffers outgrown", NBuffers);
-	add_outgrown(&row, &report, "memory outgrown", report.last.sizing.cacheable / BLCKSZ);
+	add_outgrown(&row, &report, "memory outgrown", report.last.decision.cacheable / BLCKSZ);
 	return (Datum) 0;
 }
 
@@ -306,54 +344,6 @@ WS_FUNCTION(ws_working_set_info)
 	ws_row_add(&row, true, Int64GetDatum(ws_shared->memory));
 	ws_row_add_text(&row, WS_VERSION);
 	return ws_row_end(&row);
-}
-
-/* The curve from one pass. */
-static void
-take_curve(MemoryContext statement, WsChart *chart)
-{
-	uint32		now = ws_estimate(statement, WS_OF(WS_CLIENT), NULL, 0, NULL);
-	uint32		known = ws_shared_known(now);
-	uint32		ages[WS_CHART_WINDOWS];
-	WsEstimate	estimates[WS_CHART_WINDOWS];
-	int			n = ws_chart_windows(known, ages);
-
-	StaticAssertStmt(WS_CURVE_STEP == 60, "the chart has windows of whole minutes");
-	(void) ws_estimate(statement, WS_OF(WS_CLIENT), ages, n, estimates);
-	ws_chart_take(chart, known, estimates, BLCKSZ, Max(ws_min_wait, ws_window_size),
-				  ws_window_size, ws_max_increase);
-}
-
-WS_FUNCTION(ws_working_set_chart)
-{
-	WsReport	report;
-	const WsPublished *p = &report.last;
-	WsChart		chart = {0};
-	char		suggested[32];
-	char		drawing[WS_CHART_SIZE];
-
-	ws_require_preloaded();
-	ws_published_read(&report);
-	chart.shared_buffers = (double) NBuffers * BLCKSZ;
-	chart.recommended = NAN;
-	if (report.known)
-	{
-		chart.recommended = p->recommended * BLCKSZ;
-		chart.verdict = ws_verdict_name(p->sizing.verdict);
-		if (p->sizing.suggested_shared_buffers > 0)
-		{
-			ws_format_setting(p->sizing.suggested_shared_buffers, suggested, sizeof(suggested));
-			chart.suggested = suggested;
-		}
-	}
-	if (report.status != WS_STATUS_OK)
-		chart.status = ws_status_name(report.status);
-	chart.reason = ws_report_reason(&report);
-
-	if (ws_tracking())
-		take_curve(fcinfo->flinfo->fn_mcxt, &chart);
-	ws_chart_draw(&chart, drawing);
-	PG_RETURN_TEXT_P(cstring_to_text(drawing));
 }
 
 WS_FUNCTION(ws_working_set)

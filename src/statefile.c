@@ -49,19 +49,6 @@ _Static_assert(sizeof(Header) == 80 + 8 * WS_STRATA, "a header has no gaps");
 _Static_assert(sizeof(Header) % 8 == 0 && sizeof(WsHistory) % 8 == 0, "parts are aligned");
 _Static_assert(sizeof(Page) == 48, "a page has no gaps");
 
-/*
- * In the format before, rows had no mean, there were fewer quarters, and no
- * days.  All else is the same.
- */
-#define ROW_BEFORE		offsetof(WsHistoryRow, mean)
-#define QUARTERS_BEFORE 2880
-#define HISTORY_BEFORE \
-	((WS_HISTORY_MINUTES + QUARTERS_BEFORE) * ROW_BEFORE + sizeof(WsForecasts))
-
-_Static_assert(ROW_BEFORE == 56, "rows begin like those of the format before");
-_Static_assert(offsetof(WsHistory, forecasts) + sizeof(WsForecasts) == sizeof(WsHistory),
-			   "forecasts are the last part of a history");
-
 /* Where the parts of an image are. */
 typedef struct Layout
 {
@@ -213,53 +200,6 @@ header_possible(const Header *h)
 	return ws_registers_valid((long) h->registers) && h->sampled <= 1 &&
 		h->in_second < WS_PRESENT && h->pages <= (h->sampled ? WS_SAMPLE_PAGES_MAX : 0) &&
 		h->saved_at >= 0 && h->saved_at <= WS_STATEFILE_TIME_MAX_MS;
-}
-
-bool
-ws_statefile_is_before(const void *image, size_t size)
-{
-	const Header *h = image;
-
-	return size >= sizeof(Header) && h->magic == WS_STATEFILE_MAGIC &&
-		h->format == WS_STATEFILE_FORMAT_BEFORE && header_possible(h) && h->size == size &&
-		size_of(h) - sizeof(WsHistory) + HISTORY_BEFORE == size;
-}
-
-size_t
-ws_statefile_convert(const void *before, void *image)
-{
-	Header	   *h = image;
-	const char *from = (const char *) before + sizeof(Header);
-	Layout		l;
-	size_t		rest;
-	uint64_t	stored;
-	uint64_t	sum;
-
-	memcpy(h, before, sizeof(Header));
-	rest = h->size - sizeof(sum);
-	memcpy(&stored, (const char *) before + rest, sizeof(stored));
-	stored ^= checksum_of(before, rest);	/* 0 if it is right */
-	rest -= sizeof(Header) + HISTORY_BEFORE - sizeof(WsForecasts);
-	h->format = WS_STATEFILE_FORMAT;
-	h->size = size_of(h);
-	l = layout_of(image);
-	ws_history_init(l.history);
-	for (int i = 0; i < WS_HISTORY_MINUTES + QUARTERS_BEFORE; i++, from += ROW_BEFORE)
-	{
-		WsHistoryRow row = {0};
-		WsHistoryRow *place = &l.history->minutes[i % WS_HISTORY_MINUTES];
-
-		memcpy(&row, from, ROW_BEFORE);
-		if (i >= WS_HISTORY_MINUTES)
-			place = &l.history->quarters[(uint64_t) row.number % WS_HISTORY_QUARTERS];
-		if (row.number > place->number)
-			*place = row;
-	}
-	ws_history_make_days(l.history);
-	memcpy((char *) l.history + offsetof(WsHistory, forecasts), from, rest);
-	sum = checksum_of(image, h->size - sizeof(sum)) ^ stored;
-	memcpy((char *) image + h->size - sizeof(sum), &sum, sizeof(sum));
-	return h->size;
 }
 
 /* The server looks pages up by these numbers. */

@@ -33,8 +33,7 @@
 #include "sketch.h"
 
 #define WS_STATEFILE_MAGIC	UINT64_C(0x776f726b73657431)
-#define WS_STATEFILE_FORMAT 6
-#define WS_STATEFILE_FORMAT_BEFORE 5	/* a history of 30 days */
+#define WS_STATEFILE_FORMAT 7
 
 #define WS_STATEFILE_SKETCHES 2 /* of clients, and of maintenance */
 
@@ -74,17 +73,6 @@ extern size_t ws_statefile_size_max(void);
  */
 extern size_t ws_statefile_make(const WsStateFileParts *parts, const WsStateFileOwner *owner,
 								int64_t now_ms, void *image);
-
-/* Is this, whatever it is, an image of the format before, of possible size? */
-extern bool ws_statefile_is_before(const void *image, size_t size);
-
-/*
- * Make an image of today's format from such a one, in memory of
- * ws_statefile_size_max() bytes; returns its size.  A wrong checksum stays
- * wrong, and the result has to be checked like any other image.  Rows of a time
- * before 1970 are left out.  Days are made of quarters, and have no mean.
- */
-extern size_t ws_statefile_convert(const void *before, void *image);
 
 /* Is this, whatever it is, of a format that a later version made? */
 extern bool ws_statefile_is_newer(const void *image, size_t size);

@@ -1,26 +1,26 @@
 /*
  * summary.h
- *		The recommendation in words, what following it is worth, and how sure it
- *		is: for people who decide whether a restart pays.
+ *		The recommendation in words, and how sure it is: for people who decide
+ *		whether a restart pays.
  *
  * The caller collects the facts.  All words come from here, so that the views,
  * the chart and working_set() agree.
  *
- * Worth.  The cache advice predicts the hit ratio of the last five minutes with
- * the suggested size.  With the lookups of that time it gives the reads, and
- * with the server's own average time of a read the time that clients wait.
+ * One size of shared_buffers is recommended, and only while confidence is not
+ * low and the target does not rise.  Another is mentioned as an alternative,
+ * one at most, with what it saves or costs.
  *
  * Confidence.  Low: the recommendation is stale, less than a day of history
- * stands behind it, the sketch knows less than the break-even time (so the load
- * of the data, or the first use after a start, still counts), or the prediction
- * does not fit what was measured.  Medium: less than a full week of history, no
- * prediction for the suggested size or one with a wide bound, or more than a
- * fifth of the live pages were used only once, as after a load.  Else high.
+ * stands behind it, the sketch knows less than the break-even time, predictions
+ * do not fit what was measured, or what other sizes would do is not known.
+ * Medium: less than a full week of history, or so few looks found a client that
+ * waits that chance could be half of what is saved, or no client was active at
+ * all.  Else high.
  */
 #ifndef WS_SUMMARY_H
 #define WS_SUMMARY_H
 
-#include "sizing.h"
+#include "verdict.h"
 
 typedef enum WsStatus
 {
@@ -47,8 +47,35 @@ extern const char *ws_confidence_name(WsConfidence confidence);
 #define WS_CONFIDENCE_DAY	86400.0
 #define WS_CONFIDENCE_WEEK	(6.9 * 86400)	/* restarts leave gaps */
 
-/* A wider bound of the predicted hit ratio is of medium confidence. */
-#define WS_CONFIDENCE_ERROR 0.02
+/* What a decision stands on, beside the history. */
+typedef struct WsEvidence
+{
+	double		data;			/* seconds that the sketch knows */
+	double		break_even;
+	bool		unfit;			/* do the predictions not fit? */
+	bool		unlike;			/* because this server replaces otherwise? */
+	bool		filling;		/* because shared buffers are not full? */
+} WsEvidence;
+
+/*
+ * How sure is the decision?  *why is a few words for people: "5 minutes seen";
+ * *wait the seconds until it may be surer, or 0 if time alone does not help.
+ */
+extern WsConfidence ws_confidence(const WsDecision *decision, const WsEvidence *evidence,
+								  char *why, size_t size, double *wait);
+
+/* Is a size recommended with that confidence? */
+extern bool ws_recommends_size(const WsDecision *decision, WsConfidence confidence);
+
+/* How shared_buffers are set on this server. */
+typedef enum WsSetBy
+{
+	WS_SET_BY_ALTER_SYSTEM,
+	WS_SET_BY_COMMAND_LINE,
+	WS_SET_BY_FILES,			/* ALTER SYSTEM is not allowed */
+	WS_SET_BY_CLOUDNATIVEPG,
+	WS_SET_BY_PATRONI
+} WsSetBy;
 
 /* The facts.  Sizes in bytes.  Texts are never null; empty: there is none. */
 typedef struct WsSummary
@@ -59,70 +86,53 @@ typedef struct WsSummary
 	int			wait;			/* while it is collecting: seconds until ok */
 	bool		known;			/* is there a recommendation?  The rest of the
 								 * fields, but top, are of it */
-	WsVerdict	verdict;
-	WsKept		kept;			/* why it is keep */
-	bool		waits_count;	/* do waits for the disk count in that? */
+	WsDecision	decision;
 	double		shared_buffers; /* now */
-	double		suggested;		/* 0: not known */
-	double		needed;			/* the same now: at most the peak */
-	double		now;			/* recommended for the present load, with all
-								 * pages that were used once, and growth */
-	const char *now_reason;		/* why, from the heuristic */
-	double		peak;			/* needed at the busiest time */
-	const char *peak_at;		/* "13:52", "Tuesday 14:00" */
-
-	/* what it stands on, in seconds */
-	double		history;
-	double		data;			/* that the sketch knows */
-	double		break_even;
-	bool		loading;		/* many live pages were used only once */
+	double		worth;			/* share of query time */
+	WsConfidence confidence;
+	const char *why;			/* of the confidence, */
+	const char *ask_again;		/* and "Tuesday 14:00" */
+	double		filling;		/* seconds until shared buffers are full; NaN:
+								 * they are, or not known */
+	double		promised;		/* share of query time for reads that was
+								 * predicted for the size that was then set, */
+	double		came;			/* and measured since; NaN: nothing was set */
+	double		since;			/* for so many seconds */
+	const char *job_at;			/* "02:15": when the job gains most */
 	const char *outgrown;		/* "2026-12-12": when shared_buffers will
 								 * probably be too small, if near and sure */
-
-	/* the last five minutes; NaN: not known */
-	double		lookups;		/* a second */
-	double		hit_ratio;
-	double		expected_hit_ratio; /* with the suggested size */
-	double		expected_error; /* 95 % bound of that */
-	double		saved_doubled;	/* reads a second, with twice shared_buffers */
-	double		waits;			/* for the disk, a second; NaN: not sure */
-	double		expected_waits; /* the same with the suggested size */
-	double		read_ms;		/* average time of a read */
-	const char *doubt;			/* why the cache advice is not known */
-	bool		unfit;			/* does the prediction not fit? */
-	bool		filling;		/* because shared buffers were not full? */
-	bool		unlike;			/* does this server replace otherwise? */
+	WsSetBy		set_by;
 
 	/* memory */
 	double		memory;			/* 0: not known */
-	double		cacheable;		/* of it, for caches */
 	bool		by_cgroup;		/* is the limit a control group's? */
 	const char *memory_reason;	/* why it is not known */
+	double		used;			/* by all that was used in the last week, or
+								 * since the data begin; NaN: not known */
+	double		used_seconds;	/* of that */
 
 	const char *top;			/* the largest relations, for the text */
 } WsSummary;
 
-/* Reads a second now, and with the suggested size; NaN: not known. */
-extern double ws_summary_reads(const WsSummary *s);
-extern double ws_summary_expected_reads(const WsSummary *s);
-
-/*
- * Time of reads that the suggested size would save, in ms of waiting a second,
- * added over all clients; negative if it costs more; NaN: not known.  Where it
- * is known how many wait for the disk, the others count as WS_DIVISION_COPY.
- */
-extern double ws_summary_saved_ms(const WsSummary *s);
-
-/* How sure, and in a few words why: "5 minutes seen, wait a day". */
-extern WsConfidence ws_summary_confidence(const WsSummary *s, char *why, size_t size);
+#define WS_SUMMARY_WIDTH	78	/* columns */
+#define WS_SUMMARY_LINES	6
 
 /* Enough for each text below with its null, if the facts' texts are shorter. */
 #define WS_SUMMARY_SIZE 2048
 
+/* The bytes that are recommended; 0: none. */
+extern double ws_summary_size(const WsSummary *s);
+
+/* Share of query time that the recommended size saves; NaN: none is. */
+extern double ws_summary_saved(const WsSummary *s);
+
 /* Why: at most two sentences, the most important first. */
 extern void ws_summary_reason(const WsSummary *s, char *buf, size_t size);
 
-/* Up to six lines for a ticket, without a newline at the end. */
+/* The job of WsDecision: "02:15: 1.2 GB would save 35 % of ..."; or empty. */
+extern void ws_summary_job(const WsSummary *s, char *buf, size_t size);
+
+/* WS_SUMMARY_LINES for a ticket, without a newline at the end. */
 extern void ws_summary_text(const WsSummary *s, char *buf, size_t size);
 
 #endif							/* WS_SUMMARY_H */

@@ -28,8 +28,8 @@
 											 * spread evenly */
 
 const double ws_sweep_grid[WS_SWEEP_GRID] = {
-	0.1, 0.125, 0.25, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1,
-	1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4, 8, 16
+	0.125, 0.16, 0.2, 0.25, 0.32, 0.4, 0.5, 0.63, 0.8, 1,
+	1.25, 1.6, 2, 2.5, 3.2, 4, 5.6, 8, 11.2, 16
 };
 
 _Static_assert(WS_USAGE_MAX == 5 && WS_USAGE_BITS == 3, "nonzero() and saturated() know the bits");

@@ -36,8 +36,8 @@
  */
 #define WS_SWEEP_GRID		20
 #define WS_SWEEP_PRESENT	9
-#define WS_SWEEP_DOUBLE		14
-#define WS_SWEEP_QUADRUPLE	17
+#define WS_SWEEP_DOUBLE		12
+#define WS_SWEEP_QUADRUPLE	15
 #define WS_SWEEP_FOLLOWER	WS_SWEEP_GRID
 #define WS_SWEEP_SIZES		(WS_SWEEP_GRID + 1)
 extern const double ws_sweep_grid[WS_SWEEP_GRID];

@@ -12,7 +12,7 @@
 
 #define TRIES			32		/* to find a page to read ahead */
 
-const int	ws_tier_buffers[WS_TIER_BUFFERS] = {2, 4, 9, 14, 17, 18, 19, 20};
+const int	ws_tier_buffers[WS_TIER_BUFFERS] = {3, 6, 9, 12, 15, 17, 19, 20};
 const double ws_tier_caches[WS_TIER_CACHES] = {
 	1 / 16.0, 1 / 8.0, 3 / 16.0, 1 / 4.0, 3 / 8.0, 1 / 2.0, 3 / 4.0, 1, 1.5, 2, 3, 4
 };

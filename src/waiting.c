@@ -14,6 +14,7 @@
 #define FADES_MS		900000.0	/* sums fall to 1/e in that time */
 #define LONG_AGO_MS		60000	/* the last look: what was then says nothing */
 #define LEAST_SEEN		30
+#define WAIT_CLASS		0xFF000000	/* of a wait event */
 
 /* Sums that fade. */
 typedef struct Sums
@@ -27,28 +28,46 @@ typedef struct Sums
 	int64		since;			/* value of WsShared.since then */
 } Sums;
 
-static Sums sums;
-
-/* How many clients wait for a read now? */
-static int
-count_waiting(void)
+/* What one look found. */
+typedef struct Look
 {
-	int			waiting = 0;
+	int			waiting;		/* for a read, for a client or in redo */
+	int			clients_waiting;	/* of those that are active: */
+	int			active;
+} Look;
+
+static Sums sums;
+static double active_ms;		/* since they were taken */
+static double waiting_ms;
+
+static Look
+look(void)
+{
+	Look		found = {0};
 
 	for (uint32 i = 0; i < ProcGlobal->allProcCount; i++)
 	{
 		/* no lock: as in pg_stat_activity, each figure is of some moment */
 		const volatile PGPROC *proc = &ProcGlobal->allProcs[i];
 
-		if (proc->pid != 0 && !(proc->statusFlags & WS_MAINTENANCE_FLAGS) &&
-			ws_waits_for_read((int) i, proc->wait_event_info))
-			waiting++;
+		uint32		event = proc->wait_event_info;
+		uint32		class = event & WAIT_CLASS;
+		bool		waits;
+
+		if (proc->pid == 0 || (proc->statusFlags & WS_MAINTENANCE_FLAGS))
+			continue;
+		waits = ws_waits_for_read((int) i, event);
+		found.waiting += waits;
+		if (class == PG_WAIT_CLIENT || class == PG_WAIT_ACTIVITY || !ws_works_for_client(proc))
+			continue;
+		found.active++;
+		found.clients_waiting += waits;
 	}
-	return waiting;
+	return found;
 }
 
 void
-ws_waiting_tick(bool rested)
+ws_waiting_tick(bool woken)
 {
 	int64		now = ws_shared_clock_ms();
 	int64		passed = now - sums.looked_at;
@@ -60,13 +79,15 @@ ws_waiting_tick(bool rested)
 	since = ws_counters_read(&c, 0, NULL);
 	if (sums.since != since)
 		memset(&sums, 0, sizeof(sums));
-	else if (!rested && passed >= 0 && passed <= LONG_AGO_MS)
+	else if (!woken && passed >= 0 && passed <= LONG_AGO_MS)
 	{
 		double		left = exp(-passed / FADES_MS);
-		int			waiting = count_waiting();
+		Look		found = look();
 
-		sums.seen = left * sums.seen + (waiting > 0);
-		sums.waited = left * sums.waited + (double) waiting * passed;
+		active_ms += (double) found.active * passed;
+		waiting_ms += (double) found.clients_waiting * passed;
+		sums.seen = left * sums.seen + (found.waiting > 0);
+		sums.waited = left * sums.waited + (double) found.waiting * passed;
 		sums.reads = left * sums.reads + ((double) c.reads[WS_CLIENT] - sums.counted);
 	}
 	sums.counted = c.reads[WS_CLIENT];
@@ -78,4 +99,12 @@ double
 ws_waiting_read_ms(void)
 {
 	return sums.seen >= LEAST_SEEN && sums.reads > 0 ? sums.waited / sums.reads : NAN;
+}
+
+void
+ws_waiting_take(double *active, double *waiting)
+{
+	*active = active_ms / 1000;
+	*waiting = waiting_ms / 1000;
+	active_ms = waiting_ms = 0;
 }

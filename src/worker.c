@@ -13,8 +13,8 @@
  *
  * Sizes.  recommended_cache_bytes is for the current load: for those who can
  * resize a cache at any time.  A change of shared_buffers takes a restart, so
- * its suggested value and the verdict are for the busiest time of the history,
- * in which pages that were used once hardly count (heuristic.h).
+ * its suggested value and the verdict are for the last days, by what clients
+ * waited for reads (verdict.h).
  *
  * Time.  Durations are measured in ticks, by a clock that nobody sets.  The
  * wall clock is for people and for the history.
@@ -31,6 +31,7 @@
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "utils/guc.h"
+#include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 #include "cache_advice.h"
@@ -39,7 +40,6 @@
 #include "estimate.h"
 #include "guc.h"
 #include "heuristic.h"
-#include "hitcurve.h"
 #include "memory_advice.h"
 #include "persist.h"
 #include "probe.h"
@@ -47,15 +47,16 @@
 #include "sample_life.h"
 #include "setup.h"
 #include "shared.h"
-#include "sizing.h"
+#include "verdict.h"
 #include "waiting.h"
 
 #define REST_MS			10000	/* the longest rest */
 #define LARGE_BLOCK		65536	/* bytes, from which memory is given back */
 #define CLOCK_SLACK		60		/* s; a larger difference: it was set back */
 #define MB				1048576.0
-#define SAME_SIZE		0.1		/* by logarithm, as of suggestions */
-#define WEEK			(7 * 24 * 60)	/* minutes until shrink is advised */
+#define SAME_SIZE		0.1		/* by logarithm */
+#define DECIDE_MS		60000	/* between two decisions */
+#define FULL			0.03	/* of shared buffers may be empty */
 #define FORECAST_SECONDS 240	/* that a hit ratio has to be about, */
 #define FORECAST_LOOKUPS 1000	/* at least */
 
@@ -120,6 +121,19 @@ tick(void)
 }
 
 /*
+ * Distinct pages that clients used in the last week, or since the data begin.
+ */
+static double
+pages_of_week(void)
+{
+	uint32		week = (uint32) WS_HISTORY_WEEK * WS_TICKS_PER_SECOND;
+	WsEstimate	used;
+
+	(void) ws_estimate(NULL, WS_OF(WS_CLIENT), &week, 1, &used);
+	return used.pages;
+}
+
+/*
  * Run all heuristics, and publish the answer of the chosen one.  If it has
  * none, as live_set without a sample, plateau_end is the method.
  */
@@ -141,6 +155,7 @@ run_heuristics(double data_seconds, WsPublished *p)
 	for (int i = 0; i < WS_CURVE_WINDOWS; i++)
 		ages[i] = (i + 1) * WS_CURVE_STEP * WS_TICKS_PER_SECOND;
 	(void) ws_estimate(NULL, WS_OF(WS_CLIENT), ages, WS_CURVE_WINDOWS, w.curve);
+	p->used = pages_of_week();
 	w.live = ws_sample_life_get(&w.break_even);
 	if (w.break_even < ws_break_even)
 		p->data_seconds = Min(p->data_seconds, w.break_even);
@@ -192,8 +207,6 @@ wall_clock(TimestampTz wall)
 static void
 remember(const WsHistoryRow *row, int64 now, WsPublished *p)
 {
-	int64		period = ws_history_period * (int64) 60;
-	int64		looked_at = period < WS_HISTORY_WEEK ? period : Max(period, WS_HISTORY_MONTH);
 	WsHistoryEntry peak;
 	double		days[WS_TREND_DAYS];
 
@@ -206,13 +219,12 @@ remember(const WsHistoryRow *row, int64 now, WsPublished *p)
 	/* only the worker adds rows, so it may read without the lock */
 	p->peak = p->needed;
 	p->peak_at = p->computed_at;
-	if (ws_history_busiest(&ws_published->history, now, period, &peak) &&
+	if (ws_history_peak(&ws_published->history, now, ws_history_period * (int64) 60, &peak) &&
 		peak.row.recommended >= p->needed)
 	{
 		p->peak = peak.row.recommended;
 		p->peak_at = Min(time_t_to_timestamptz(peak.end - peak.minutes * 60), p->computed_at);
 	}
-	p->history_minutes = ws_history_known(&ws_published->history, now, looked_at);
 	p->idle = ws_history_idle(&ws_published->history, now);
 	ws_history_daily(&ws_published->history, now, days, WS_TREND_DAYS);
 	p->trend = ws_trend(days, WS_TREND_DAYS);
@@ -234,85 +246,138 @@ check_forecasts(const WsAdviceTable *table, int64 now, int64 since)
 }
 
 /*
- * With the suggested size: what is waited for, and how much both caches would
- * hold, which is what the planner has to know.  *effective is what was found
- * last, which stays if the next differs little, or is not known; 0: nothing.
+ * How much both caches would hold with the suggested size, which is what the
+ * planner has to know, if that is sure.  What was found last stays if the next
+ * differs little, or is not known.
  */
 static void
-divide(WsPublished *p, double *effective)
+divide(WsPublished *p)
 {
-	WsMemoryAdvice *both = &p->both;
-	double		buffers = p->sizing.suggested_shared_buffers;
-	double		cache = ws_division_left(&both->table, (double) p->memory.limit, buffers);
-
-	if (both->sure && ws_division_predict(&both->table, buffers, cache, &both->suggested) &&
-		!(fabs(log(both->suggested.distinct / *effective)) <= SAME_SIZE))
-		*effective = isnan(both->suggested.distinct) ? *effective : both->suggested.distinct;
-	if (*effective > 0)
-		p->sizing.suggested_effective_cache_size =
-			floor(fmin(*effective, p->sizing.cacheable) / MB) * MB;
-}
-
-/* Suggest settings, and give the verdict. */
-static void
-give_verdict(int64 now, WsPublished *p)
-{
-	static WsHitCurve curve;
-	static WsSteady steady;
 	static double effective;
 	static double memory;		/* that this was found with */
 	static int64 since;
-	WsHistoryEntry month;
-	WsHitCurveMachine machine = {
+	WsMemoryAdvice *both = &p->both;
+	double		limit = (double) p->memory.limit;
+	double		cache = ws_division_left(&both->table, limit, p->decision.size);
+
+	if (since != p->since || !(fabs(log(limit / memory)) <= SAME_SIZE))
+		effective = 0;
+	since = p->since;
+	memory = limit;
+	if (both->sure && ws_division_predict(&both->table, p->decision.size, cache, &both->suggested) &&
+		!isnan(both->suggested.distinct) && !(fabs(log(both->suggested.distinct / effective)) <= SAME_SIZE))
+		effective = both->suggested.distinct;
+	if (effective > 0)
+		p->decision.effective = floor(fmin(effective, p->decision.cacheable) / MB) * MB;
+}
+
+/* Count what clients waited for, and what they would have. */
+static void
+count_costs(int64 now, const WsPublished *p)
+{
+	static WsCostQuarter quarter;
+	static int64 counted_at;	/* ms */
+	static int64 since;
+	int64		ms = ws_shared_clock_ms();
+	WsCostMoment moment = {
+		.seconds = Min(ms - counted_at, 2000 * (int64) p->interval) / 1000.0,
+		.table = &p->table,
 		.tiers = p->both.sure ? &p->both.table : NULL,
 		.memory = (double) p->memory.limit,
+		.buffers = NBuffers,
 		.buffer = BLCKSZ
 	};
+
+	ws_waiting_take(&moment.active, &moment.waiting);
+	if (since == p->since)
+	{
+		LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
+		if (p->since == ws_shared_since())
+			ws_costs_add(&ws_published->history.costs, &quarter, now, &moment);
+		LWLockRelease(ws_shared->lock);
+	}
+	else
+		memset(&quarter, 0, sizeof(quarter));
+	since = p->since;
+	counted_at = ms;
+}
+
+/* Note what is promised for another size, and what came of that. */
+static void
+keep_promise(int64 now, WsPublished *p)
+{
+	WsCosts    *costs = &ws_published->history.costs;
+	double		buffers = p->decision.size / BLCKSZ;
+
+	if (buffers != NBuffers && ws_recommends_size(&p->decision, p->confidence))
+	{
+		LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
+		costs->promise = (WsPromise)
+		{
+			now, (float) buffers, (float) p->decision.suggested.week
+		};
+		LWLockRelease(ws_shared->lock);
+	}
+	p->promised = p->came = NAN;
+	if (ws_costs_came(costs, now, NBuffers, &p->came, &p->came_seconds))
+		p->promised = costs->promise.share;
+	else
+		p->came = NAN;
+}
+
+/* Decide about shared_buffers, now and then, and say how sure that is. */
+static void
+decide(int64 now, WsPublished *p)
+{
+	static WsQueryTime *times;
+	static WsDecision decision;
+	static WsSteady steady;
+	static int64 decided_at;
+	static int64 since;
 	int			autovacuum_kb = autovacuum_work_mem >= 0 ? autovacuum_work_mem : maintenance_work_mem;
-	WsSizingFacts facts = {
-		.needed = p->peak * BLCKSZ,
-		.stored = p->peak * BLCKSZ,
+	WsVerdictFacts facts = {
+		.costs = &ws_published->history.costs,
+		.now = now,
+		.buffer = BLCKSZ,
 		.shared_buffers = (double) NBuffers * BLCKSZ,
 		.memory = (double) p->memory.limit,
 		.connections = MaxConnections,
 		.work_mem = work_mem * 1024.0,
 		.maintenance = autovacuum_max_workers * (double) autovacuum_kb * 1024,
-		.long_enough = ws_history_known(&ws_published->history, now, WS_HISTORY_MONTH) >= WEEK,
-		.sizes = ws_shared->sampler ? WS_HIT_CURVE_SIZES : 0
+		.worth = ws_worth
 	};
+	int64		ms = ws_shared_clock_ms();
+	double		empty = NBuffers - (double) ws_probe_entries();
+	double		wait;
 
-	if (ws_history_peak(&ws_published->history, now, WS_HISTORY_MONTH, &month))
-		facts.stored = fmax(month.row.recommended, p->peak) * BLCKSZ;
-
-	/* a reset forgets both, and so does a restart */
+	if (times == NULL)
+		times = MemoryContextAlloc(TopMemoryContext, sizeof(WsQueryTime));
 	if (since != p->since)
-	{
-		memset(&curve, 0, sizeof(curve));
 		memset(&steady, 0, sizeof(steady));
-		effective = 0;
+	if (since != p->since || decided_at == 0 || ms - decided_at >= DECIDE_MS || ws_interval < 10)
+	{
+		/* only the worker writes costs, so it may read without the lock */
+		ws_query_time(times, &facts);
+		decision = ws_decide(times, &steady);
+		decided_at = ms;
 	}
 	since = p->since;
-	if (!(fabs(log(machine.memory / memory)) <= SAME_SIZE))
+	p->decision = decision;
+	p->evidence = (WsEvidence)
 	{
-		memory = machine.memory;
-		effective = 0;
-	}
-	StaticAssertStmt(WS_HIT_CURVE_SIZES <= WS_SIZING_SIZES, "more sizes are known than fit");
-	ws_hit_curve_add(&curve, &p->table, &machine, ws_interval);
-	for (int i = 0; i < facts.sizes; i++)
-	{
-		facts.size[i] = ws_hit_curve_buffers(i) * BLCKSZ;
-		facts.hit_ratio[i] = ws_hit_curve_ratio(&curve, i);
-		facts.waits[i] = ws_hit_curve_waits(&curve, i);
-		/* what is known about the present size is known about others */
-		if (facts.size[i] <= facts.shared_buffers)
-			facts.wait_cost = isnan(facts.waits[i]) ? 0 : 1 / WS_DIVISION_COPY;
-	}
-	p->sizing = ws_sizing(&facts, steady.verdict);
-	ws_sizing_steady(&steady, &p->sizing, ws_shared_clock_ms() / 1000, ws_hold);
-	divide(p, &effective);
-	p->expected_hit_ratio = ws_advice_expect(&p->table, p->sizing.suggested_shared_buffers / BLCKSZ);
-	p->expected_error = ws_advice_expect_error(&p->table, p->sizing.suggested_shared_buffers / BLCKSZ);
+		.data = p->data_seconds,
+			.break_even = ws_break_even,
+			.unfit = !p->table.sure && !isnan(p->table.difference),
+			.unlike = p->table.other_usage != 0,
+			.filling = p->filling_until > p->computed_at && p->table.difference > 0
+	};
+	p->confidence = ws_confidence(&p->decision, &p->evidence, p->why, sizeof(p->why), &wait);
+	p->surer_at = wait > 0 ? p->computed_at + (TimestampTz) (wait * USECS_PER_SEC) : 0;
+	p->filling = p->filling_until > p->computed_at && p->table.reads_per_second > 0 && empty > FULL * NBuffers ?
+		empty / p->table.reads_per_second : NAN;
+	divide(p);
+	keep_promise(now, p);
+	p->expected_hit_ratio = ws_advice_expect(&p->table, p->decision.size / BLCKSZ);
 }
 
 /*
@@ -357,7 +422,7 @@ publish(void)
 	p.tick = ws_shared_advance();
 	p.computed_at = GetCurrentTimestamp();
 	p.interval = ws_interval;
-	p.expected_hit_ratio = p.expected_error = NAN;
+	p.expected_hit_ratio = NAN;
 	now = wall_clock(p.computed_at);
 	count.since = ws_counters_read(&c, 0, NULL);
 	count.hits = c.hits[WS_CLIENT];
@@ -375,6 +440,7 @@ publish(void)
 	ws_memory_read("", &p.memory);
 	p.read_ms = ws_waiting_read_ms();
 	ws_memory_advice_make(&p);
+	count_costs(now, &p);
 	if (p.recommends)
 	{
 		row.working_set = p.pages;
@@ -382,8 +448,9 @@ publish(void)
 		row.plateau_end = p.plateau_end;
 		row.live = p.live;
 		remember(&row, now, &p);
-		give_verdict(now, &p);
-		ws_cache_advice_follow(p.sizing.simulate / BLCKSZ);
+		decide(now, &p);
+		ws_cache_advice_follow((p.decision.size == (double) NBuffers * BLCKSZ && p.decision.other > 0 ?
+								p.decision.other : p.decision.size) / BLCKSZ);
 	}
 	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
 	ws_published->last = p;
@@ -391,11 +458,11 @@ publish(void)
 }
 
 /*
- * One turn of the loop.  *due is when the next recommendation is due; returns
- * the ms to wait for the next turn.
+ * One turn of the loop, for which the worker was woken or not.  *due is when
+ * the next recommendation is due; returns the ms to wait for the next turn.
  */
 static long
-turn(int64 *due)
+turn(int64 *due, bool woken)
 {
 	static bool resting;
 	bool		rested = resting;
@@ -411,7 +478,7 @@ turn(int64 *due)
 	if (ws_tracking())
 	{
 		ws_sample_life_tick();
-		ws_waiting_tick(rested);
+		ws_waiting_tick(rested && woken);
 	}
 	ws_persist_tick();
 	now = ws_shared_clock_ms();
@@ -442,6 +509,7 @@ ws_worker_main(Datum main_arg)
 {
 	uint32		wait_event;
 	int64		due;
+	int			events = 0;
 
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
@@ -467,8 +535,8 @@ ws_worker_main(Datum main_arg)
 	due = ws_shared_clock_ms();
 	while (!ShutdownRequestPending)
 	{
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 turn(&due), wait_event);
+		events = WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						   turn(&due, (events & WL_LATCH_SET) != 0), wait_event);
 		ResetLatch(MyLatch);
 	}
 	ws_cache_advice_drain();

@@ -28,8 +28,8 @@ kill 'STOP', $worker;
 $clock->pass(5);
 is(recommendation($node, 'status'), 'ok', 'a worker that hangs is not late at once');
 $clock->pass(2);
-is(recommendation($node, q{status, confidence, recommended_cache_bytes > 0, reason ~ '^the background worker has not reported since .*; then: (Grow|Keep|Shrink) shared_buffers',
-	working_set() ~ '^STALE: the background worker has not reported since [^\n]*\n(GROW|KEEP|SHRINK) shared_buffers [^\n]* confidence LOW: not of now\n'}),
+is(recommendation($node, q{status, confidence, recommended_cache_bytes > 0, reason ~ '^the background worker has not reported since ',
+	working_set() ~ '^STALE: the background worker has not reported since [^\n]*$'}),
 	'stale|low|t|t|t', 'stale, with the last number and the reason');
 # time passes without it, and lookups are recorded
 $node->safe_psql('postgres', 'SELECT working_set_reset()');

@@ -1,4 +1,4 @@
-# The file that survives a restart: of the format before, with numbers that are out of range under a
+# The file that survives a restart: with numbers that are out of range under a
 # checksum that is right, and of another number of registers.  What is known is kept.
 
 use strict;
@@ -19,23 +19,6 @@ start($node);
 is(rows_put($node), 9, 'what is put into the file is in the history');
 cmp_ok(size($node, 'NULL'), '>', $used, 'and the set is there');
 $node->stop;
-
-# ---- a file of the format before
-write_raw($path, state_before($good));
-mark_log($node);
-start($node);
-is(rows_put($node), 9, 'a file of the format before: its history is there');
-cmp_ok(size($node, 'NULL'), '>', $used, 'and the set');
-unlike(log_since($node), qr/working_set\.saved/, 'and the log does not complain');
-saved($node);
-$node->stop;
-is(read_state($path)->{format}, 6, 'what is saved has the format of today');
-write_raw($path, state_before($good) =~ s/.{8}\z/8 bytes!/sr);
-mark_log($node);
-start($node);
-$node->stop;
-like(log_since($node), qr/is not used: its checksum is wrong/, 'one that is damaged is not used');
-unlink "$path.bad";
 
 # ---- numbers out of range, and numbers at random, under a right checksum
 

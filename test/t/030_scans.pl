@@ -70,8 +70,6 @@ my ($live, $all) = pages();
 cmp_ok($all, '>', 14000, 'a scan of a large table is part of the working set');
 # 12,000 pages that were used once: a tenth of them, and five standard errors of all, 0.46 % each
 cmp_ok($live, '<', $before + 1200 + 375, "but does not make it live ($live; $before before)");
-like($node->safe_psql('postgres', 'SELECT reason FROM working_set_recommendation'),
-	qr/\. Based on .* now, of the .* used in the last 30 seconds, .* will probably be used again soon/, 'and the reason says so');
 
 # Beside pages that do come back once, eight seconds later, a scan's pages look like these.  They
 # are counted apart, and so the scan still makes little live: 300 new pages a second are, for

@@ -43,7 +43,7 @@ my %from = (
 	cache_advice => q{SELECT f::float8 AS size_factor, (67108864 * f)::bigint AS cache_bytes, ''::text AS cache, %s AS predicted_hit_ratio,
 		NULL::float8 AS predicted_hit_ratio_without_scans, %s AS predicted_reads_per_second,
 		NULL::float8 AS low_reads_per_second, NULL::float8 AS high_reads_per_second, 1::float8 AS read_factor, %s AS error, %s AS note
-		FROM unnest('{0.1,0.125,0.25,0.35,0.5,0.6,0.7,0.8,0.9,1,1.1,1.25,1.5,1.75,2,2.5,3,4,8,16}'::float8[]) f},
+		FROM unnest('{0.125,0.16,0.2,0.25,0.32,0.4,0.5,0.63,0.8,1,1.25,1.6,2,2.5,3.2,4,5.6,8,11.2,16}'::float8[]) f},
 	history => q{SELECT now() - m * interval '15 min' + interval '%5$s' AS at, %1$s AS working_set_bytes, (180000000 + 1e7 * sin(m))::bigint AS recommended_cache_bytes,
 		NULL::bigint AS mean_cache_bytes,
 		NULL::bigint AS plateau_end_bytes, NULL::bigint AS live_bytes, %2$s AS lookups, %3$s AS hits, 15 AS minutes FROM generate_series(1, 2900) m WHERE %4$s},
@@ -146,7 +146,7 @@ my $block = $node->safe_psql('postgres', 'SHOW block_size');
 ($path) = map { $_->{at}{d} } by_class(by_id($tree, 'curve'), 'path', 'band');
 cmp_ok(far([ map { $place->($_) } $path =~ /[ML][\d.]+ ([\d.]+)/g ],
 	[ map({ $block * 101 * sqrt($_) } @seconds), map({ $block * 99 * sqrt($_) } reverse @seconds) ]), '<', 0.01, 'and its bounds');
-my @factors = (0.1, 0.125, 0.25, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4, 8, 16);
+my @factors = (0.125, 0.16, 0.2, 0.25, 0.32, 0.4, 0.5, 0.63, 0.8, 1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5.6, 8, 11.2, 16);
 my @dots = grep { $_->{at}{r} == 3 } by_class(by_id($tree, 'advice'), 'circle', 'set');
 # the points of both panels are in no order
 $place = scale_of(by_id($tree, 'advice'), 0, 210);

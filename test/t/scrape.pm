@@ -16,7 +16,8 @@ use Test::More;
 use patience;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils qw(slurp_file);
-use pages qw(look_up_pages);
+use pages qw(look_up_pages wait_for_worker);
+use past;
 
 our @EXPORT = qw(find_program monitoring read_yaml grant work_until_known series_name names_of parse_exposition relabelled relabelling truth agreement unknown_metrics
   pretend_memory_advice pretend_queries lint documented_metrics new_exporter stop_exporter scrape_text ours failed all_failed log_like
@@ -81,9 +82,22 @@ sub work_until_known
 		look_up_pages($n);
 		$clock->let_pass($n, 10);
 		return $n->safe_psql('postgres', q{
-			SELECT status = 'ok' AND verdict IS NOT NULL AND live_bytes IS NOT NULL AND (expected_hit_ratio IS NOT NULL OR memory_limit_bytes IS NULL)
+			SELECT status = 'ok' AND live_bytes IS NOT NULL
 			       AND (SELECT bool_and(note IS NULL) FROM working_set_cache_advice) FROM working_set_recommendation}) eq 't';
 	}) or die 'not everything is known';
+	# a week of this, so that there is a verdict
+	$n->stop;
+	give_past($n, 7);
+	$clock->lend(sub { $n->start });
+	wait_for_worker($n);
+	$clock->let_pass($n, 900);
+	eventually(sub {
+		look_up_pages($n);
+		$clock->let_pass($n, 10);
+		return $n->safe_psql('postgres', q{
+			SELECT status = 'ok' AND (verdict IS NOT NULL AND expected_hit_ratio IS NOT NULL OR memory_limit_bytes IS NULL)
+			       AND (SELECT bool_and(note IS NULL) FROM working_set_cache_advice) FROM working_set_recommendation}) eq 't';
+	}) or die 'there is no verdict';
 	return;
 }
 
@@ -202,6 +216,9 @@ WITH i AS MATERIALIZED (SELECT * FROM working_set_info),
          ('working_set_plateau_end_bytes', r.plateau_end_bytes),
          ('working_set_current_hit_ratio', r.current_hit_ratio),
          ('working_set_expected_hit_ratio', r.expected_hit_ratio),
+         ('working_set_read_time_ratio', r.read_time_share),
+         ('working_set_query_time_saved_ratio', r.query_time_saved),
+         ('working_set_confidence', CASE r.confidence WHEN 'low' THEN 0 WHEN 'medium' THEN 1 WHEN 'high' THEN 2 END),
          ('working_set_advice_reliable',
           CASE WHEN (SELECT bool_or(note IS NULL AND predicted_hit_ratio > -1) FROM a) THEN 1 ELSE 0 END)) v
         WHERE r.status = 'ok' OR r.status = 'collecting'),

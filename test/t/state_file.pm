@@ -9,7 +9,7 @@ use patience;
 use Exporter 'import';
 use PostgreSQL::Test::Utils qw(slurp_file);
 
-our @EXPORT = qw(checked read_state state_of write_raw state_before minute_row quarter_row day_row set_u32 page_at);
+our @EXPORT = qw(checked read_state state_of write_raw minute_row quarter_row day_row set_u32 page_at);
 
 # with the checksum added, for a length that is a multiple of eight
 sub checked
@@ -35,7 +35,8 @@ my $row_size = 64;
 my $quarters = 1440 * $row_size;
 my $days = $quarters + 3360 * $row_size;
 my $forecasts = $days + 400 * $row_size;
-my $cells = $forecasts + 7 * (8 + 20 * 12) + 144 * 8;
+my $costs = $forecasts + 7 * (8 + 20 * 12) + 144 * 8;
+my $cells = $costs + 16 + 3360 * 96;
 
 # what is in a file: the numbers of its header by name, and its body
 sub read_state
@@ -93,25 +94,6 @@ sub day_row
 	my ($state, $time, @values) = @_;
 	put_row($state, $days, 400, int($time / 86400), @values);
 	return;
-}
-
-# the bytes of a file in the format before: shorter rows, fewer quarters, no days
-sub state_before
-{
-	my ($state) = @_;
-	my %with = (%$state, format => 5);
-	my $history = substr $with{body}, 0, $forecasts;
-	my $body = join '', map { substr $history, $_ * $row_size, 56 } 0 .. 1439;
-	my @places = ("\0" x 56) x 2880;
-	for my $i (0 .. 3359)
-	{
-		my $row = substr $history, $quarters + $i * $row_size, 56;
-		my $number = unpack 'q', $row;
-		$places[ $number % 2880 ] = $row if $number;
-	}
-	$with{body} = $body . join('', @places) . substr $with{body}, $forecasts;
-	$with{length} = 336 + length($with{body}) + 8;
-	return checked(pack($head, @with{@names}) . $with{body});
 }
 
 sub set_u32

@@ -795,16 +795,16 @@ test_follow(void)
 	ok(!ws_advice_followed(&f, 300, 304999) && ws_advice_followed(&f, 300, 305000),
 	   "follow: it is followed when all counts are from after the jump");
 
-	/* 3000, 4000 and 8000 are sizes of the grid, 16000 is the last */
-	row->buffers = 3300;
-	is_within(ws_advice_expect(&table, 3300), 0.9, 1e-9, "follow: before that its row does not count");
+	/* 3200, 4000 and 5600 are sizes of the grid, 16000 is the last */
+	row->buffers = 3600;
+	is_within(ws_advice_expect(&table, 3600), 0.9, 1e-9, "follow: before that its row does not count");
 	table.followed = true;
-	is_within(ws_advice_expect(&table, 3300), 0.5, 1e-9, "follow: then it counts for its size,");
-	is_within(ws_advice_expect(&table, 3100), 0.9 - 0.4 / 3, 1e-9, "follow: between it and the next below,");
-	is_within(ws_advice_expect(&table, 3650), 0.7, 1e-9, "follow: and the next above");
+	is_within(ws_advice_expect(&table, 3600), 0.5, 1e-9, "follow: then it counts for its size,");
+	is_within(ws_advice_expect(&table, 3400), 0.7, 1e-9, "follow: between it and the next below,");
+	is_within(ws_advice_expect(&table, 3800), 0.7, 1e-9, "follow: and the next above");
 	is_within(ws_advice_expect(&table, 4200), 0.9, 1e-9, "follow: for no other");
 	row->error = 0.25;
-	is_within(ws_advice_expect_error(&table, 3100), 0.25, 1e-9, "follow: its error counts there, too");
+	is_within(ws_advice_expect_error(&table, 3400), 0.25, 1e-9, "follow: its error counts there, too");
 	row->buffers = 33000;
 	ok(ws_advice_expect(&table, 34000) == 0.5 && ws_advice_expect(&table, 32000) == 0.5 &&
 	   isnan(ws_advice_expect(&table, 35500)) && isnan(ws_advice_expect(&table, 17000)),

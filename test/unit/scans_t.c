@@ -655,7 +655,7 @@ test_sampled(void)
 				ws_scans_classify(scans, &e, 4, factors, &a);
 		}
 		/* half of the present size */
-		ringed += a.ringed >> 4 & 1;
+		ringed += a.ringed >> 6 & 1;
 		free(scans);
 	}
 	is_within(ringed, 2000 * (1 - pow(15 / 16.0, 15)), 5 * sqrt(2000 * 0.62 * 0.38),

@@ -140,6 +140,21 @@ busy_world(int pages, uint64_t seed)
 		w.history.forecasts.made[i].period = 1 + random_below(&seed, 2500000);
 		w.history.forecasts.made[i].points[i].hit_ratio = (float) random_unit(&seed);
 	}
+	for (int64_t i = NOW / 1000 / WS_COST_QUARTER - 200; i <= NOW / 1000 / WS_COST_QUARTER; i++)
+	{
+		WsCostRow  *cost = &w.history.costs.quarters[i % WS_COST_QUARTERS];
+
+		*cost = (WsCostRow)
+		{
+			.number = i, .active = 900, .waiting = 90, .buffers = 16384, .reads = 5000, .first = 20, .tiers = i % 2
+		};
+		for (int k = 0; k < WS_COST_KEPT; k++)
+			cost->cost[k] = (uint16_t) random_below(&seed, UINT16_MAX + 1);
+	}
+	w.history.costs.promise = (WsPromise)
+	{
+		NOW / 1000 - 5000, 32768, 0.01f
+	};
 	return w;
 }
 
@@ -151,77 +166,6 @@ image_of(const World *w, const WsStateFileOwner *owner, int64_t now)
 
 	image.size = ws_statefile_make(&parts, owner, now, image.bytes);
 	return image;
-}
-
-/* ---------------------------------------------------------------- the format before */
-
-/* what the format before had for a row of a minute, or of a quarter of an hour */
-typedef struct RowBefore
-{
-	int64_t		number;
-	double		sizes[4];
-	uint64_t	lookups;
-	uint64_t	hits;
-} RowBefore;
-
-static RowBefore
-row_before(const WsHistoryRow *row)
-{
-	return (RowBefore)
-	{
-		row->number,
-		{
-			row->working_set, row->recommended, row->plateau_end, row->live
-		}, row->lookups, row->hits
-	};
-}
-
-static void sign(char *bytes, size_t size);
-
-/* An image in the format before: 30 days of quarters, and no days. */
-static Image
-before_of(const Image *image)
-{
-	enum
-	{
-		HEADER = 336, AFTER = HEADER + sizeof(WsHistory) - sizeof(WsForecasts),
-		FORECASTS = HEADER + (1440 + 2880) * 56
-	};
-	const WsHistory *h = (const WsHistory *) (image->bytes + HEADER);
-	uint32_t	format = 5;
-	uint64_t	size = image->size - AFTER + FORECASTS;
-	Image		before = {memory(size), size};
-
-	memset(before.bytes, 0, size);
-	memcpy(before.bytes, image->bytes, HEADER);
-	memcpy(before.bytes + 8, &format, sizeof(format));
-	memcpy(before.bytes + 40, &size, sizeof(size));
-	for (int i = 0; i < WS_HISTORY_MINUTES + WS_HISTORY_QUARTERS; i++)
-	{
-		bool		minute = i < WS_HISTORY_MINUTES;
-		RowBefore	row = row_before(minute ? &h->minutes[i] : &h->quarters[i - WS_HISTORY_MINUTES]);
-		size_t		place = minute ? (size_t) i : 1440 + (size_t) (row.number % 2880);
-
-		if (row.number != 0)
-			memcpy(before.bytes + HEADER + 56 * place, &row, sizeof(row));
-	}
-	memcpy(before.bytes + FORECASTS, image->bytes + AFTER, image->size - AFTER);
-	sign(before.bytes, size);
-	return before;
-}
-
-/* Replaces it, if it is of the format before, by one of today's. */
-static void
-convert(Image *image)
-{
-	char	   *bytes;
-
-	if (!ws_statefile_is_before(image->bytes, image->size))
-		return;
-	bytes = memory(ws_statefile_size_max());
-	image->size = ws_statefile_convert(image->bytes, bytes);
-	free(image->bytes);
-	image->bytes = bytes;
 }
 
 static const char *
@@ -452,86 +396,6 @@ test_future(void)
 	is_int(ws_history_known(&r.history, earlier / 1000, 86400), 0, "nothing of it is past");
 	is_int(ws_history_known(&r.history, NOW / 1000, 86400), 60, "until its time has come");
 	is_int(ws_statefile_saved_at(image.bytes), NOW, "it says when it was made");
-	free(image.bytes);
-	end_world(&w);
-	end_world(&r);
-}
-
-/*
- * A file of the format before, of 29 days: all but the days is what it was, and
- * each day is what its quarters were.
- */
-static void
-test_before(void)
-{
-	static WsHistory days;
-	World		w = busy_world(20000, seeded(9));
-	WsHistoryRow row = {.working_set = 5, .plateau_end = 6, .live = NAN, .lookups = 30, .hits = 20};
-	Image		image;
-	Image		before;
-	World		r;
-	int			wrong = 0;
-	int			n = 0;
-
-	ws_history_init(&w.history);
-	for (int64_t t = NOW / 1000 - 29 * 86400; t <= NOW / 1000; t += 450)
-	{
-		row.recommended = (double) (t / 450 % 101);
-		ws_history_add(&w.history, t, &row);
-	}
-	image = image_of(&w, &us, NOW);
-	before = before_of(&image);
-	is_string(ws_statefile_distrust(before.bytes, before.size, &us), "it has another format",
-			  "the format before is not today's");
-	ok(before.size + 64 * (1440 + 3360 + 400) == image.size + 56 * (1440 + 2880), "its history is shorter");
-	convert(&before);
-	ok(before.size == image.size && distrust(&before, &us, NOW) == NULL, "it can be converted, and is believed");
-	r = restored(before.bytes, TICK, CAPACITY, NOW);
-
-	ws_history_init(&days);
-	for (int i = 0; i < WS_HISTORY_QUARTERS; i++)
-	{
-		const WsHistoryRow *q = &w.history.quarters[i];
-		RowBefore	a = row_before(q);
-		RowBefore	b = row_before(&r.history.quarters[i]);
-
-		wrong += memcmp(&a, &b, sizeof(a)) != 0 || r.history.quarters[i].added != 0;
-		n += q->number != 0;
-		if (q->number != 0)
-			ws_history_add(&days, q->number * 900, q);
-	}
-	ok(wrong == 0 && n == 29 * 96 + 1, "all quarters are there, without a mean");
-	for (int i = 0; i < WS_HISTORY_MINUTES; i++)
-	{
-		RowBefore	a = row_before(&w.history.minutes[i]);
-		RowBefore	b = row_before(&r.history.minutes[i]);
-
-		wrong += memcmp(&a, &b, sizeof(a)) != 0;
-	}
-	is_int(wrong, 0, "so are all minutes");
-	n = 0;
-	for (int i = 0; i < WS_HISTORY_DAYS; i++)
-	{
-		RowBefore	a = row_before(&days.days[i]);
-		RowBefore	b = row_before(&r.history.days[i]);
-
-		wrong += memcmp(&a, &b, sizeof(a)) != 0;
-		n += b.number != 0;
-	}
-	ok(wrong == 0 && n == 30, "each day is what its quarters are");
-	ok(memcmp(&r.history.forecasts, &w.history.forecasts, sizeof(WsForecasts)) == 0 &&
-	   wrong_pages(&w, &r, TICK, 0) == 0, "the forecasts and the sample are there");
-	free(before.bytes);
-
-	before = before_of(&image);
-	before.bytes[5000] ^= 1;
-	convert(&before);
-	is_string(ws_statefile_distrust(before.bytes, before.size, &us), "its checksum is wrong", "a wrong checksum stays wrong");
-	free(before.bytes);
-	before = before_of(&image);
-	ok(!ws_statefile_is_before(before.bytes, before.size - 8) && !ws_statefile_is_before(before.bytes, 60) &&
-	   !ws_statefile_is_before(image.bytes, image.size), "another length is not of the format before, nor is today's");
-	free(before.bytes);
 	free(image.bytes);
 	end_world(&w);
 	end_world(&r);
@@ -945,9 +809,7 @@ fuzz(long mutants)
 	Image		with = image_of(&w, &us, NOW);
 	World		unsampled = w;
 	Image		without;
-	Image		old = before_of(&with);
 	uint64_t	seed = seeded(7);
-	long		converted = 0;
 	long		believed = 0;
 	long		harmful = 0;
 	long		unsigned_believed = 0;
@@ -956,11 +818,10 @@ fuzz(long mutants)
 	without = image_of(&unsampled, &us, NOW);
 	for (long i = 0; i < mutants; i++)
 	{
-		const Image *from = random_below(&seed, 8) == 0 ? &without : random_below(&seed, 3) == 0 ? &old : &with;
+		const Image *from = random_below(&seed, 8) == 0 ? &without : &with;
 		bool		sign_it = random_below(&seed, 4) != 0;
 		size_t		size = from->size;
 		char	   *bytes;
-		Image		mutant;
 		bool		same;
 		const char *why;
 
@@ -986,14 +847,6 @@ fuzz(long mutants)
 		if (sign_it)
 			sign(bytes, size);
 		same = size == from->size && memcmp(bytes, from->bytes, size) == 0;
-		mutant = (Image)
-		{
-			bytes, size
-		};
-		convert(&mutant);
-		converted += mutant.bytes != bytes;
-		bytes = mutant.bytes;
-		size = mutant.size;
 		if (ws_statefile_distrust(bytes, size, &us) == NULL)
 		{
 			static const uint32_t capacities[] = {0, WS_SAMPLE_PAGES_MIN, CAPACITY};
@@ -1019,15 +872,13 @@ fuzz(long mutants)
 		}
 		free(bytes);
 	}
-	ok(believed > mutants / 20 && believed < mutants && converted > mutants / 20,
-	   "of %ld damaged images %ld were believed, being plausible; %ld were of the format before",
-	   mutants, believed, converted);
+	ok(believed > mutants / 20 && believed < mutants,
+	   "of %ld damaged images %ld were believed, being plausible", mutants, believed);
 	is_int(harmful, 0, "each number of them is in range, and what they were loaded into is sound");
 	/* each slips through a 64-bit checksum with a chance of 2^-64 */
 	is_int(unsigned_believed, 0, "none whose checksum was wrong");
 	free(with.bytes);
 	free(without.bytes);
-	free(old.bytes);
 	end_world(&w);
 }
 
@@ -1036,10 +887,9 @@ main(void)
 {
 	const char *mutants = getenv("MUTANTS");
 
-	plan(88);
+	plan(79);
 	test_there_and_back(trials(200));
 	test_future();
-	test_before();
 	test_distrust();
 	fuzz(mutants ? atol(mutants) : trials(2000));
 	return done();

@@ -80,9 +80,9 @@ test_sizes(void)
 
 	for (int i = 1; i < WS_SWEEP_GRID; i++)
 		fine &= ws_sweep_grid[i] > ws_sweep_grid[i - 1];
-	ok(fine && ws_sweep_grid[0] == 0.1 && ws_sweep_grid[WS_SWEEP_PRESENT] == 1 &&
+	ok(fine && ws_sweep_grid[0] == 0.125 && ws_sweep_grid[WS_SWEEP_PRESENT] == 1 &&
 	   ws_sweep_grid[WS_SWEEP_DOUBLE] == 2 && ws_sweep_grid[WS_SWEEP_QUADRUPLE] == 4 &&
-	   ws_sweep_grid[WS_SWEEP_GRID - 1] == 16, "sizes ascend from a tenth to sixteen times the present one");
+	   ws_sweep_grid[WS_SWEEP_GRID - 1] == 16, "sizes ascend from an eighth to sixteen times the present one");
 	for (int i = 0; i < ALL; i++)
 		fine &= sweep_filled(sweep, i) == 0;
 	ok(fine && !ws_sweep_holds(sweep, 0), "new caches are empty");
@@ -441,7 +441,7 @@ outlived(int uses, uint32_t ringed, uint32_t others)
 	{
 		HOT = 40
 	};
-	WsSweep    *sweep = new_sweep(1000, 1000);
+	WsSweep    *sweep = new_sweep(1000, 800);
 	uint32_t	gone = 0;
 
 	/* the smallest cache is the one of 100 */
@@ -511,7 +511,7 @@ test_rings(void)
 		{"one at this size only", 32, WS_SWEEP_BIT(LAST), 5000, LAST, 32},
 		{"one at all other sizes", 32, WS_SWEEP_ALL & ~WS_SWEEP_BIT(LAST), 1600, LAST, 1600},
 		{"a ring is an eighth of the cache at most", 1000, WS_SWEEP_ALL, 5000, LAST, 200},
-		{"also of a small one", 32, WS_SWEEP_ALL, 5000, 0, 5},
+		{"also of a small one", 32, WS_SWEEP_ALL, 5000, 0, 6},
 		{"and one buffer at least", 0.01, WS_SWEEP_ALL, 5000, LAST, 1},
 		{"less than a ring takes as much as it is", 3, WS_SWEEP_ALL, 2, LAST, 2},
 	};
@@ -619,7 +619,7 @@ fastest(WsSweep *sweep)
 static void
 test_turns(void)
 {
-	WsSweep    *sweep = new_sweep(2000, 1000);
+	WsSweep    *sweep = new_sweep(2000, 800);
 
 	for (uint32_t page = 0; page < 100; page++)
 		use(sweep, page);

@@ -1,0 +1,176 @@
+/*
+ * verdict.h
+ *		What to set shared_buffers to, and what that is worth.
+ *
+ * A change of shared_buffers takes a restart and stays for weeks, so it is
+ * decided by what clients waited for reads, and would have waited with other
+ * sizes, over the last days (costs.h).  All is compared as a share of query
+ * time: of the time that clients were active.
+ *
+ *	affordable	Memory less a reserve for the server's processes, which is 2 MB
+ *				and one work_mem for each allowed connection and what
+ *				autovacuum's workers may take, but at most half of the memory.
+ *				The rest is for the two caches, and three quarters of it for
+ *				shared_buffers at most: the operating system needs some.
+ *	target		The smallest affordable size, from 128 MB on, the server's
+ *				default, at which the week's share is at most half of "worth"
+ *				above that of the best affordable size.
+ *	grow		To the target, or by a quarter if that is more, so that a slow
+ *				growth does not ask for many restarts.  If the target is larger
+ *				than now, and the best size would save "worth" in the last week,
+ *				or in as much of it as was seen, and as much in each of four
+ *				quarters of an hour of a day.
+ *	shrink		To the smallest size from the target on, smaller than now by an
+ *				eighth, with which no quarter of 35 days loses more than half of
+ *				"worth".  Quarters with less than a tenth of the average
+ *				activity do not count.  It takes a week of history.
+ *	exceeds memory	The target, if a size that is not affordable would save
+ *				"worth" more than the best one that is, or if the present size
+ *				is not affordable.
+ *	keep		Otherwise; and for a week after shared_buffers were changed,
+ *				unless a larger size would save five times "worth".
+ *
+ * How long a read takes is what was seen: seconds that clients waited for each
+ * weighed read, in the quarter, but as if LIKE_ALWAYS more looks had found
+ * what is usual, since few looks are chance.  If nobody was ever seen waiting,
+ * a read takes less than three looks' time for all reads (95 %, Hanley and
+ * Lippman-Hand 1983); then nothing grows.  If no client was ever active, as on
+ * a standby that only replays, reads count instead: 5 % of them as 1 % of
+ * query time.
+ *
+ * A verdict has a dead band: grow lasts until its gain is below three quarters
+ * of "worth", and a suggested size stays while it is nearly as good as the
+ * target, and not much larger.  While the target has risen within the hour, it
+ * is not a suggestion yet.
+ */
+#ifndef WS_VERDICT_H
+#define WS_VERDICT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "costs.h"
+
+typedef enum WsVerdict
+{
+	WS_VERDICT_NONE,			/* not known */
+	WS_VERDICT_GROW,
+	WS_VERDICT_SHRINK,
+	WS_VERDICT_KEEP,
+	WS_VERDICT_EXCEEDS_MEMORY
+} WsVerdict;
+
+#define WS_SUGGESTED_LEAST 0x1p27	/* bytes: fewer shared_buffers are not
+									 * suggested, unless memory is too small */
+#define WS_WORTH_DEFAULT 0.02
+
+typedef struct WsVerdictFacts
+{
+	const WsCosts *costs;
+	int64_t		now;			/* seconds since 1970 */
+	double		buffer;			/* bytes of one */
+	double		shared_buffers; /* bytes, the present setting */
+	double		memory;			/* bytes; 0: not known */
+	int			connections;	/* allowed ones */
+	double		work_mem;		/* bytes */
+	double		maintenance;	/* bytes that autovacuum may take */
+	double		worth;			/* share of query time */
+} WsVerdictFacts;
+
+/* Shares of query time that reads take; NaN: not known. */
+typedef struct WsShares
+{
+	double		week;			/* in the last week, or what was seen of it */
+	double		worst;			/* the largest of a quarter of 35 days */
+	double		loss;			/* the most that a quarter would lose or,
+								 * below 0, gain by the change to this size */
+} WsShares;
+
+/* What a job would gain that runs on at least three of the last seven days. */
+typedef struct WsJob
+{
+	double		size;			/* bytes; 0: there is none */
+	double		gain;			/* share of its query time */
+	int			quarter;		/* of the day of UTC, when it gains most */
+} WsJob;
+
+typedef struct WsDecision
+{
+	WsVerdict	verdict;
+	double		reserved;		/* bytes for processes */
+	double		cacheable;		/* bytes for the two caches; 0: not known */
+	double		affordable;		/* bytes of shared_buffers, at most */
+	double		size;			/* bytes, whole MB: what is suggested; the
+								 * present size if that is to be kept */
+	bool		rising;			/* is the target? */
+	double		effective;		/* bytes for effective_cache_size; 0: not
+								 * known */
+
+	/* what it stands on */
+	double		history;		/* seconds of the last 35 days that are known */
+	double		active;			/* seconds that clients were active in the
+								 * week, */
+	double		waiting;		/* and waited for reads */
+	bool		timed;			/* or do reads count instead? */
+	double		known;			/* share of that time in which the sizes were */
+
+	/* shares of query time in the week; NaN: not known */
+	WsShares	present;
+	WsShares	suggested;
+	double		best;			/* bytes: the best affordable size, */
+	double		best_share;
+	double		other;			/* bytes, an alternative: for grow a smaller
+								 * one that already saves half; for keep a
+								 * larger one that saves a little, or a
+								 * smaller one; else one that is not
+								 * affordable; 0: none */
+	double		other_share;
+	WsJob		job;
+} WsDecision;
+
+/* What is kept from one decision to the next.  Zeros: none yet. */
+typedef struct WsSteady
+{
+	WsVerdict	verdict;
+	double		size;			/* bytes */
+	double		target;			/* bytes, the largest in this hour, */
+	double		before;			/* and in the hour before */
+	int64_t		hour;			/* its number since 1970 */
+} WsSteady;
+
+/* What reads took; large, and read by the functions below. */
+typedef struct WsQueryTime
+{
+	const WsVerdictFacts *facts;
+	int			n;				/* rows, the oldest first; from */
+	int			week;			/* this one on, of the last week */
+	bool		timed;
+	double		least_active;	/* for a quarter to count */
+	int64_t		changed;		/* number of the last quarter of another size;
+								 * 0 */
+	const WsCostRow *row[WS_COST_QUARTERS];
+	double		active[WS_COST_QUARTERS];	/* seconds, */
+	double		each[WS_COST_QUARTERS]; /* seconds for each weighed read, */
+	double		now[WS_COST_QUARTERS];	/* and for all of them */
+	double		week_active;
+	double		week_waiting;
+	double		week_share;		/* at the present size */
+	double		known;
+} WsQueryTime;
+
+/* Read the costs; facts and costs have to stay. */
+extern void ws_query_time(WsQueryTime *t, const WsVerdictFacts *facts);
+
+/* What reads take with so many bytes of shared_buffers. */
+extern WsShares ws_query_time_shares(const WsQueryTime *t, double bytes);
+
+extern WsDecision ws_decide(const WsQueryTime *t, WsSteady *steady);
+
+/* "grow", "shrink", "keep", "exceeds memory"; NULL for WS_VERDICT_NONE. */
+extern const char *ws_verdict_name(WsVerdict verdict);
+
+/* A size as a setting: "640MB".  Whole MB, at least 1. */
+extern void ws_format_setting(double bytes, char *buf, size_t size);
+
+#endif							/* WS_VERDICT_H */

@@ -1,0 +1,69 @@
+# One size of shared_buffers: nothing for a day, then the same one in the view, the card and the command,
+# with its worth in query time; and nothing when nobody waits.  Days are copies of the first minutes (past.pm).
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use patience;
+use past;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use server;
+
+my $node = new_server('main', q{
+shared_buffers = '16MB'
+working_set.break_even = 30
+track_io_timing = on
+});
+$node->command_ok([ 'pgbench', '-i', '-q', '-s', '5', 'postgres' ], '75 MB of accounts');
+
+sub work
+{
+	my ($seconds) = @_;
+	$node->command_ok([ 'pgbench', '-n', '-S', '-c', '2', '-j', '2', '-T', $seconds, 'postgres' ], "two clients look up for $seconds seconds");
+	return;
+}
+
+sub card
+{
+	return $node->safe_psql('postgres', 'SELECT working_set()');
+}
+
+# ---- the first minute
+like(card(), qr/^COLLECTING: .*\nDo: ask again in \d+ seconds$/s, 'in the first minute there is no size');
+work(62);
+wait_for($node, q{status = 'ok' AND read_time_share IS NOT NULL FROM working_set_recommendation}, 'nothing is known');
+is(recommendation($node, 'verdict IS NULL, suggested_shared_buffers IS NULL, query_time_saved IS NULL, confidence'), 't|t|t|low',
+	'on the first day there is no verdict and no size');
+my $low = card();
+like($low, qr/^NOT KNOWN YET: shared_buffers 16 MB\nUsual start until then: .*\nConfidence LOW: \d+ seconds seen\n(.*\n)*Do: ask again after \w+ \d\d:\d\d$/, 'the card says when to ask again');
+unlike($low, qr/ALTER SYSTEM| -> /, 'and has no command');
+
+# ---- after a week of the same
+$node->stop;
+give_past($node, 7);
+$node->start;
+work(5);
+wait_for($node, q{status = 'ok' AND confidence = 'high' FROM working_set_recommendation}, 'a week is not enough');
+my ($verdict, $size, $saved, $share) = split /\|/, recommendation($node, 'verdict, suggested_shared_buffers, query_time_saved, read_time_share');
+is("$verdict|$size", 'grow|128MB', 'after a week there is a verdict with one size');
+cmp_ok($saved, '>', 0.02, 'that saves more than what is worth a restart');
+cmp_ok($saved, '<=', $share, 'and not more than reads take');
+my $card = card();
+like($card, qr/^GROW shared_buffers 16 MB -> 128 MB( \([^)]*\))?\nWorth: reads take [\d.]+ % of query time, then .*\nConfidence HIGH: 7 days seen\n/, 'the card has the size and its worth');
+like($card, qr/^Do: ALTER SYSTEM SET shared_buffers = '\Q$size\E';  then restart$/m, 'and the command, of the same size');
+like(recommendation($node, 'reason'), qr/^Grow shared_buffers from 16 MB to 128 MB: .*[.] Based on 7 days[;.]/, 'the reason, too');
+is($node->safe_psql('postgres', q{
+	SELECT bool_and(predicted_read_time_share BETWEEN 0 AND 1 AND worst_read_time_share >= predicted_read_time_share - 1e-6),
+	       abs(max(predicted_read_time_share) FILTER (WHERE size_factor = 1) - (SELECT read_time_share FROM working_set_recommendation)) < 0.01
+	  FROM working_set_cache_advice}), 't|t', 'the cache advice has the shares of each size');
+
+# ---- how it is set here
+$node->append_conf('postgresql.conf', "cluster_name = 'main'");
+$node->stop;
+command_ok([ 'pg_ctl', '-w', '-D', $node->data_dir, '-l', $node->logfile, '-o', '-c shared_buffers=16MB', 'start' ], 'started with a size');
+like(card(), qr/^Do: set shared_buffers=128MB where the server is started$/m, 'set on the command line, ALTER SYSTEM does not help');
+command_ok([ 'pg_ctl', '-w', '-D', $node->data_dir, 'stop' ], 'stopped');
+
+done_testing();

@@ -1,0 +1,27 @@
+# A past for a server: what its clients did in the newest quarter of an hour they did for days.
+package past;
+
+use strict;
+use warnings;
+use Exporter qw(import);
+use PostgreSQL::Test::Utils;
+
+our @EXPORT = qw(give_past);
+
+my $program;
+
+# give_past(NODE, DAYS, HOUR): of a stopped node; without HOUR in all hours of the day
+sub give_past
+{
+	my ($node, $days, @hour) = @_;
+	if (!$program)
+	{
+		$program = PostgreSQL::Test::Utils::tempdir() . '/past';
+		system_or_bail($ENV{CC} || 'gcc', '-std=gnu99', '-O', '-Isrc', '-o', $program, 'test/t/past.c',
+			(map { "src/$_.c" } qw(history forecast costs advice sweep stream division twotier pagecache readahead sampler sketch curve)), '-lm');
+	}
+	system_or_bail($program, $node->data_dir . '/pg_stat/working_set.saved', $days, @hour);
+	return;
+}
+
+1;

@@ -1,0 +1,516 @@
+/*
+ * verdict_t.c
+ *		Tests of the one size: what was wrong once, the rule's parts, and random
+ *		histories.
+ */
+#include "tap.h"
+#include "verdict.h"
+#include "yardstick.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MB		0x1p20
+#define GB		0x1p30
+#define BUFFER	8192.0
+#define MONDAY	INT64_C(1767571200)	/* 2026-01-05 */
+#define DAYS(n)	((int) ((n) * WS_COST_DAY))
+
+static WsCosts costs;
+static WsQueryTime times;
+static WsSteady steady;
+static WsVerdictFacts facts;
+
+/* Weighed reads a second by bytes of shared_buffers. */
+typedef double (*Curve) (double bytes);
+
+/* Put a quarter, so many before now, into the costs. */
+static void
+put(int ago, double now_bytes, double active, double waiting, Curve curve)
+{
+	int64_t		number = MONDAY / WS_COST_QUARTER - ago;
+	WsCostRow  *row = &costs.quarters[number % WS_COST_QUARTERS];
+	static WsCosts sums;
+	WsCostQuarter quarter = {0};
+	WsAdviceTable table = {.seconds = 300, .lookups = 3e6, .sure = true};
+	WsCostMoment moment = {
+		.seconds = 900, .active = active, .waiting = waiting, .table = &table,
+		.buffers = now_bytes / BUFFER, .buffer = BUFFER
+	};
+
+	for (int i = 0; i < WS_SWEEP_GRID; i++)
+	{
+		table.rows[i].factor = ws_sweep_grid[i];
+		table.rows[i].buffers = ws_sweep_grid[i] * now_bytes / BUFFER;
+		table.rows[i].reads_per_second = curve(ws_sweep_grid[i] * now_bytes);
+	}
+	memset(&sums.quarters[number % WS_COST_QUARTERS], 0, sizeof(WsCostRow));
+	ws_costs_add(&sums, &quarter, number * WS_COST_QUARTER, &moment);
+	*row = sums.quarters[number % WS_COST_QUARTERS];
+}
+
+/* So many quarters alike. */
+static void
+put_all(int from, int to, double now_bytes, double active, double waiting, Curve curve)
+{
+	WsCostRow	row;
+
+	if (from >= to)
+		return;
+	put(from, now_bytes, active, waiting, curve);
+	row = costs.quarters[(MONDAY / WS_COST_QUARTER - from) % WS_COST_QUARTERS];
+	for (int ago = from; ago < to; ago++)
+	{
+		row.number = MONDAY / WS_COST_QUARTER - ago;
+		costs.quarters[row.number % WS_COST_QUARTERS] = row;
+	}
+}
+
+static void
+begin(double shared_buffers)
+{
+	memset(&costs, 0, sizeof(costs));
+	memset(&steady, 0, sizeof(steady));
+	facts = (WsVerdictFacts)
+	{
+		.costs = &costs, .now = MONDAY, .buffer = BUFFER, .shared_buffers = shared_buffers,
+			.memory = 24 * GB, .connections = 100, .work_mem = 4 * MB, .maintenance = 3 * 64 * MB,
+			.worth = WS_WORTH_DEFAULT
+	};
+}
+
+static WsDecision
+decide(void)
+{
+	ws_query_time(&times, &facts);
+	return ws_decide(&times, &steady);
+}
+
+static void
+is_decision(const WsDecision *d, WsVerdict verdict, double least, double most, const char *name)
+{
+	if (!ok(d->verdict == verdict && d->size >= least && d->size <= most, "%s", name))
+		diag("%s, %.0f MB; week %.4f, then %.4f; best %.4f at %.0f MB", ws_verdict_name(d->verdict), d->size / MB,
+			 d->present.week, d->suggested.week, d->best_share, d->best / MB);
+}
+
+/* ---------------------------------------------------------------- curves */
+
+/* all fits into 1.1 GB; a little is gained on the way */
+static double
+to_1120(double bytes)
+{
+	return fmax(1000 * (1 - bytes / (1100 * MB)), 0);
+}
+
+/* a ring's threshold: all is read until a quarter of a gigabyte fits */
+static double
+cliff_at_1024(double bytes)
+{
+	return bytes < 1000 * MB ? 2000 : 0;
+}
+
+/* nothing is gained from 384 MB on */
+static double
+flat_from_384(double bytes)
+{
+	return bytes < 380 * MB ? 3000 * (1 - bytes / (380 * MB)) + 500 : 500;
+}
+
+static double
+fits_in_96(double bytes)
+{
+	return bytes < 90 * MB ? 2000 : 0;
+}
+
+static double
+fits_in_600(double bytes)
+{
+	return bytes < 590 * MB ? 2000 : 0;
+}
+
+static double
+fits_in_40_gb(double bytes)
+{
+	return bytes < 40 * GB ? 5000 : 0;
+}
+
+/* two steps: most is gained at 256 MB */
+static double
+two_steps(double bytes)
+{
+	return bytes < 250 * MB ? 3000 : bytes < 2000 * MB ? 1000 : 0;
+}
+
+static double
+none(double bytes)
+{
+	(void) bytes;
+	return 0;
+}
+
+/* ---------------------------------------------------------------- once wrong */
+
+static void
+test_once_wrong(void)
+{
+	WsDecision	d;
+
+	/* 30 ms a second of the 3,000 that clients work */
+	begin(128 * MB);
+	put_all(0, DAYS(7), 128 * MB, 2700, 27, to_1120);
+	d = decide();
+	is_decision(&d, WS_VERDICT_KEEP, 128 * MB, 128 * MB, "nine times the memory for 1 % of query time is not worth it");
+	ok(d.other > 500 * MB && d.present.week - d.other_share > 0.005 && d.present.week - d.other_share <= 0.0101,
+	   "but it is said what it would bring");
+	/* of the 60 that clients work */
+	begin(128 * MB);
+	put_all(0, DAYS(7), 128 * MB, 54, 27, to_1120);
+	d = decide();
+	is_decision(&d, WS_VERDICT_GROW, 1024 * MB, 1460 * MB, "for half of it, it is (1,024 and 1,434 MB are simulated)");
+
+	begin(128 * MB);
+	put_all(0, DAYS(7), 128 * MB, 900, 300, cliff_at_1024);
+	d = decide();
+	is_decision(&d, WS_VERDICT_GROW, 1000 * MB, 1300 * MB, "768 MB save nothing and 1,024 all: not 608");
+	ok(d.other == 0, "and no size before is an alternative");
+
+	begin(128 * MB);
+	put_all(0, DAYS(7), 128 * MB, 900, 300, flat_from_384);
+	d = decide();
+	is_decision(&d, WS_VERDICT_GROW, 350 * MB, 384 * 1.3 * MB, "nothing above 384 MB helps: not 760");
+
+	begin(24 * MB);
+	put_all(0, DAYS(7), 24 * MB, 900, 300, fits_in_96);
+	d = decide();
+	is_decision(&d, WS_VERDICT_GROW, 128 * MB, 128 * MB, "96 MB are enough: the least that is suggested, not 632");
+}
+
+/* ---------------------------------------------------------------- the rule */
+
+static void
+test_week(void)
+{
+	WsDecision	d;
+
+	/* a job of half an hour each night, with all the reads */
+	begin(128 * MB);
+	put_all(0, DAYS(7), 128 * MB, 900, 0, none);
+	for (int night = 0; night < 7; night++)
+		put_all(night * DAYS(1) + 88, night * DAYS(1) + 90, 128 * MB, 900, 500, fits_in_600);
+	d = decide();
+	is_decision(&d, WS_VERDICT_KEEP, 128 * MB, 128 * MB, "a nightly job does not make the memory grow");
+	ok(d.job.size >= 590 * MB && d.job.size < 800 * MB && d.job.gain > 0.5 && d.job.quarter >= 6 && d.job.quarter <= 8,
+	   "but it is reported, with its size, gain and time");
+	/* if it carries the week, it does */
+	begin(128 * MB);
+	put_all(0, DAYS(7), 128 * MB, 9, 0, none);
+	for (int night = 0; night < 7; night++)
+		put_all(night * DAYS(1) + 88, night * DAYS(1) + 92, 128 * MB, 900, 500, fits_in_600);
+	d = decide();
+	is_decision(&d, WS_VERDICT_GROW, 590 * MB, 800 * MB, "a job that carries the week does");
+
+	/* one quarter of an hour is not four */
+	begin(128 * MB);
+	put_all(0, DAYS(7), 128 * MB, 1, 0, none);
+	put_all(3 * 96, 3 * 96 + 3, 128 * MB, 900, 500, fits_in_600);
+	d = decide();
+	is_decision(&d, WS_VERDICT_KEEP, 128 * MB, 128 * MB, "three quarters of an hour are no reason to grow");
+	put_all(3 * 96 + 3, 3 * 96 + 4, 128 * MB, 900, 500, fits_in_600);
+	d = decide();
+	is_decision(&d, WS_VERDICT_GROW, 590 * MB, 800 * MB, "four of a day are");
+}
+
+static void
+test_shrink(void)
+{
+	WsDecision	d;
+
+	begin(4 * GB);
+	put_all(0, DAYS(6.8), 4 * GB, 900, 5, fits_in_600);
+	d = decide();
+	is_decision(&d, WS_VERDICT_KEEP, 4 * GB, 4 * GB, "nothing shrinks before a week is seen");
+	begin(4 * GB);
+	put_all(0, DAYS(7), 4 * GB, 900, 5, fits_in_600);
+	d = decide();
+	is_decision(&d, WS_VERDICT_SHRINK, 590 * MB, 1.3 * 590 * MB, "then it does, to the smallest size that is as good");
+
+	/* one busy quarter of an hour a month ago needed all */
+	put(DAYS(30), 4 * GB, 900, 300, cliff_at_1024);
+	d = decide();
+	is_decision(&d, WS_VERDICT_SHRINK, 1000 * MB, 1300 * MB, "a quarter of an hour of the month needs what it needs");
+	/* an idle one does not count */
+	put(DAYS(30), 4 * GB, 20, 10, cliff_at_1024);
+	memset(&steady, 0, sizeof(steady));
+	d = decide();
+	is_decision(&d, WS_VERDICT_SHRINK, 590 * MB, 1.3 * 590 * MB, "unless hardly anybody was active");
+	/* nor one that is older */
+	put(DAYS(30), 4 * GB, 900, 300, fits_in_600);
+	put(DAYS(36), 4 * GB, 900, 300, cliff_at_1024);
+	d = decide();
+	is_decision(&d, WS_VERDICT_SHRINK, 590 * MB, 1.3 * 590 * MB, "nor what is older than 35 days");
+
+	begin(650 * MB);
+	put_all(0, DAYS(7), 650 * MB, 900, 5, fits_in_600);
+	d = decide();
+	is_decision(&d, WS_VERDICT_KEEP, 650 * MB, 650 * MB, "less than an eighth is not worth a restart");
+	begin(128 * MB);
+	put_all(0, DAYS(7), 128 * MB, 900, 0, none);
+	d = decide();
+	is_decision(&d, WS_VERDICT_KEEP, 128 * MB, 128 * MB, "nor is less than the server's default suggested");
+}
+
+static void
+test_waiting(void)
+{
+	WsDecision	d;
+
+	/* 604,800 looks at an active client, none of which found it waiting */
+	begin(128 * MB);
+	put_all(0, DAYS(7), 128 * MB, 900, 0, fits_in_600);
+	d = decide();
+	is_decision(&d, WS_VERDICT_KEEP, 128 * MB, 128 * MB, "where nobody waits nothing grows");
+	begin(4 * GB);
+	put_all(0, DAYS(7), 4 * GB, 900, 0, fits_in_600);
+	d = decide();
+	is_decision(&d, WS_VERDICT_SHRINK, 590 * MB, 1.3 * 590 * MB, "but it shrinks as usual");
+
+	/* nobody was active: 5 % of the reads are a point */
+	begin(128 * MB);
+	put_all(0, DAYS(7), 128 * MB, 0, 0, fits_in_600);
+	d = decide();
+	is_decision(&d, WS_VERDICT_GROW, 590 * MB, 800 * MB, "without active clients, reads count");
+	ok(!d.timed && fabs(d.present.week - 0.2) < 1e-6, "as a fifth of the time");
+
+	/* the time of a read is that of the quarter: here slow, there fast */
+	begin(128 * MB);
+	put_all(0, DAYS(3), 128 * MB, 900, 9, fits_in_600);
+	put_all(DAYS(3), DAYS(6), 128 * MB, 900, 90, fits_in_600);
+	ws_query_time(&times, &facts);
+	is_within(times.each[times.n - 1] / times.each[0], 19.0 / 100, 0.03, "a read takes what it took then, as far as looks show");
+	is_within(ws_query_time_shares(&times, 128 * MB).week, 0.055, 0.003, "the week is the mean by activity");
+	is_within(ws_query_time_shares(&times, 1 * GB).week, 0, 0.001, "and nothing with all in memory");
+	is_within(ws_query_time_shares(&times, 128 * MB).worst, 0.1, 0.02, "the worst quarter is the worst");
+}
+
+static void
+test_memory(void)
+{
+	WsDecision	d;
+	double		most = floor(0.75 * (24 * GB - 100 * 6 * MB - 192 * MB) / MB) * MB;
+
+	begin(4 * GB);
+	put_all(0, DAYS(7), 4 * GB, 900, 300, fits_in_40_gb);
+	d = decide();
+	is_within(d.affordable, most, 1, "affordable is three quarters of what processes leave");
+	is_decision(&d, WS_VERDICT_EXCEEDS_MEMORY, 4 * GB, most, "what would help does not fit");
+	ok(d.other >= 40 * GB && d.other_share < 0.01, "the size that would help is mentioned");
+	facts.memory = 128 * GB;
+	memset(&steady, 0, sizeof(steady));
+	d = decide();
+	is_decision(&d, WS_VERDICT_GROW, 40 * GB, 56 * GB, "with more memory it is suggested");
+	begin(20 * GB);
+	put_all(0, DAYS(7), 20 * GB, 900, 5, fits_in_600);
+	d = decide();
+	is_decision(&d, WS_VERDICT_EXCEEDS_MEMORY, 590 * MB, 3 * GB, "a setting that is not affordable is too large");
+	begin(20 * GB);
+	d = decide();
+	is_decision(&d, WS_VERDICT_EXCEEDS_MEMORY, most, most, "also before anything is known");
+	begin(128 * MB);
+	facts.memory = 0;
+	put_all(0, DAYS(7), 128 * MB, 900, 300, fits_in_600);
+	d = decide();
+	ok(d.affordable == INFINITY && d.effective == 0 && d.verdict == WS_VERDICT_GROW, "without a limit all is affordable");
+}
+
+static void
+test_other(void)
+{
+	WsDecision	d;
+
+	begin(128 * MB);
+	put_all(0, DAYS(7), 128 * MB, 900, 300, two_steps);
+	d = decide();
+	is_decision(&d, WS_VERDICT_GROW, 2000 * MB, 2600 * MB, "two steps: both");
+	ok(d.other >= 250 * MB && d.other < 330 * MB && d.present.week - d.other_share > 0.6 * d.present.week,
+	   "the first already saves two thirds");
+}
+
+static void
+test_steady(void)
+{
+	WsDecision	d;
+
+	/* the gain falls below what is worth it, and below three quarters of that */
+	begin(128 * MB);
+	put_all(0, DAYS(7), 128 * MB, 900, 19, fits_in_600);
+	d = decide();
+	ok(d.verdict == WS_VERDICT_GROW && !d.rising, "grow begins");
+	put_all(0, DAYS(7), 128 * MB, 900, 16, fits_in_600);
+	d = decide();
+	ok(d.verdict == WS_VERDICT_GROW, "and lasts while most of it is left");
+	put_all(0, DAYS(7), 128 * MB, 900, 13, fits_in_600);
+	d = decide();
+	ok(d.verdict == WS_VERDICT_KEEP, "but not longer");
+	put_all(0, DAYS(7), 128 * MB, 900, 16, fits_in_600);
+	d = decide();
+	ok(d.verdict == WS_VERDICT_KEEP, "nor does it begin again at once");
+
+	/* rising */
+	begin(128 * MB);
+	put_all(0, DAYS(7), 128 * MB, 900, 300, fits_in_600);
+	d = decide();
+	ok(!d.rising, "at first nothing rises");
+	facts.now += 900;
+	put_all(-1, DAYS(6), 128 * MB, 900, 300, cliff_at_1024);
+	d = decide();
+	ok(d.rising && d.size > 900 * MB, "a larger target within the hour does");
+	facts.now += 3600;
+	d = decide();
+	facts.now += 3600;
+	d = decide();
+	ok(!d.rising && d.size > 900 * MB, "until it has stayed for an hour");
+
+	/* a week after a change */
+	begin(600 * MB);
+	put_all(DAYS(2), DAYS(7), 128 * MB, 900, 300, cliff_at_1024);
+	put_all(0, DAYS(2), 600 * MB, 900, 60, cliff_at_1024);
+	d = decide();
+	ok(d.verdict == WS_VERDICT_GROW, "within a week of a change only what saves much is suggested");
+	begin(600 * MB);
+	put_all(DAYS(2), DAYS(7), 128 * MB, 900, 40, cliff_at_1024);
+	put_all(0, DAYS(2), 600 * MB, 900, 40, cliff_at_1024);
+	d = decide();
+	ok(d.verdict == WS_VERDICT_KEEP, "but nothing else");
+	begin(4 * GB);
+	put_all(DAYS(6), DAYS(20), 8 * GB, 900, 5, fits_in_600);
+	put_all(0, DAYS(6), 4 * GB, 900, 5, fits_in_600);
+	d = decide();
+	ok(d.verdict == WS_VERDICT_KEEP, "nor to shrink");
+	begin(2048 * MB);
+	put_all(0, DAYS(7), 2048 * MB, 900, 900, two_steps);
+	d = decide();
+	ok(d.verdict == WS_VERDICT_SHRINK || d.verdict == WS_VERDICT_KEEP, "what is reached is not left again");
+}
+
+/* ---------------------------------------------------------------- random histories */
+
+static uint64_t seed;
+static double knees[3];
+static double heights[3];
+
+static double
+random_curve(double bytes)
+{
+	double		reads = 0;
+
+	for (int i = 0; i < 3; i++)
+		if (bytes < knees[i])
+			reads += heights[i] * (i == 1 ? 1 : 1 - bytes / knees[i]);
+	return reads;
+}
+
+static void
+random_history(void)
+{
+	static const double sizes[] = {0.5, 16, 64, 128, 500, 2000, 9000};
+	int			n = (int) random_below(&seed, 3);
+
+	begin(sizes[random_below(&seed, 7)] * MB * (1 + random_unit(&seed)));
+	facts.memory = random_below(&seed, 10) == 0 ? 0 : exp(log(256 * MB) + random_unit(&seed) * log(2000));
+	facts.worth = random_below(&seed, 4) == 0 ? 0.001 + random_unit(&seed) : WS_WORTH_DEFAULT;
+	facts.connections = (int) random_below(&seed, 1000);
+	for (int i = 0; i <= n; i++)
+	{
+		double		active = random_below(&seed, 5) == 0 ? 0 : exp(random_unit(&seed) * 10);
+		double		waiting = random_below(&seed, 3) == 0 ? 0 : active * random_unit(&seed);
+		double		size = random_below(&seed, 4) == 0 ? facts.shared_buffers * exp2(2 * random_unit(&seed) - 1) : facts.shared_buffers;
+		int			from = (int) random_below(&seed, DAYS(30));
+
+		for (int k = 0; k < 3; k++)
+		{
+			knees[k] = exp(log(MB) + random_unit(&seed) * log(1e5));
+			heights[k] = random_below(&seed, 3) == 0 ? 0 : exp(random_unit(&seed) * 12);
+		}
+		put_all(from, from + 1 + (int) random_below(&seed, DAYS(10)), size, active, waiting, random_curve);
+	}
+}
+
+static void
+test_random(void)
+{
+	long		n = trials(1000);
+	long		wrong = 0;
+	long		verdicts[5] = {0};
+
+	seed = seeded(1);
+	for (long i = 0; i < n; i++)
+	{
+		WsDecision	d;
+		const char *what = NULL;
+		double		allowed;
+
+		random_history();
+		d = decide();
+		verdicts[d.verdict]++;
+		allowed = d.best_share + facts.worth / 2 * 1.26;
+		if (!(d.size > 0) || isnan(d.size))
+			what = "no size";
+		else if (d.size > d.affordable && d.size != facts.shared_buffers)
+			what = "a size that is not affordable";
+		else if (d.verdict == WS_VERDICT_KEEP && d.size != facts.shared_buffers)
+			what = "keep another size";
+		else if (d.verdict == WS_VERDICT_GROW && !(d.size > facts.shared_buffers && d.present.week - d.best_share >= facts.worth))
+			what = "grow for nothing";
+		else if (d.verdict == WS_VERDICT_GROW && !(d.suggested.week <= allowed))
+			what = "grow to what is not as good";
+		else if (d.verdict == WS_VERDICT_SHRINK && !(d.size <= facts.shared_buffers * 7 / 8 && d.suggested.week <= allowed && d.suggested.loss <= facts.worth / 2 + 1e-9))
+			what = "shrink to what is not as good";
+		else if (d.verdict == WS_VERDICT_SHRINK && d.size < WS_SUGGESTED_LEAST && d.size < d.affordable)
+			what = "shrink below the least";
+		else if (d.other > 0 && (isnan(d.other_share) || d.other == d.size))
+			what = "another size without what it brings";
+		else if (!(isnan(d.present.week) || (d.present.week >= 0 && d.present.week <= 1)) ||
+				 !(isnan(d.suggested.week) || (d.suggested.week >= 0 && d.suggested.week <= 1)))
+			what = "a share that is none";
+		else if (d.job.size > 0 && !(d.job.gain >= 0.19 && d.job.gain <= 1))
+			what = "a job that gains nothing";
+		if (what && wrong++ < 5)
+			diag("%ld: %s: %s %.0f -> %.0f MB of %.0f, week %.4f -> %.4f, best %.4f, loss %.4f", i, what, ws_verdict_name(d.verdict),
+				 facts.shared_buffers / MB, d.size / MB, d.affordable / MB, d.present.week, d.suggested.week, d.best_share,
+				 d.suggested.loss);
+	}
+	is_int(wrong, 0, "random histories: a verdict is what the rule says");
+	if (!ok(verdicts[WS_VERDICT_GROW] > n / 50 && verdicts[WS_VERDICT_SHRINK] > n / 200 && verdicts[WS_VERDICT_KEEP] > n / 10 &&
+			verdicts[WS_VERDICT_EXCEEDS_MEMORY] > n / 50, "random histories: all of them happened"))
+		diag("grow %ld, shrink %ld, keep %ld, exceeds %ld", verdicts[1], verdicts[2], verdicts[3], verdicts[4]);
+}
+
+static void
+test_words(void)
+{
+	char		setting[32];
+
+	is_string(ws_verdict_name(WS_VERDICT_EXCEEDS_MEMORY), "exceeds memory", "a verdict has a name");
+	ws_format_setting(640 * MB, setting, sizeof(setting));
+	is_string(setting, "640MB", "a size is a setting");
+	ws_format_setting(1, setting, sizeof(setting));
+	is_string(setting, "1MB", "of at least a megabyte");
+}
+
+int
+main(void)
+{
+	plan(7 + 5 + 7 + 8 + 7 + 2 + 11 + 2 + 3);
+
+	test_once_wrong();
+	test_week();
+	test_shrink();
+	test_waiting();
+	test_memory();
+	test_other();
+	test_steady();
+	test_random();
+	test_words();
+	return done();
+}
