@@ -181,6 +181,20 @@ ws_works_for_client(const volatile PGPROC *proc)
 }
 
 /*
+ * Is it in a transaction?  A backend that has ended one, and looks for the next
+ * message, does not wait for its client yet. 17: the field has moved.
+ */
+static inline bool
+ws_in_transaction(const volatile PGPROC *proc)
+{
+#if PG_VERSION_NUM >= 170000
+	return proc->vxid.lxid != InvalidLocalTransactionId;
+#else
+	return proc->lxid != InvalidLocalTransactionId;
+#endif
+}
+
+/*
  * Does this process wait for a page that it wants to be read?  18: somebody
  * else may read it, an I/O worker or the kernel. 19: its type is in PGPROC.
  */

@@ -58,7 +58,7 @@ look(void)
 			continue;
 		waits = ws_waits_for_read((int) i, event);
 		found.waiting += waits;
-		if (class == PG_WAIT_CLIENT || class == PG_WAIT_ACTIVITY || !ws_works_for_client(proc))
+		if (class == PG_WAIT_CLIENT || class == PG_WAIT_ACTIVITY || !ws_works_for_client(proc) || !ws_in_transaction(proc))
 			continue;
 		found.active++;
 		found.clients_waiting += waits;
