@@ -503,7 +503,7 @@ ws_advice_doubt(const WsAdviceTable *table, const char *until, char *buf, size_t
 		snprintf(buf, size, "how this server replaces pages is not known: it counts up to %d uses of "
 				 "each, and %d are simulated", table->other_usage, WS_USAGE_MAX);
 	else if (table->difference > 0 && until[0] != '\0')
-		snprintf(buf, size, "the cache is still filling, until %s at the latest: %.1f %% hits were "
+		snprintf(buf, size, "the cache is still filling, probably until %s: %.1f %% hits were "
 				 "measured, and %.1f %% are predicted when it is full",
 				 until, 100 * table->hit_ratio, 100 * (table->hit_ratio + table->difference));
 	else

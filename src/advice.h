@@ -238,7 +238,7 @@ extern double ws_advice_saved_doubled(const WsAdviceTable *table);
 
 /*
  * Why the table is not sure; empty if it is, or if nothing is known.  until is
- * when the cache has filled at the latest, as text; empty: it has.
+ * when the cache will have filled, as text; empty: it has.
  */
 extern void ws_advice_doubt(const WsAdviceTable *table, const char *until, char *buf, size_t size);
 

@@ -263,6 +263,8 @@ ws_report_summarize(const WsReport *report, WsSummary *s)
 	s->wait = Max((int) (WS_COLLECTING_SECONDS + ws_interval - known), 1);
 	s->known = report->known;
 	s->top = s->why = s->ask_again = s->job_at = s->outgrown = s->memory_reason = "";
+	s->memory = (double) p->memory.limit;
+	s->by_cgroup = p->memory.by_cgroup;
 	if (!report->known)
 		return;
 	s->decision = p->decision;
@@ -278,8 +280,6 @@ ws_report_summarize(const WsReport *report, WsSummary *s)
 	s->job_at = format_quarter(p->decision.job.quarter, now);
 	s->outgrown = format_outgrown(p);
 	s->set_by = how_to_set();
-	s->memory = (double) p->memory.limit;
-	s->by_cgroup = p->memory.by_cgroup;
 	s->memory_reason = p->memory.reason;
 	s->used = p->used * BLCKSZ;
 	s->used_seconds = Min(p->data_seconds, WS_HISTORY_WEEK);

@@ -105,7 +105,7 @@ typedef struct WsPublished
 	/* known without a recommendation */
 	WsMemory	memory;
 	WsAdviceTable table;		/* no seconds: no cache advice */
-	TimestampTz filling_until;	/* until then, at the latest, counts are of
+	TimestampTz filling_until;	/* until then, as it looks, counts are of
 								 * buffers that fill; 0: they are not */
 	WsMemoryAdvice both;
 	double		read_ms;		/* time of a read, by who waits; or NaN */

@@ -30,11 +30,13 @@
 #define REMEMBERED		0.9		/* of its pages, from choice to choice */
 #define RATE_FOLLOWS	0.05	/* share of a change followed each second */
 #define COUNTED			64		/* relations at a time */
+#define RECENT_MS		((int64) RECENT_TICKS * WS_TICK_MS)
+#define GREW			1.01	/* use of shared buffers */
 #define FULL			0.9375	/* share of shared buffers in use */
 
 /* Candidates of each kind; those of relations are the last. */
-#define RELATIONS		6
-static const int candidates[WS_BYS] = {8, 3, 3, RELATIONS};
+#define RELATIONS		10
+static const int candidates[WS_BYS] = {6, 2, 2, RELATIONS};
 
 /* All users of the cache of one kind are groups of this. */
 typedef struct Group
@@ -407,23 +409,31 @@ ws_sample_without_care(WsScans *scans, uint32 shift)
 
 /*
  * While shared buffers fill, more is read than if they were full, and in the
- * period of the counts after that.  Pages that did not come back by the
- * break-even time do not matter.  Returns when that ends, at the latest, or 0:
- * it is over.
+ * period of the counts after that.  That ends when they are full, or the
+ * break-even time has passed and use does not grow.  Returns when that will be,
+ * as it looks now, or 0: it is over.
  */
 static TimestampTz
 filling_until(void)
 {
 	static int64 filling_at;
+	static int64 grew_at;
+	static int64 used;
+	int64		uses = ws_probe_entries();
 	int64		now = ws_shared_clock_ms();
 	int64		limit = __atomic_load_n(&ws_shared->clock_origin, __ATOMIC_RELAXED) +
 		ws_break_even * (int64) 1000;
 	int64		left;			/* in ms */
 
+	if (uses > GREW * used || uses < used / 2)
+	{
+		used = uses;
+		grew_at = now;
+	}
+	limit = Max(limit, grew_at + RECENT_MS);
 	if (nobody_evicts() && now < limit)
 		filling_at = now;
-	left = filling_at == 0 ? 0 : (filling_at == now ? limit : filling_at) +
-		RECENT_TICKS * WS_TICK_MS - now;
+	left = filling_at == 0 ? 0 : (filling_at == now ? limit : filling_at) + RECENT_MS - now;
 	return left <= 0 ? 0 : GetCurrentTimestamp() + left * 1000;
 }
 

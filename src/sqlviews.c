@@ -96,7 +96,9 @@ WS_FUNCTION(ws_working_set_recommendation)
 	ws_row_add_number(&row, looked_up, table->reads_per_second);
 	ws_row_add_number(&row, looked_up && size > 0 && table->sure,
 					  (1 - p->expected_hit_ratio) * table->lookups / table->seconds);
-	ws_row_add_number(&row, known, p->decision.timed ? p->decision.present.week : NAN);
+	/* what nobody was seen waiting for is not more than that, to decide by */
+	ws_row_add_number(&row, known, !p->decision.timed ? NAN :
+					  p->decision.waiting > 0 ? p->decision.present.week : 0);
 	ws_row_add_number(&row, known, p->decision.timed ? saved : NAN);
 	ws_row_add_number(&row, known && seconds > 0, p->decision.timed ? 1000 * saved * p->decision.active / seconds : NAN);
 	ws_row_add_text(&row, job[0] != '\0' ? job : NULL);

@@ -110,6 +110,11 @@ ws_confidence(const WsDecision *d, const WsEvidence *e, char *why, size_t size, 
 	double		saved = fabs(d->present.week - d->suggested.week);
 
 	*wait = 0;
+	if (e->unsampled)
+	{
+		snprintf(why, size, "working_set.sample_pages is 0");
+		return WS_CONFIDENCE_LOW;
+	}
 	/* the history is counted in quarters of an hour */
 	snprintf(why, size, "%s seen", period(fmax(d->history > HOUR ? d->history : fmin(d->history, e->data), 60), seen));
 	if (d->history < WS_CONFIDENCE_DAY)
@@ -141,6 +146,8 @@ ws_confidence(const WsDecision *d, const WsEvidence *e, char *why, size_t size, 
 	}
 	if (!d->timed)
 		snprintf(why, size, "no client was active, so reads count");
+	else if (d->waiting == 0 && d->present.week > WS_WORTH_DEFAULT)
+		snprintf(why, size, "few clients were seen at work, and none waiting for a read");
 	else if (d->verdict == WS_VERDICT_GROW && 2 * error > saved / 2)
 		snprintf(why, size, "few clients were seen waiting");
 	else
@@ -201,8 +208,12 @@ put_share(Text *text, const WsSummary *s)
 		if (!same)
 			put(text, saved >= 0 ? " less" : " more");
 	}
-	else if (d->waiting == 0 && same)
+	else if (d->waiting == 0)
+	{
 		put(text, "no client was seen waiting for a read");
+		if (!same && !isnan(d->suggested.week))
+			put(text, ", then less than %s of the time", percent(d->suggested.week, a));
+	}
 	else if (same || isnan(d->suggested.week))
 		put(text, "reads take %s of query time", percent(d->present.week, a));
 	else
@@ -409,21 +420,30 @@ put_head(Text *text, const WsSummary *s)
 	put_line(text, line);
 }
 
-/* What is suggested when nobody knows better, or what was known before. */
+/* What is suggested when nobody knows better. */
+static void
+put_usual(Text *line, const WsSummary *s)
+{
+	char		a[WORDS];
+
+	if (s->memory >= USUAL_MEMORY)
+		put(line, "Usual start until then: %s, a quarter of memory (PostgreSQL manual)",
+			bytes(s->memory / USUAL_START, a));
+}
+
+/* That, or what was known before. */
 static void
 put_until_then(Text *line, const WsSummary *s)
 {
 	const WsDecision *d = &s->decision;
-	char		a[WORDS];
 
 	if (d->history >= WS_CONFIDENCE_DAY && !isnan(d->present.week))
 	{
 		put(line, "Before that: %s ", ws_verdict_name(d->verdict));
 		put_change(line, s);
 	}
-	else if (s->memory >= USUAL_MEMORY)
-		put(line, "Usual start until then: %s, a quarter of memory (PostgreSQL manual)",
-			bytes(s->memory / USUAL_START, a));
+	else
+		put_usual(line, s);
 }
 
 static void
@@ -539,6 +559,7 @@ ws_summary_text(const WsSummary *s, char *buf, size_t size)
 	Text		text = {buf, size, 0};
 	char		words[WS_SUMMARY_SIZE];
 	Text		trouble = {words, sizeof(words), 0};
+	Text		usual = trouble;
 
 	buf[0] = words[0] = '\0';
 	if (s->status != WS_STATUS_OK)
@@ -554,7 +575,11 @@ ws_summary_text(const WsSummary *s, char *buf, size_t size)
 	}
 	if (s->status == WS_STATUS_COLLECTING)
 	{
-		snprintf(words, sizeof(words), "Do: ask again in %d seconds", s->wait);
+		words[0] = '\0';
+		put_usual(&usual, s);
+		if (words[0] != '\0')
+			put_line(&text, words);
+		snprintf(words, sizeof(words), "Do: ask again in %d second%s", s->wait, s->wait == 1 ? "" : "s");
 		put_line(&text, words);
 	}
 	if (!s->known || s->status != WS_STATUS_OK)

@@ -14,8 +14,8 @@
  * stands behind it, the sketch knows less than the break-even time, predictions
  * do not fit what was measured, or what other sizes would do is not known.
  * Medium: less than a full week of history, or so few looks found a client that
- * waits that chance could be half of what is saved, or no client was active at
- * all.  Else high.
+ * waits that chance could be half of what is saved, or so few one at work that
+ * it says little that none waited, or no client was active at all.  Else high.
  */
 #ifndef WS_SUMMARY_H
 #define WS_SUMMARY_H
@@ -52,6 +52,7 @@ typedef struct WsEvidence
 {
 	double		data;			/* seconds that the sketch knows */
 	double		break_even;
+	bool		unsampled;		/* are no pages sampled? */
 	bool		unfit;			/* do the predictions not fit? */
 	bool		unlike;			/* because this server replaces otherwise? */
 	bool		filling;		/* because shared buffers are not full? */

@@ -407,6 +407,9 @@ set_other(const WsQueryTime *t, const Candidates *c, int best, int beyond, WsDec
 	double		gain = d->present.week - d->suggested.week;
 	int			other = -1;
 
+	/* what nobody was seen waiting for is known as an upper bound only */
+	if (t->timed && t->week_waiting == 0)
+		return;
 	switch (d->verdict)
 	{
 		case WS_VERDICT_GROW:

@@ -367,6 +367,7 @@ decide(int64 now, WsPublished *p)
 	{
 		.data = p->data_seconds,
 			.break_even = ws_break_even,
+			.unsampled = ws_shared->sampler == NULL,
 			.unfit = !p->table.sure && !isnan(p->table.difference),
 			.unlike = p->table.other_usage != 0,
 			.filling = p->filling_until > p->computed_at && p->table.difference > 0

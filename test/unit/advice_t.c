@@ -843,7 +843,7 @@ test_doubt(void)
 			  "present one, and 91.4 % were measured", "doubt: a cache that fills has fewer hits, not more");
 	table.difference = 0.052;
 	ws_advice_doubt(&table, "13:12", buf, sizeof(buf));
-	is_string(buf, "the cache is still filling, until 13:12 at the latest: 91.4 % hits were measured, and "
+	is_string(buf, "the cache is still filling, probably until 13:12: 91.4 % hits were measured, and "
 			  "96.6 % are predicted when it is full", "doubt: while the cache fills");
 	table.other_usage = 1;
 	ws_advice_doubt(&table, "13:12", buf, sizeof(buf));

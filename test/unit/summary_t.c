@@ -204,6 +204,7 @@ test_not_yet(void)
 	s.wait = 42;
 	is_text(&s, "COLLECTING: counting since 2026-11-29 14:00:00+00; the first recommendation\n"
 			"comes after a minute\n"
+			"Usual start until then: 6.0 GB, a quarter of memory (PostgreSQL manual)\n"
 			"Do: ask again in 42 seconds", "in the first minute");
 	s.status = WS_STATUS_NOT_TRACKING;
 	s.trouble = "working_set.enabled is off";
@@ -270,6 +271,9 @@ test_confidence(void)
 	is_confidence(d, e, WS_CONFIDENCE_MEDIUM, "few clients were seen waiting", 0, "few looks");
 	d.timed = false;
 	is_confidence(d, e, WS_CONFIDENCE_MEDIUM, "no client was active, so reads count", 0, "no looks");
+	f = e;
+	f.unsampled = true;
+	is_confidence(d, f, WS_CONFIDENCE_LOW, "working_set.sample_pages is 0", 0, "no sample");
 	d.present.week = NAN;
 	is_confidence(d, e, WS_CONFIDENCE_LOW, "what other sizes would do is not known", 0, "no costs");
 }
@@ -445,7 +449,7 @@ test_random(void)
 int
 main(void)
 {
-	plan(13 + 10 + 4 + 11 + 2);
+	plan(13 + 11 + 4 + 11 + 2);
 
 	test_verdicts();
 	test_not_yet();
