@@ -199,6 +199,13 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			SELECT kind, n, name FROM bar
 			UNION ALL SELECT 'who', n, concat_ws(', ', rolname, datname) FROM query WHERE n <= 20
 			UNION ALL SELECT 'why', 0, rec.reason FROM rec
+			-- indexes that enforce nothing, that nobody scans, and that cost others reads
+			UNION ALL SELECT 'useless', 0, string_agg(format('%s (%s, %s reads per second)', name, pg_size_pretty(bytes), round(reads::numeric, 1)), ', ' ORDER BY reads DESC)
+			            FROM (SELECT r.relation::text AS name, sum(r.bytes) AS bytes, sum(r.reads_saved_per_second) AS reads
+			                    FROM :"ws_report_schema".working_set_relations r JOIN pg_index i ON i.indexrelid = r.relation::oid
+			                   WHERE pg_stat_get_numscans(i.indexrelid) = 0 AND NOT (i.indisunique OR i.indisexclusion OR i.indisreplident)
+			                     AND r.reads_saved_per_second > 2 * r.reads_saved_standard_error
+			                   GROUP BY r.relation) u
 			UNION ALL SELECT 'summary', line.n, line.t
 			            FROM regexp_split_to_table(:"ws_report_schema".working_set(), chr(10)) WITH ORDINALITY AS line(t, n)
 			UNION ALL SELECT 'note', row_number() OVER (ORDER BY min(n)), note FROM advice WHERE note IS NOT NULL GROUP BY note
@@ -247,7 +254,7 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 		),
 		past AS MATERIALIZED (
 			SELECT chart, floor(x / bucket) AS n, floor(x / bucket) * bucket AS x, greatest(bucket, 60 * max(minutes)) AS wide,
-			       max(recommended_cache_bytes) AS recommended, max(working_set_bytes) AS size,
+			       max(working_set_bytes) AS size,
 			       sum(hits) / nullif(sum(lookups), 0) AS hit_ratio
 			  FROM span, history WHERE history.x BETWEEN start AND finish
 			 GROUP BY chart, bucket, floor(x / bucket)
@@ -267,8 +274,7 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			  FROM memory WHERE series = 'set' AND predicted_disk_reads_per_second IS NOT NULL
 			UNION ALL
 			SELECT concat(chart, v.panel), v.series, n, x, wide, v.y, NULL, NULL
-			  FROM past, LATERAL (VALUES ('_size', 'set', size::float8), ('_size', 'want', recommended::float8),
-				('_hit', 'set', hit_ratio::float8)) v(panel, series, y)
+			  FROM past, LATERAL (VALUES ('_size', 'set', size::float8), ('_hit', 'set', hit_ratio::float8)) v(panel, series, y)
 			 WHERE v.y IS NOT NULL
 		),
 		-- a value that is marked: a line across (y) or up and down (x), or a dot (both)
@@ -276,7 +282,7 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			SELECT p.panel, m.series, NULL::float8, m.y::float8, m.label
 			  FROM rec, (VALUES ('curve'), ('day_size'), ('month_size')) p(panel),
 			       LATERAL (VALUES ('have', shared_buffers_bytes, 'shared_buffers'),
-				('want', recommended_cache_bytes, 'recommended now'), ('end', plateau_end_bytes, 'plateau_end')) m(series, y, label)
+				('want', pg_size_bytes(suggested_shared_buffers), 'suggested')) m(series, y, label)
 			 WHERE m.y IS NOT NULL AND (p.panel = 'curve' OR m.series = 'have')
 			UNION ALL
 			SELECT 'curve', 'set', window_seconds, NULL, 'chosen window' FROM rec WHERE window_seconds > 0
@@ -467,10 +473,9 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			                  FROM memory WHERE series = 'set' AND predicted_disk_reads_per_second IS NOT NULL),
 			               'memory'
 			        UNION ALL
-			        SELECT span.chart, CASE span.chart WHEN 'day' THEN 'Working set, recommendation and hit ratio of the last day'
-			                                      ELSE 'Working set, recommendation and hit ratio of the last 30 days' END,
-			               format('The working set was between %s and %s, the recommended cache at most %s.', pg_size_pretty(min(size)),
-			                      pg_size_pretty(max(size)), pg_size_pretty(max(recommended))),
+			        SELECT span.chart, CASE span.chart WHEN 'day' THEN 'Working set and hit ratio of the last day'
+			                                      ELSE 'Working set and hit ratio of the last 30 days' END,
+			               format('The working set was between %s and %s.', pg_size_pretty(min(size)), pg_size_pretty(max(size))),
 			               CASE span.chart WHEN 'day' THEN 'time of day' ELSE 'day' END
 			          FROM span JOIN past USING (chart) GROUP BY span.chart) t USING (chart)
 		),
@@ -532,8 +537,8 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 				(1, 'Working set', working_set_bytes, NULL,
 				 concat(CASE WHEN low_bytes IS NOT NULL THEN concat(pg_size_pretty(low_bytes), ' to ', coalesce(pg_size_pretty(high_bytes), 'more'), ' with 95 %, ') END,
 				        CASE WHEN window_seconds < 120 THEN concat('used in the last ', window_seconds, ' s') ELSE concat('used in the last ', floor(window_seconds / 60.0), ' min') END)),
-				(2, 'Recommended now', recommended_cache_bytes, NULL, concat('by ', word.method, ', with headroom')),
-				(3, 'Recommended at the busiest time', peak_cache_bytes, NULL, to_char(peak_at, 'YYYY-MM-DD HH24:MI')),
+				(2, 'Reads, of query time', NULL, round((100 * read_time_share)::numeric, 1) || ' %',
+				 'of the past week; the suggested size saves ' || round((100 * query_time_saved)::numeric, 1) || ' %'),
 				(4, 'shared_buffers', shared_buffers_bytes, NULL, 'suggested: ' || replace(want, ' ', '&#160;')),
 				(5, 'Hit ratio, five minutes', NULL, round((100 * current_hit_ratio)::numeric, 2) || ' %',
 				 'with the suggested size: ' || round((100 * expected_hit_ratio)::numeric, 2) || ' %'),
@@ -567,10 +572,10 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			       coalesce(round(predicted_disk_reads_per_second::numeric, 1)::text, 'not known'), '</td><td>', round((predicted_disk_bytes_per_second / 1048576)::numeric, 2), '</td><td>',
 			       round((100 * predicted_os_hit_ratio)::numeric, 2) || ' %', '</td><td>', '&#177; ' || round((100 * error)::numeric, 2), '</td></tr>'), NULL ORDER BY n) FROM memory
 			UNION ALL
-			SELECT chart, string_agg(concat('<tr><th scope="row">', unit, '</th><td>', pg_size_pretty(size), '</td><td>', pg_size_pretty(recommended), '</td><td>',
+			SELECT chart, string_agg(concat('<tr><th scope="row">', unit, '</th><td>', pg_size_pretty(size), '</td><td>',
 			       round(100 * hit_ratio, 2) || ' %', '</td></tr>'), NULL ORDER BY at DESC)
 			  FROM (SELECT chart, date_trunc(unit, at) AS at, to_char(date_trunc(unit, at), CASE unit WHEN 'hour' THEN 'YYYY-MM-DD HH24:MI' ELSE 'YYYY-MM-DD' END) AS unit,
-			               max(working_set_bytes) AS size, max(recommended_cache_bytes) AS recommended, sum(hits) / nullif(sum(lookups), 0) AS hit_ratio
+			               max(working_set_bytes) AS size, sum(hits) / nullif(sum(lookups), 0) AS hit_ratio
 			          FROM span, history, LATERAL (SELECT CASE chart WHEN 'day' THEN 'hour' ELSE 'day' END AS unit) u
 			         WHERE x BETWEEN start AND finish GROUP BY chart, unit, date_trunc(unit, at)) t
 			 GROUP BY chart
@@ -578,12 +583,12 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 		-- sections: a picture, its key, and the table; or why there is none
 		key(chart, html) AS (
 			SELECT chart, concat('<ul class="key">', string_agg(format('<li><i class="%s"></i>%s%s</li>', class, label, CASE WHEN label LIKE '%, ' THEN concat(pg_size_pretty(shared_buffers_bytes), ' now') END), NULL ORDER BY n), '</ul>')
-			  FROM (VALUES ('curve', 1, 'set', 'working set, with 95 % bounds'), ('curve', 2, 'have', 'shared_buffers'), ('curve', 3, 'want', 'recommended now'),
-				('curve', 4, 'end', 'plateau_end'), ('advice', 1, 'set', 'predicted, with 95 % bounds'), ('advice', 2, 'have', 'shared_buffers; the dot is what was measured'),
+			  FROM (VALUES ('curve', 1, 'set', 'working set, with 95 % bounds'), ('curve', 2, 'have', 'shared_buffers'), ('curve', 3, 'want', 'suggested'),
+				('advice', 1, 'set', 'predicted, with 95 % bounds'), ('advice', 2, 'have', 'shared_buffers; the dot is what was measured'),
 				('advice', 3, 'want', 'suggested'), ('memory', 1, 'set', 'best division between shared_buffers and the page cache'),
 				('memory', 2, 'have', 'memory now; the ring is with the present shared_buffers'), ('memory', 3, 'want', 'the dot: with the suggested shared_buffers'),
-				('day', 1, 'set', 'working set; hit ratio'), ('day', 2, 'want', 'recommended'), ('day', 3, 'have', 'shared_buffers, '),
-				('month', 1, 'set', 'working set; hit ratio'), ('month', 2, 'want', 'recommended'), ('month', 3, 'have', 'shared_buffers, '),
+				('day', 1, 'set', 'working set; hit ratio'), ('day', 3, 'have', 'shared_buffers, '),
+				('month', 1, 'set', 'working set; hit ratio'), ('month', 3, 'have', 'shared_buffers, '),
 				('relation', 1, 'all', 'used in the last five minutes'), ('relation', 2, 'resident', 'in shared buffers now'), ('relation', 3, 'reused', 'used more than once'),
 				('query', 1, 'all', 'used in the last five minutes'), ('query', 2, 'resident', 'used by no other query'), ('query', 3, 'reused', 'used more than once by this one'),
 				('database', 1, 'all', 'used in the last five minutes'), ('database', 2, 'resident', 'in shared buffers now'), ('database', 3, 'reused', 'used more than once')) k(chart, n, class, label), rec
@@ -607,7 +612,8 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 				    FROM memory WHERE series = 'have' AND predicted_disk_bytes_per_second IS NOT NULL AND measured_disk_bytes_per_second IS NOT NULL)),
 				 CASE WHEN tracking THEN 'This is not known.' ELSE 'Nothing is tracked.' END,
 				 'memory|shared_buffers|reads from disk per second|MB per second|hit ratio of the page cache|error, points'),
-				('relation', 6, 'Tables and indexes', CASE WHEN relations > 20 THEN format('The twenty largest; %s more have %s together.', relations - 20, pg_size_pretty(other)) END,
+				('relation', 6, 'Tables and indexes', concat(CASE WHEN relations > 20 THEN format('The twenty largest; %s more have %s together. ', relations - 20, pg_size_pretty(other)) END,
+				        'Nobody has used these indexes since the statistics began, and others would read less without them: ' || (SELECT t FROM safe WHERE kind = 'useless') || '.'),
 				 nobody, 'relation|kind|used|share|in shared buffers|more than once'),
 				('query', 7, 'Queries', concat('A page counts for each query that used it.', CASE WHEN queries > 20 THEN format(' The twenty largest of %s.', queries) END,
 				        CASE WHEN identifiers = 0 THEN ' There are no identifiers: set compute_query_id to on.'
@@ -615,8 +621,8 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 				 nobody, 'query|identifier|role and database|used|share|by no other|more than once|reads per second|makes others read per second'),
 				('database', 8, 'Databases', NULL, nobody, 'database|used|share|in shared buffers|more than once'),
 				('day', 4, 'The last day', NULL, CASE WHEN rows = 0 THEN 'There is no history yet: the first entry comes after a minute or two.' ELSE 'Nothing was recorded in the last day.' END,
-				 'hour|working set, at most|recommended, at most|hit ratio'),
-				('month', 5, 'The last 30 days', NULL, 'Nothing is known that is older than a day.', 'day|working set, at most|recommended, at most|hit ratio')) v
+				 'hour|working set, at most|hit ratio'),
+				('month', 5, 'The last 30 days', NULL, 'Nothing is known that is older than a day.', 'day|working set, at most|hit ratio')) v
 		),
 		-- a card for each picture; what has none is said in a line of the last card
 		html(n, shown, html) AS (
@@ -634,8 +640,8 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 <html xmlns="http://www.w3.org/1999/xhtml" lang="en" xml:lang="en"><head><meta charset="UTF-8"/>
 <meta name="viewport" content="width=device-width, initial-scale=1"/><meta name="color-scheme" content="light dark"/>
 <title>', word.place, ' - ', word.headline, '</title><style>
-:root { --paper: #f3f5f8; --card: #ffffff; --ink: #1c2127; --dim: #59626e; --grid: #e4e8ec; --plot: #fafbfc; --set: #1f6fb4; --want: #14804a; --have: #1c2127; --end: #b25a00; --all: #d5dde6; --good: #14804a; --act: #b25a00; --bad: #b3261e; --wait: #59626e }
-@media (prefers-color-scheme: dark) { :root { --paper: #12161b; --card: #1b2128; --ink: #e6eaef; --dim: #9aa5b1; --grid: #2c343d; --plot: #171c22; --set: #64b0f2; --want: #4cc585; --have: #e6eaef; --end: #f2a65a; --all: #35404b; --good: #4cc585; --act: #f2a65a; --bad: #ff8a80; --wait: #9aa5b1 } }
+:root { --paper: #f3f5f8; --card: #ffffff; --ink: #1c2127; --dim: #59626e; --grid: #e4e8ec; --plot: #fafbfc; --set: #1f6fb4; --want: #14804a; --have: #1c2127; --all: #d5dde6; --good: #14804a; --act: #b25a00; --bad: #b3261e; --wait: #59626e }
+@media (prefers-color-scheme: dark) { :root { --paper: #12161b; --card: #1b2128; --ink: #e6eaef; --dim: #9aa5b1; --grid: #2c343d; --plot: #171c22; --set: #64b0f2; --want: #4cc585; --have: #e6eaef; --all: #35404b; --good: #4cc585; --act: #f2a65a; --bad: #ff8a80; --wait: #9aa5b1 } }
 * { box-sizing: border-box }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.45 system-ui, sans-serif }
 main { max-width: 76rem; margin: 0 auto; padding: 1.2rem 1rem 2rem }
@@ -651,17 +657,16 @@ header p, .card > p { color: var(--dim) }
 svg { display: block; width: 100%; height: auto; font-family: inherit; font-size: 15px }
 text { fill: var(--ink) } .tick, .title { fill: var(--dim) } .plot { fill: var(--plot) } .grid { stroke: var(--grid) }
 .line { fill: none; stroke-width: 2.5; stroke-linejoin: round; stroke-linecap: round } .rule { stroke-width: 1.6 }
-.line.set, .rule.set { stroke: var(--set) } .line.want, .rule.want { stroke: var(--want) } .rule.have { stroke: var(--have) } .rule.end { stroke: var(--end) }
-.rule.have { stroke-dasharray: 8 4 } .rule.want { stroke-dasharray: 3 3 } .rule.end { stroke-dasharray: 1 4; stroke-linecap: round; stroke-width: 2.5 } .rule.set { stroke-dasharray: 2 4 }
+.line.set, .rule.set { stroke: var(--set) } .line.want, .rule.want { stroke: var(--want) } .rule.have { stroke: var(--have) }
+.rule.have { stroke-dasharray: 8 4 } .rule.want { stroke-dasharray: 3 3 } .rule.set { stroke-dasharray: 2 4 }
 .band { fill: var(--set); fill-opacity: .2 } circle.set { fill: var(--set) } circle.want { fill: var(--want) } circle.have { fill: var(--card); stroke: var(--have); stroke-width: 2 }
 #day .line, #month .line { stroke-width: 1.7 } .label { font-weight: 600; paint-order: stroke; stroke: var(--plot); stroke-width: 4px; stroke-linejoin: round }
-.label.set { fill: var(--set) } .label.want { fill: var(--want) } .label.have { fill: var(--have) } .label.end { fill: var(--end) }
+.label.set { fill: var(--set) } .label.want { fill: var(--want) } .label.have { fill: var(--have) }
 .size { fill: var(--dim) } rect.all { fill: var(--all) } rect.resident { fill: var(--set) } rect.reused { fill: var(--want) }
 .key { list-style: none; margin: .5rem 0 0; padding: 0; display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; font-size: .87rem; color: var(--dim) }
 .key i { display: inline-block; width: 1.5rem; margin-right: .4rem; vertical-align: middle; border-top: .2rem solid var(--set) }
-.key i.have { border-top: .16rem dashed var(--have) } .key i.want { border-top: .16rem dashed var(--want) } .key i.end { border-top: .2rem dotted var(--end) }
+.key i.have { border-top: .16rem dashed var(--have) } .key i.want { border-top: .16rem dashed var(--want) }
 .key i.all, .key i.resident, .key i.reused { border: 0; height: .6rem; background: var(--all) } .key i.resident { background: var(--set) } .key i.reused { background: var(--want) }
-#day .key i.want, #month .key i.want { border-top-style: solid }
 .note { margin: .6rem 0 0; color: var(--act) } .none { margin: .3rem 0; color: var(--dim) } details { margin-top: .6rem; font-size: .87rem } summary { cursor: pointer; color: var(--dim) }
 .scroll { overflow: auto; max-height: 26rem } table { border-collapse: collapse; width: 100% } th, td { text-align: right; padding: .2rem .5rem; border-bottom: 1px solid var(--grid); white-space: nowrap }
 th:first-child { text-align: left; font-weight: 400 } thead th, thead th:first-child { font-weight: 600; white-space: normal; vertical-align: bottom }

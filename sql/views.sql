@@ -36,7 +36,7 @@ SELECT * FROM working_set_history;
 -- so nothing is foretold
 SELECT * FROM working_set_forecast;
 SELECT reason LIKE 'counting since %; the first recommendation comes after a minute' AS reason,
-       translate(working_set(), E'\n', ' ') ~ ('^COLLECTING: ' || reason || ' Do: ask again in \d+ seconds$') AS in_words,
+       translate(working_set(), E'\n', ' ') ~ ('^COLLECTING: ' || reason || '( Usual start until then: .*)? Do: ask again in \d+ seconds?$') AS in_words,
        shared_buffers_bytes = pg_size_bytes(current_setting('shared_buffers')) AS shared_buffers
   FROM working_set_recommendation;
 

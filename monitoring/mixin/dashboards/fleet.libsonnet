@@ -48,6 +48,11 @@ local p = import 'panels.libsonnet';
     { [std.toString(31 + i)]: [verdicts[i] + '; some figures missing', p.colors.unsure] for i in std.range(0, 3) }
   ),
 
+  // What is suggested, or the present size where nothing is
+  local suggested = 'max by (%s, instance) (%s or on (%s, instance) %s)' % [
+    cluster, rule('instance:working_set_suggested_shared_buffers_bytes:max'), cluster, rule('instance:working_set_shared_buffers_bytes:max'),
+  ],
+
   local figure(title, description, unit, expr, defaults={}) =
     p.stat(title, description, unit, 4, 3, p.now(expr), { decimals: 1 } + defaults),
 
@@ -69,10 +74,10 @@ local p = import 'panels.libsonnet';
           p.now('count_values("with", sum(%s)) * on () group_left (all) count_values("all", count(%s)) * on () group_left () avg(%s)' % [scraped, scraped, scraped], '{{with}} of {{all}}'),
           { thresholds: p.thresholds([{ color: p.colors.bad, value: null }, { color: p.colors.good, value: 1 }]) }, { textMode: 'name' }
         ),
-        figure('Recommended now', 'Sum over the servers of what is recommended at the moment.', 'bytes', total('instance:working_set_recommended_cache_size_bytes:max')),
-        figure('Peaks', "Sum of the servers' peaks, of the past week or of each month. They need not be at the same time: so much is enough for all, each on its own.", 'bytes', total('instance:working_set_peak_cache_size_bytes:max')),
+        figure('Suggested', 'Sum of the suggested shared_buffers; of a server without a suggestion, of the present ones.', 'bytes', 'sum(%s)' % suggested),
         figure('shared_buffers', 'Sum of the settings.', 'bytes', total('instance:working_set_shared_buffers_bytes:max')),
         figure('Lacking', "Sum of what each server should have beyond its shared_buffers. A server whose verdict is keep or shrink lacks nothing.", 'bytes', total('instance:working_set_shortfall_bytes:max')),
+        figure('Most to save', 'The largest share of query time that the suggested size of a server would have saved in the past week.', 'percentunit', 'max(%s)' % perServer('instance:working_set_query_time_saved_ratio:max')),
         figure('Hit ratio', 'Share of all lookups of the last five minutes that found the page in shared buffers. Not known while nothing is looked up.', 'percentunit', '1 - %s / (%s > 0)' % [total('instance:working_set_reads:rate5m'), total('instance:working_set_lookups:rate5m')], { decimals: 2 }),
       ],
       [
@@ -96,13 +101,13 @@ local p = import 'panels.libsonnet';
     lines: [
       [
         p.table(
-          'All servers, worst first', 'First those that there are no figures of, with what is the matter in place of a verdict; the exporter\'s log says more. What the busiest time of the past week or of each month needed, beside the setting. Lacks: what is suggested beyond the setting, or needed where memory is too small. A click on a server leads to its dashboard.', 24, 10,
+          'All servers, worst first', 'First those that there are no figures of, with what is the matter in place of a verdict; the exporter\'s log says more. Lacks: what is suggested beyond the setting. Saves: the share of query time that the suggested size would have saved in the past week. A click on a server leads to its dashboard.', 24, 10,
           [[cluster, 'Cluster'], ['instance', 'Server']],
           [
             ['Verdict', state],
             ['Lacks', perServer('instance:working_set_shortfall_bytes:max')],
-            ['Peak', perServer('instance:working_set_peak_cache_size_bytes:max')],
-            ['Recommended now', perServer('instance:working_set_recommended_cache_size_bytes:max')],
+            ['Saves', perServer('instance:working_set_query_time_saved_ratio:max')],
+            ['Suggested', perServer('instance:working_set_suggested_shared_buffers_bytes:max')],
             ['shared_buffers', perServer('instance:working_set_shared_buffers_bytes:max')],
             ['Memory', perServer('instance:working_set_memory_limit_bytes:max')],
             ['Hit ratio', perServer('instance:working_set_hits_per_lookups:ratio_rate5m')],
@@ -112,8 +117,8 @@ local p = import 'panels.libsonnet';
             p.override('Server', { links: link }),
             p.override('Verdict', { unit: 'none', mappings: words, 'custom.cellOptions': { type: 'color-text' }, 'custom.width': 275 }),
             column('Lacks', 'bytes', 80),
-            column('Peak', 'bytes', 80),
-            column('Recommended now', 'bytes', 135),
+            column('Saves', 'percentunit', 80),
+            column('Suggested', 'bytes', 100),
             column('shared_buffers', 'bytes', 115),
             column('Memory', 'bytes', 80),
             column('Hit ratio', 'percentunit', 75),
@@ -124,7 +129,7 @@ local p = import 'panels.libsonnet';
       ],
       [
         p.timeseries(
-          'The ten that lack most', 'What is suggested beyond shared_buffers, or needed where memory is too small. Nothing is shown of servers that lack nothing.', 'bytes', 12, 9,
+          'The ten that lack most', 'What is suggested beyond shared_buffers. Nothing is shown of servers that lack nothing.', 'bytes', 12, 9,
           [p.range('topk(10, %s > 0)' % perServer('instance:working_set_shortfall_bytes:max'), '{{%s}} {{instance}}' % cluster)],
           defaults={ min: 0, noValue: 'no server lacks anything' }, calcs=['lastNotNull', 'max'], placement='right'
         ),
@@ -148,8 +153,7 @@ local p = import 'panels.libsonnet';
             ['Servers', 'count by (%s) (%s)' % [cluster, scraped]],
             ['With figures', 'sum by (%s) (%s)' % [cluster, scraped]],
             ['Lacks', perCluster('instance:working_set_shortfall_bytes:max')],
-            ['Peaks', perCluster('instance:working_set_peak_cache_size_bytes:max')],
-            ['Recommended now', perCluster('instance:working_set_recommended_cache_size_bytes:max')],
+            ['Suggested', 'sum by (%s) (%s)' % [cluster, suggested]],
             ['shared_buffers', perCluster('instance:working_set_shared_buffers_bytes:max')],
             ['Memory', perCluster('instance:working_set_memory_limit_bytes:max')],
             ['Hit ratio', '1 - %s / (%s > 0)' % [perCluster('instance:working_set_reads:rate5m'), perCluster('instance:working_set_lookups:rate5m')]],
@@ -159,8 +163,7 @@ local p = import 'panels.libsonnet';
             p.override('Servers', { unit: 'none', decimals: 0, 'custom.width': 90 }),
             p.override('With figures', { unit: 'none', decimals: 0, 'custom.width': 110 }),
             column('Lacks', 'bytes'),
-            column('Peaks', 'bytes'),
-            column('Recommended now', 'bytes', 150),
+            column('Suggested', 'bytes'),
             column('shared_buffers', 'bytes', 130),
             column('Memory', 'bytes'),
             column('Hit ratio', 'percentunit'),
@@ -171,15 +174,13 @@ local p = import 'panels.libsonnet';
       ],
       [
         p.timeseries(
-          'Needed and given', 'Sums over those of the chosen servers that there are figures of. Where all of them fall at once, look whether servers without figures have become more.', 'bytes', 12, 9,
+          'Suggested and given', 'Sums over those of the chosen servers that there are figures of. Where all of them fall at once, look whether servers without figures have become more.', 'bytes', 12, 9,
           [
-            p.range(total('instance:working_set_recommended_cache_size_bytes:max'), 'recommended now'),
-            p.range(total('instance:working_set_peak_cache_size_bytes:max'), 'peaks'),
+            p.range('sum(%s)' % suggested, 'suggested'),
             p.range(total('instance:working_set_shared_buffers_bytes:max'), 'shared_buffers'),
           ],
           [
-            p.line('recommended now', p.colors.recommended, { 'custom.fillOpacity': 12 }),
-            p.line('peaks', p.colors.peak),
+            p.line('suggested', p.colors.recommended, { 'custom.fillOpacity': 12 }),
             p.dashed('shared_buffers', p.colors.sharedBuffers),
           ],
           { min: 0 }, ['lastNotNull', 'max']

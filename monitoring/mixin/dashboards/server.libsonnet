@@ -50,14 +50,6 @@ local p = import 'panels.libsonnet';
 
   // ---------------------------------------------------------------- summary
 
-  // Three figures as labels, so that a legend can put them in a sentence.
-  local megabytes(label, name) = 'count_values("%s", round(%s / 2^20))' % [label, one(name)],
-  local sentence = '%s * on () group_left (peak) %s * on () group_left (suggested) %s' % [
-    megabytes('now', 'working_set_recommended_cache_size_bytes'),
-    megabytes('peak', 'working_set_peak_cache_size_bytes'),
-    megabytes('suggested', 'working_set_suggested_shared_buffers_bytes'),
-  ],
-
   local bytes(title, description, name) =
     p.stat(title, description, 'bytes', 4, 3, p.now(one(name)), { decimals: 1 }),
 
@@ -66,28 +58,33 @@ local p = import 'panels.libsonnet';
     lines: [
       [
         p.stat(
-          'Verdict', 'What to do about shared_buffers, for the busiest time of the past week (working_set.history) or of each month. It changes only when the difference is clear and has lasted: half an hour for grow, two days for shrink. It is keep where more would save hardly any reads.',
+          'Verdict', 'What to do about shared_buffers, by what clients waited for reads in the past week. There is none while confidence is low.',
           'none', 4, 3, p.now(verdict), { mappings: words(verdicts, verdictColors) }
         ),
+        bytes('Suggested', 'For ALTER SYSTEM SET shared_buffers; the present size if the verdict is keep.', 'working_set_suggested_shared_buffers_bytes'),
         p.stat(
-          'For the busiest time, and now', 'The peak is the most that was needed in the past week (working_set.history) or each month. What is suggested is for ALTER SYSTEM SET shared_buffers, if the verdict is not keep: the least size from the peak on whose hit ratio is as good as that of larger ones, within what memory allows. What is enough now is for those who can give and take cache at once. In MB.',
-          'none', 12, 3, p.now(sentence, 'shared_buffers {{suggested}} MB suggested: the peak needs {{peak}} MB; {{now}} MB are enough now'), {}, { textMode: 'name' }
+          'It saves', 'Share of query time that the suggested size would have saved in the past week; below 0, that it would have cost.',
+          'percentunit', 4, 3, p.now(one('working_set_query_time_saved_ratio')), { decimals: 1 }
+        ),
+        p.stat(
+          'Confidence', 'Low: less than a day was seen, or what other sizes would do is not known; then no size is suggested. Medium: less than a week was seen.',
+          'none', 4, 3, p.now(one('working_set_confidence')), { mappings: p.mapping({ '0': ['low', p.colors.unsure], '1': ['medium', p.colors.light], '2': ['high', p.colors.good] }) }
         ),
         bytes('shared_buffers', 'The setting.', 'working_set_shared_buffers_bytes'),
         bytes('Memory', "What the server may use: the host's, or the limit of its control group if that is less.", 'working_set_memory_limit_bytes'),
       ],
       [
         p.stat(
-          'Working set, 5 min', 'Distinct pages that clients used in the last five minutes.',
-          'bytes', 4, 4, p.now(one('working_set_size_bytes', 'window_seconds="300"')), { decimals: 1 }
+          'Reads, of query time', 'Share of the time in which clients were active, in the past week, that they waited for reads.',
+          'percentunit', 4, 4, p.now(one('working_set_read_time_ratio')), { decimals: 1 }
         ),
         p.stat(
           'Hit ratio now', 'Share of the lookups of the last five minutes that found the page in shared buffers.',
           'percentunit', 4, 4, p.now(one('working_set_current_hit_ratio')), { decimals: 2 }
         ),
         p.stat(
-          'Hit ratio expected', 'The same if shared_buffers were as suggested. Not known where the advice is not reliable.',
-          'percentunit', 4, 4, p.now(one('working_set_expected_hit_ratio')), { decimals: 2 }
+          'Working set, 5 min', 'Distinct pages that clients used in the last five minutes.',
+          'bytes', 4, 4, p.now(one('working_set_size_bytes', 'window_seconds="300"')), { decimals: 1 }
         ),
         p.table(
           'Reason', 'Why the recommendation is what it is. Opt-in: working_set_reason, every quarter of an hour.',
@@ -170,13 +167,11 @@ local p = import 'panels.libsonnet';
             ['Lower bound', by('window_seconds', 'working_set_size_lower_bound_bytes')],
             ['Upper bound', by('window_seconds', 'working_set_size_upper_bound_bytes')],
             ['shared_buffers', overWindows('working_set_shared_buffers_bytes')],
-            ['Recommended', overWindows('working_set_recommended_cache_size_bytes')],
           ],
           [
             p.line('Working set', p.colors.size, { 'custom.showPoints': 'always' }),
           ] + p.bounds('Lower bound', 'Upper bound', p.colors.size) + [
             p.dashed('shared_buffers', p.colors.sharedBuffers),
-            p.dashed('Recommended', p.colors.recommended),
           ],
           { min: 0 }
         ),
@@ -206,29 +201,38 @@ local p = import 'panels.libsonnet';
   // ---------------------------------------------------------------- recommendation
 
   local recommendation = {
-    title: 'Recommendation and peak of',
+    title: 'Recommendation of',
     lines: [
       [
         p.timeseries(
-          'Recommendation and peak', 'What is recommended for the moment, the most that was needed in the past week or each month, and what follows from it for the setting, beside the setting.',
-          'bytes', 14, 9,
+          'Suggested size', 'What is suggested for the setting, beside the setting.',
+          'bytes', 8, 9,
           [
-            p.range(one('working_set_recommended_cache_size_bytes'), 'recommended now'),
-            p.range(one('working_set_peak_cache_size_bytes'), 'peak'),
             p.range(one('working_set_suggested_shared_buffers_bytes'), 'suggested shared_buffers'),
             p.range(one('working_set_shared_buffers_bytes'), 'shared_buffers'),
           ],
           [
-            p.line('recommended now', p.colors.recommended, { 'custom.fillOpacity': 12 }),
-            p.line('peak', p.colors.peak, { 'custom.lineInterpolation': 'stepAfter' }),
             p.dashed('suggested shared_buffers', p.colors.size, { 'custom.lineInterpolation': 'stepAfter' }),
             sharedBuffersLine,
           ],
           { min: 0 }, ['lastNotNull', 'max'],
         ),
         p.timeseries(
+          'Query time', 'Share of query time in the week before: that clients waited for reads, and that the suggested size would have saved.',
+          'percentunit', 8, 9,
+          [
+            p.range(one('working_set_read_time_ratio'), 'reads'),
+            p.range(one('working_set_query_time_saved_ratio'), 'the suggested size saves'),
+          ],
+          [
+            p.line('reads', p.colors.peak),
+            p.line('the suggested size saves', p.colors.recommended, { 'custom.fillOpacity': 12 }),
+          ],
+          {}, ['lastNotNull', 'max'],
+        ),
+        p.timeseries(
           'Hit ratio', 'Share of lookups that find the page in shared buffers: of the last five minutes, of the moment (from the counters), and expected with the suggested size.',
-          'percentunit', 10, 9,
+          'percentunit', 8, 9,
           [
             p.range('sum(rate(%s[$__rate_interval])) / sum(rate(%s[$__rate_interval]))' %
                     [series('working_set_hits_total'), series('working_set_lookups_total')], 'at the moment'),
@@ -353,22 +357,18 @@ local p = import 'panels.libsonnet';
 
   // ---------------------------------------------------------------- the reason, in figures
 
-  local small(title, description, unit, expr, defaults={}) =
-    p.stat(title, description, unit, 3, 3, p.now(expr), { decimals: 1 } + defaults),
+  local small(title, description, unit, expr, defaults={}, width=3) =
+    p.stat(title, description, unit, width, 3, p.now(expr), { decimals: 1 } + defaults),
   local readsAt(factor) = 'max(%s)' % ofSize('working_set_predicted_reads_per_second', factor),
 
   local reason = {
     title: 'Reason in figures,',
     lines: [
       [
-        small('Live set', 'What the heuristic live_set says: pages used within working_set.break_even that will probably be used again within it.', 'bytes', one('working_set_live_bytes')),
-        small('Plateau end', 'What the heuristic plateau_end says: where the curve of windows stops being level.', 'bytes', one('working_set_plateau_end_bytes')),
-        small('Peak / setting', 'The busiest time, as a share of the setting.', 'percentunit', one('working_set_peak_cache_size_bytes') + ' / ' + one('working_set_shared_buffers_bytes')),
-        small('Peak / memory', 'The busiest time, as a share of memory. Above three quarters of what memory leaves to caches, the suggestion is less than the peak.', 'percentunit', one('working_set_peak_cache_size_bytes') + ' / ' + one('working_set_memory_limit_bytes')),
-        small('Reads now', 'Pages that clients read in a second at the present size, as predicted.', 'rps', readsAt('')),
-        small('Halving adds', 'Reads a second that half of shared_buffers would cost.', 'rps', '%s - %s' % [readsAt('0.5 * '), readsAt('')]),
-        small('Doubling saves', 'Reads a second that twice the shared_buffers would save.', 'rps', '%s - %s' % [readsAt(''), readsAt('2 * ')]),
-        small('Doubling again', 'Reads a second that four times the shared_buffers would save beyond that.', 'rps', '%s - %s' % [readsAt('2 * '), readsAt('4 * ')]),
+        small('Reads now', 'Pages that clients read in a second at the present size, as predicted.', 'rps', readsAt(''), width=6),
+        small('Halving adds', 'Reads a second that half of shared_buffers would cost.', 'rps', '%s - %s' % [readsAt('0.5 * '), readsAt('')], width=6),
+        small('Doubling saves', 'Reads a second that twice the shared_buffers would save.', 'rps', '%s - %s' % [readsAt(''), readsAt('2 * ')], width=6),
+        small('Doubling again', 'Reads a second that four times the shared_buffers would save beyond that.', 'rps', '%s - %s' % [readsAt('2 * '), readsAt('4 * ')], width=6),
       ],
       [
         p.table(
@@ -402,13 +402,14 @@ local p = import 'panels.libsonnet';
     title: 'Relations, the largest (opt-in: working_set_relations),',
     lines: [[
       p.table(
-        'Largest in the set of the last five minutes', 'The twenty relations with the most pages in the set, all forks together; how much of that is in shared buffers now. Catalogs are listed from a megabyte on.',
+        'Largest in the set of the last five minutes', 'The twenty relations with the most pages in the set, all forks together; how much of that is in shared buffers now. Unused, costs: reads that others would save without an index that nobody has scanned since the statistics began. Catalogs are listed from a megabyte on.',
         14, 11,
         [['datname', 'Database'], ['relation', 'Relation'], ['relkind', 'Kind']],
         [
           ['In the set', relationSize],
           ['In shared buffers', '%s and %s' % [relationResident, relationSize]],
           ['Share', '%s / %s' % [relationResident, relationSize]],
+          ['Unused, costs', '%s and %s' % [by(labels, 'working_set_relation_unused_index_reads_per_second'), relationSize]],
         ],
         [
           p.override('Database', { 'custom.width': 90 }),
@@ -423,6 +424,7 @@ local p = import 'panels.libsonnet';
             'custom.cellOptions': { type: 'gauge', mode: 'basic', valueDisplayMode: 'text' },
             'custom.width': 100,
           }),
+          p.override('Unused, costs', { unit: 'rps', decimals: 1, 'custom.width': 105 }),
           p.override('Kind', {
             'custom.width': 60,
             mappings: [{
