@@ -29,7 +29,7 @@ $clock->pass(5);
 is(recommendation($node, 'status'), 'ok', 'a worker that hangs is not late at once');
 $clock->pass(2);
 is(recommendation($node, q{status, confidence, recommended_cache_bytes > 0, reason ~ '^the background worker has not reported since ',
-	working_set() ~ '^STALE: the background worker has not reported since [^\n]*$'}),
+	working_set() ~ '^STALE: the background worker has not reported since '}),
 	'stale|low|t|t|t', 'stale, with the last number and the reason');
 # time passes without it, and lookups are recorded
 $node->safe_psql('postgres', 'SELECT working_set_reset()');

@@ -21,7 +21,7 @@ wait_until($node, q{predicted_hit_ratio IS NOT NULL FROM working_set_cache_advic
 # is in the cache; bound: four standard errors of such a share.
 becomes($node, 'postgres', q{
 	SELECT abs(a.predicted_hit_ratio - i.hits::float8 / i.lookups) < 4 * sqrt(0.25 / (4000 * i.sample_rate)),
-	       a.note IS NULL OR a.note ~ '^(what other sizes would do is not known|the cache is still filling, until|reads are uncertain: )',
+	       a.note IS NULL OR a.note ~ '^(what other sizes would do is not known|the cache is still filling, probably until|reads are uncertain: )',
 	       a.read_factor = 1, a.error BETWEEN 0 AND 1, predicted_reads_per_second BETWEEN low_reads_per_second AND high_reads_per_second
 	  FROM working_set_cache_advice AS a, working_set_info AS i WHERE a.size_factor = 1},
 	't|t|t|t|t', 'at the present size it is what was measured')

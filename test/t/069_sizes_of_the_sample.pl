@@ -54,7 +54,7 @@ $clock->pass(61);
 wait_until($node, q{status = 'ok' AND current_hit_ratio IS NOT NULL FROM working_set_recommendation}, 'a recommendation without a sample');
 is($node->safe_psql('postgres', q{
 	SELECT method, live_bytes IS NULL, current_hit_ratio > 0, expected_hit_ratio IS NULL,
-	       working_set() ~ 'there is no cache advice, because working_set.sample_pages is 0',
+	       working_set() ~ 'Confidence LOW: working_set.sample_pages is 0',
 	       expected_reads_per_second IS NULL,
 	       (SELECT count(*) FROM working_set_cache_advice)
 	  FROM working_set_recommendation}),

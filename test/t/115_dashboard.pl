@@ -51,7 +51,7 @@ sub unit_of
 	return 'binBps' if $expr =~ /_bytes_per_second/;
 	return 'bytes' if $expr =~ /_bytes/;
 	return 'short' if $expr =~ /_pages|^max by \(duration_seconds\) \(lfc_/;
-	return 'none' if $expr =~ /_(?:verdict|status|tracking|worker_running|advice_reliable|info|instances|scrape_failed)\b/;
+	return 'none' if $expr =~ /_(?:verdict|status|confidence|tracking|worker_running|advice_reliable|info|instances|scrape_failed)\b/;
 	return '?';
 }
 

@@ -13,7 +13,7 @@ use report_page;
 
 my $node = new_report_node();
 $node->safe_psql('postgres', 'CREATE DATABASE other');
-$node->safe_psql('other', 'CREATE EXTENSION working_set');
+$node->safe_psql('other', 'CREATE EXTENSION working_set; CREATE TABLE t (a int, b int UNIQUE); CREATE INDEX unused ON t (a)');
 my %usual = (
 	recommendation => {
 		computed_at => 'now()', status => "'ok'::text", method => "'live_set'::text", working_set_bytes => '160440320::bigint',
@@ -23,7 +23,8 @@ my %usual = (
 		recommended_cache => "'167 MB'::text", peak_cache_bytes => '195472640::bigint', peak_at => "now() - interval '2 days'", idle_cache_bytes => 'NULL::bigint',
 		shared_buffers_bytes => '67108864::bigint', memory_limit_bytes => '25276502016::bigint',
 		current_hit_ratio => '0.99::float8', expected_hit_ratio => '0.999::float8', confidence => "'low'::text",
-		reads_per_second => '1000::float8', expected_reads_per_second => '400::float8', saved_read_ms_per_second => '100::float8', suggested_shared_buffers => "'187MB'::text",
+		reads_per_second => '1000::float8', expected_reads_per_second => '400::float8', read_time_share => '0.123::float8', query_time_saved => '0.034::float8',
+		recurring_job => 'NULL::text', saved_read_ms_per_second => '100::float8', suggested_shared_buffers => "'187MB'::text",
 		suggested_effective_cache_size => "'23313MB'::text", verdict => "'grow'::text", reason => "'because; and <so> on'::text" },
 	info => {
 		tracking => 'true', reason => "'every lookup of shared buffers is seen'::text", since => "now() - interval '3 hours'", registers => 4096,
@@ -35,21 +36,22 @@ my @columns = (
 		recommended_cache_bytes recommended_low_bytes recommended_high_bytes working_set_bytes low_bytes high_bytes window_seconds
 		live_bytes plateau_end_bytes peak_cache_bytes peak_at idle_cache_bytes
 		shared_buffers_bytes memory_limit_bytes current_hit_ratio expected_hit_ratio
-		reads_per_second expected_reads_per_second saved_read_ms_per_second method computed_at)],
+		reads_per_second expected_reads_per_second read_time_share query_time_saved saved_read_ms_per_second recurring_job method computed_at)],
 	info => [qw(tracking reason since registers sample_rate sampled_pages lookups hits evictions dropped_samples predictions_checked
 		predictions_within_error worker_pid last_saved
 		shared_memory_bytes version)]);
 my %from = (
 	cache_advice => q{SELECT f::float8 AS size_factor, (67108864 * f)::bigint AS cache_bytes, ''::text AS cache, %s AS predicted_hit_ratio,
 		NULL::float8 AS predicted_hit_ratio_without_scans, %s AS predicted_reads_per_second,
-		NULL::float8 AS low_reads_per_second, NULL::float8 AS high_reads_per_second, 1::float8 AS read_factor, %s AS error, %s AS note
+		NULL::float8 AS low_reads_per_second, NULL::float8 AS high_reads_per_second, 1::float8 AS read_factor, NULL::float8 AS predicted_read_time_share,
+		NULL::float8 AS worst_read_time_share, %s AS error, %s AS note
 		FROM unnest('{0.125,0.16,0.2,0.25,0.32,0.4,0.5,0.63,0.8,1,1.25,1.6,2,2.5,3.2,4,5.6,8,11.2,16}'::float8[]) f},
 	history => q{SELECT now() - m * interval '15 min' + interval '%5$s' AS at, %1$s AS working_set_bytes, (180000000 + 1e7 * sin(m))::bigint AS recommended_cache_bytes,
 		NULL::bigint AS mean_cache_bytes,
 		NULL::bigint AS plateau_end_bytes, NULL::bigint AS live_bytes, %2$s AS lookups, %3$s AS hits, 15 AS minutes FROM generate_series(1, 2900) m WHERE %4$s},
-	relations => q{SELECT 'other'::text AS datname, NULL::regclass AS relation, NULL::"char" AS relkind, (20000 + g)::oid AS relfilenode, 'main'::text AS fork,
+	relations => q{SELECT 'other'::text AS datname, %s::regclass AS relation, NULL::"char" AS relkind, (20000 + g)::oid AS relfilenode, 'main'::text AS fork,
 		g::bigint AS pages, (8192 * g)::bigint AS bytes, 0.01::float8 AS share, 8192::bigint AS standard_error_bytes, (4096 * g)::bigint AS resident_bytes,
-		(2048 * g)::bigint AS reused_bytes, 1::float8 AS reads_saved_per_second, 1::float8 AS reads_saved_standard_error, 0.5::float8 AS density
+		(2048 * g)::bigint AS reused_bytes, 1::float8 AS reads_saved_per_second, 0.4::float8 AS reads_saved_standard_error, 0.5::float8 AS density
 		FROM generate_series(1, %s) g},
 	queries => q{SELECT 'd <1>'::text AS datname, 'r&' || g AS rolname, %3$s AS queryid, g = 7 AS is_other,
 		g::bigint AS pages, (8192 * g)::bigint AS bytes, 0.01::float8 AS share, 8192::bigint AS standard_error_bytes, (2048 * g)::bigint AS reused_bytes,
@@ -60,7 +62,7 @@ my %from = (
 my @rows = (
 	cache_advice => [ '1 - 0.3 / (1 + f)', '1000 / f', '0.02::float8', 'NULL::text' ],
 	history => [ '(150000000 + 1e7 * cos(m / 50.0))::bigint', '1000::bigint', '990::bigint', 'true', '0' ],
-	relations => [25],
+	relations => [ 'NULL', 25 ],
 	queries => [ '100 / g::float8', 23, 'g::bigint' ],
 	databases => [ 'g::bigint', '8192 * g::bigint', 3 ]);
 
@@ -90,9 +92,9 @@ sub pretend
 		OUT size text, OUT setting text, OUT memory_bytes bigint, OUT shared_buffers_bytes bigint, OUT page_cache_bytes bigint,
 		OUT predicted_hit_ratio float8, OUT predicted_os_hit_ratio float8, OUT predicted_disk_reads_per_second float8,
 		OUT predicted_disk_bytes_per_second float8, OUT measured_disk_bytes_per_second float8, OUT predicted_read_seconds_per_second float8,
-		OUT error float8, OUT present boolean, OUT note text) RETURNS SETOF record LANGUAGE sql AS \$sql\$
+		OUT predicted_read_time_share float8, OUT error float8, OUT present boolean, OUT note text) RETURNS SETOF record LANGUAGE sql AS \$sql\$
 		SELECT NULL::text, NULL::text, bytes, bytes / 4, bytes / 2, 0.9::float8, 0.95::float8, $reads, 8192 * $reads,
-		       CASE WHEN now THEN 3145728 END::float8, NULL::float8, 0.02::float8, now, $note\::text
+		       CASE WHEN now THEN 3145728 END::float8, NULL::float8, NULL::float8, 0.02::float8, now, $note\::text
 		  FROM (SELECT round(25276502016 * f)::bigint AS bytes, f, false AS now
 		          FROM unnest('{0.25,0.35,0.5,0.6,0.7,0.8,0.9,1,1.25,1.5,1.75,2,2.5,3,4}'::float8[]) f WHERE \$1 IS NULL
 		        UNION ALL SELECT 25276502016, 0.8, true WHERE \$1 IS NULL
@@ -132,8 +134,9 @@ says($tree, qr/The twenty largest; 5 more have 120 kB together/, 'and who is lef
 says($tree, qr/A page counts for each query that used it\. The twenty largest of 23\. Their texts are shown if/, 'of the queries, too', 'query');
 is(join('|', @{ (rows_of($tree, 'query'))[0] }), "query 23|23|r&23, d <1>|184 kB \x{b1} 16 kB|1.0 %|92 kB|46 kB|4.3|43.5", 'a query has its figures');
 is((rows_of($tree, 'query'))[16][0], 'all that are not kept apart', 'and so have all others together');
+says($tree, qr/Reads, of query time12\.3 %of the past week; the suggested size saves 3\.4 %/, 'what it is worth is there');
 my $place = scale_of(by_id($tree, 'curve'), 0, 330);
-for (['want', 175472640], ['end', 120481280], ['have', 67108864])
+for (['want', 196083712], ['have', 67108864])
 {
 	my ($line) = by_class(by_id($tree, 'curve'), 'line', "rule $_->[0]");
 	cmp_ok(far([ $place->($line->{at}{y1}) ], [ $_->[1] ]), '<', 0.01, "the line $_->[0] is where the scale says");
@@ -210,7 +213,10 @@ my @cases = (
 		'day', qr/50\.00 %/, 'curve advice memory day relation query database' ],
 	[ 'nothing but the future', { history => [ '8192::bigint', '10::bigint', '5::bigint', 'm < 3', '10 days' ] },
 		'day', qr/Nothing was recorded/, 'curve advice memory relation query database' ],
-	[ 'no relations', { relations => [0] }, 'relation', qr/No sampled page was used in the last five minutes/, 'curve advice memory day month query database' ],
+	[ 'no relations', { relations => [ 'NULL', 0 ] }, 'relation', qr/No sampled page was used in the last five minutes/, 'curve advice memory day month query database' ],
+	[ 'an index that nobody uses', { relations => [ q{'unused'}, 1 ] }, 'relation', qr/others would read less without them: public\.unused \(8192 bytes, 1\.0 reads per second\)\./,
+		'curve advice memory day month relation query database' ],
+	[ 'one that enforces something', { relations => [ q{'t_b_key'}, 1 ] }, 'relation', qr/^(?!.*others would read)/, 'curve advice memory day month relation query database' ],
 	[ 'no queries', { queries => [ '1::float8', 0, 'g::bigint' ] }, 'query', qr/No sampled page was used in the last five minutes/, 'curve advice memory day month relation database' ],
 	[ 'no identifiers', { queries => [ '1::float8', 2, 'NULL::bigint' ] }, 'query', qr/There are no identifiers: set compute_query_id to on.*without an identifier/,
 		'curve advice memory day month relation query database' ],
@@ -233,7 +239,7 @@ my @cases = (
 	[ 'nothing at all', {
 			recommendation => { %nothing, status => "'not tracking'::text", reason => "'because'::text" },
 			info => { tracking => 'false', map({ $_ => 'NULL::bigint' } qw(lookups hits evictions)), since => 'NULL::timestamptz', last_saved => 'NULL::timestamptz' },
-			history => [ '0::bigint', '0::bigint', '0::bigint', 'false', '0' ], relations => [0], queries => [ '1::float8', 0, 'g::bigint' ], databases => [ '0::bigint', '0::bigint', 0 ],
+			history => [ '0::bigint', '0::bigint', '0::bigint', 'false', '0' ], relations => [ 'NULL', 0 ], queries => [ '1::float8', 0, 'g::bigint' ], databases => [ '0::bigint', '0::bigint', 0 ],
 			memory => [ 'NULL::float8', q{'because'} ],
 			cache_advice => [ 'NULL::float8', 'NULL::float8', 'NULL::float8', 'NULL::text' ], curve => 'SELECT 1, 1::bigint, 1::bigint, 1::bigint, 1::bigint WHERE false' },
 		undef, qr/because/s, '' ],

@@ -1,12 +1,13 @@
 # The dashboards of monitoring/grafana: each query, with the variables put in as Grafana does, is
 # answered by a real Prometheus that scrapes a real server, and each panel has what it is to show.
-# A minute passes until there is a recommendation, and it is Prometheus' own.
+# What clients did in a minute they did for a week, and the time since is Prometheus' own.
 
 use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin, "$FindBin::Bin/../../monitoring/grafana";
 use patience;
+use past;
 use Dashboard;
 use IPC::Run;
 use List::Util qw(first);
@@ -30,6 +31,7 @@ shared_preload_libraries = 'working_set'
 working_set.interval = 1
 working_set.hold = 2
 working_set.save = 2
+working_set.break_even = 30
 compute_query_id = on
 shared_buffers = '16MB'
 log_statement = none
@@ -43,6 +45,11 @@ $node->poll_query_until('postgres', 'SELECT memory_limit_bytes > 0 FROM working_
 pretend_memory_advice($node, 'public');
 $node->safe_psql('postgres', 'ALTER ROLE working_set_scrape IN DATABASE postgres SET search_path = pg_catalog, figures, public, pg_temp');
 $node->command_ok([ 'pgbench', '-i', '-q', '-s', '3', '-p', $node->port, '-h', $node->host, 'postgres' ], 'tables');
+$node->command_ok([ 'pgbench', '-n', '-S', '-c', '2', '-T', '62', '-p', $node->port, '-h', $node->host, 'postgres' ], 'a minute of work');
+$node->poll_query_until('postgres', q{SELECT status = 'ok' AND read_time_share IS NOT NULL FROM working_set_recommendation});
+$node->stop;
+give_past($node, 7, -1, 0.1);
+$node->start;
 
 run_until_end(
 	[ 'pgbench', '-n', '-S', '-M', 'prepared', '-R', '2000', '-T', 10 * patience(), '-h', $node->host, '-p', $node->port, 'postgres' ],

@@ -3,8 +3,11 @@
  *		Give a stopped server's saved file a past: the newest quarter of an hour
  *		that it has costs of is put into all quarters of the days before.
  *
- *	past FILE DAYS [HOUR]		HOUR: and only into those of this hour of the day,
- *								of UTC; the others have a thousandth of it
+ *	past FILE DAYS [HOUR [SHARE]]
+ *
+ * HOUR, unless -1: and only into those of this hour of the day, of UTC; the
+ * others have a thousandth of it.  SHARE: of the time in which they were active,
+ * clients waited so much for reads.
  */
 #include "statefile.c"
 
@@ -14,10 +17,11 @@
 int
 main(int argc, char **argv)
 {
-	char	   *image = aligned_alloc(64, (ws_statefile_size_max() + 64) / 64 * 64);
+	char	   *image = malloc(ws_statefile_size_max() + 64);
 	FILE	   *file = argc < 3 ? NULL : fopen(argv[1], "r+b");
 	int			days = argc < 3 ? 0 : atoi(argv[2]);
 	int			hour = argc < 4 ? -1 : atoi(argv[3]);
+	double		share = argc < 5 ? -1 : atof(argv[4]);
 	const WsCostRow *newest = NULL;
 	WsCostRow	row;
 	WsCosts    *costs;
@@ -26,7 +30,7 @@ main(int argc, char **argv)
 
 	if (file == NULL || days < 1 || days > 34)
 	{
-		fprintf(stderr, "usage: past FILE DAYS [HOUR], DAYS from 1 to 34\n");
+		fprintf(stderr, "usage: past FILE DAYS [HOUR [SHARE]], DAYS from 1 to 34\n");
 		return 2;
 	}
 	size = fread(image, 1, ws_statefile_size_max(), file);
@@ -45,6 +49,8 @@ main(int argc, char **argv)
 		return 1;
 	}
 	row = *newest;
+	if (share >= 0)
+		row.waiting = share * row.active;
 	for (int i = 1; i <= days * WS_COST_DAY; i++)
 	{
 		WsCostRow	of = row;

@@ -10,7 +10,8 @@ our @EXPORT = qw(give_past);
 
 my $program;
 
-# give_past(NODE, DAYS, HOUR): of a stopped node; without HOUR in all hours of the day
+# give_past(NODE, DAYS, HOUR, SHARE): of a stopped node; without HOUR, or with -1, in all hours of the day;
+# with SHARE clients waited for reads for that share of it, which looks of a minute cannot tell well
 sub give_past
 {
 	my ($node, $days, @hour) = @_;
