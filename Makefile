@@ -5,43 +5,22 @@
 # `make demo` and `make test` need no preparation at all; `make help` lists the rest.
 
 MODULE_big = working_set
-OBJS = \
-	src/guc.o \
-	src/setup.o \
-	src/shared.o \
-	src/counters.o \
-	src/published.o \
-	src/probe.o \
-	src/lookup.o \
-	src/buftable.o \
-	src/sample_events.o \
-	src/process_origin.o \
-	src/waiting.o \
-	src/worker.o \
-	src/cache_advice.o \
-	src/memory_advice.o \
-	src/sample_life.o \
-	src/sample_origins.o \
-	src/sample_pages.o \
-	src/sample_without.o \
-	src/persist.o \
-	src/relsize.o \
-	src/seed.o \
-	src/estimate.o \
-	src/names.o \
-	src/sqlfuncs.o \
-	src/sqlviews.o \
-	src/sqlmemory.o \
-	src/sqlrelations.o \
-	src/sqlqueries.o \
-	$(PURE)
+# Each folder of src is a room, and sees only what this names: CONTRIBUTING.md has the drawing.  Its
+# files are compiled with no other include paths.  The pure ones are plain C, so that they cannot see a
+# PostgreSQL header, and the unit tests can link them alone.
+PURE = data model machine
+data_sees = data
+model_sees = model data
+machine_sees = machine
+server_sees = server machine model data
+path_sees = path server data
+worker_sees = worker server machine model data
+sql_sees = sql server machine model data
+ROOMS = $(PURE) server path worker sql
+paths = $(addprefix -iquote src/,$($(1)_sees))
 
-# Plain C: these see no PostgreSQL header, so that the unit tests can link them alone.
-PURE_MODULES = sketch curve life heuristic history trend memory diskreads filecache costs stream \
-	sampler origins attribution scans sweep without pagecache readahead twotier survey division advice verdict forecast statefile \
-	summary
-PURE_HEADERS = pagehash segments
-PURE = $(PURE_MODULES:%=src/%.o)
+PURE_OBJS = $(patsubst %.c,%.o,$(wildcard $(PURE:%=src/%/*.c)))
+OBJS = $(patsubst %.c,%.o,$(wildcard src/*.c src/*/*.c))
 
 EXTENSION = working_set
 EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" working_set.control)
@@ -59,24 +38,28 @@ PG_CPPFLAGS = -DPGDLLEXPORT='__attribute__((visibility("default")))' \
 override with_llvm = no
 
 # The unit tests have objects of their own, made without PostgreSQL's flags.
-UNIT = $(patsubst %.c,%,$(wildcard test/unit/*_t.c))
-UNIT_OBJS = $(patsubst src/%,test/unit/%,$(PURE))
-EXTRA_CLEAN = $(UNIT) $(UNIT_OBJS)
+UNIT = $(patsubst %.c,%,$(wildcard test/unit/*/*_t.c))
+UNIT_OBJS = $(patsubst src/%,test/unit/%,$(PURE_OBJS))
+EXTRA_CLEAN = $(UNIT) $(UNIT_OBJS) test/unit/pure.a
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 
 ifneq ($(wildcard $(PGXS)),)
 include $(PGXS)
-$(OBJS): $(wildcard src/*.h)
-$(PURE): override CPPFLAGS := $(filter-out -I%,$(CPPFLAGS))
-$(PURE): override CFLAGS += -std=gnu99 -Wextra
+$(OBJS): $(wildcard src/*/*.h)
+define compiled_in
+src/$(1)/%.o: override CPPFLAGS := $(if $(filter $(1),$(PURE)),$(filter-out -I%,$(CPPFLAGS)),$(CPPFLAGS)) $(call paths,$(1))
+endef
+$(foreach room,$(ROOMS),$(eval $(call compiled_in,$(room))))
+src/working_set.o: override CPPFLAGS += $(ROOMS:%=-iquote src/%)
+$(PURE_OBJS): override CFLAGS += -std=gnu99 -Wextra
 # The functions on the path of every buffer hit call nothing: a frame would be waste.  So it would be
 # in those of a sampled one.
 # On arm64 that includes the functions which GCC calls for atomic operations.
 no_calls := $(shell $(CC) -Werror -mno-outline-atomics -E -x c /dev/null >/dev/null 2>&1 && \
 	echo -mno-outline-atomics)
-src/lookup.o src/process_origin.o src/sample_events.o src/stream.o: override CFLAGS += -fomit-frame-pointer $(no_calls)
+src/path/lookup.o src/path/process_origin.o src/path/sample_events.o src/data/stream.o: override CFLAGS += -fomit-frame-pointer $(no_calls)
 else
 all install installcheck:
 	@echo "Building needs pg_config and the server's headers: install postgresql-server-dev-N"
@@ -87,7 +70,7 @@ clean:
 .PHONY: all install installcheck clean
 endif
 
-.PHONY: demo test check-world monitoring-demo unit unit-programs pure check-headers dist help
+.PHONY: demo test check-world monitoring-demo unit unit-programs check-headers dist help
 
 demo: ## see it work: installs what is missing, runs a private server, cleans up
 	@test/sandbox --demo bench/demo
@@ -109,8 +92,8 @@ unit: $(UNIT) ## run the C unit tests, which need no PostgreSQL
 
 unit-programs: $(UNIT)
 
-pure: # the modules that are plain C: test/all and test/mutants ask
-	@echo $(PURE_MODULES) $(PURE_HEADERS)
+sees-%: # what a room may include, as compilers want it: the tests ask
+	@echo $(call paths,$*)
 
 check-headers: ## check what the headers include and what the library exports
 	@test/sandbox test/all headers
@@ -122,10 +105,15 @@ help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1: \2/p' $(firstword $(MAKEFILE_LIST))
 	@test/world --list
 
-UNIT_CFLAGS = -std=gnu99 -O2 -Wall -Wextra -Werror -Isrc -Itest/unit
+UNIT_CFLAGS = -std=gnu99 -O2 -Wall -Wextra -Werror
 
-test/unit/%.o: src/%.c $(wildcard src/*.h)
-	$(CC) $(UNIT_CFLAGS) -c -o $@ $<
+test/unit/%.o: src/%.c $(wildcard src/*/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(UNIT_CFLAGS) $(call paths,$(notdir $(@D))) -c -o $@ $<
 
-test/unit/%_t: test/unit/%_t.c $(UNIT_OBJS) $(wildcard src/*.h test/unit/*.h)
-	$(CC) $(UNIT_CFLAGS) -o $@ $< $(UNIT_OBJS) -lm -pthread
+test/unit/pure.a: $(UNIT_OBJS)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+test/unit/%_t: test/unit/%_t.c test/unit/pure.a $(wildcard src/*/*.h test/unit/*.h)
+	$(CC) $(UNIT_CFLAGS) $(PURE:%=-iquote src/%) -iquote test/unit -o $@ $< test/unit/pure.a -lm -pthread

@@ -57,11 +57,13 @@ quietly() {
     "$@" >"$log" 2>&1 || { cat "$log" >&2; return 1; }
 }
 
-# compile OUTPUT ARGUMENT...: a program of C, from the repository's top
+# compile OUTPUT ARGUMENT...: a program of C with the pure rooms of src, from the repository's top
 compile() {
     local output=$1
     shift
-    "${CC:-cc}" -std=gnu99 -O2 -Wall -Wextra -Werror -Isrc -Itest/unit "$@" -lm -o "$output"
+    make -s test/unit/pure.a >&2
+    "${CC:-cc}" -std=gnu99 -O2 -Wall -Wextra -Werror -iquote src/data -iquote src/model -iquote src/machine -Itest/unit \
+        "$@" test/unit/pure.a -lm -o "$output"
 }
 
 # Print what the figures below were measured on.
@@ -227,9 +229,9 @@ sampled() { sql "SELECT coalesce((1 / nullif(sample_rate, 0))::text, 'none') FRO
 
 # build_module: ws_bench, which takes the worker's place, and a clock that stands still
 build_module() {
-    cc -O2 -fPIC -shared -Wall -Isrc -I"$("$PG_CONFIG" --includedir-server)" -D_GNU_SOURCE \
+    cc -O2 -fPIC -shared -Wall -iquote src/data -iquote src/model -iquote src/machine -iquote src/server -I"$("$PG_CONFIG" --includedir-server)" -D_GNU_SOURCE \
         -DPGDLLEXPORT='__attribute__((visibility("default")))' \
-        bench/module.c src/sketch.c src/sampler.c src/stream.c src/attribution.c src/origins.c -lm -o "$("$PG_CONFIG" --pkglibdir)/ws_bench.so"
+        bench/module.c src/data/sketch.c src/data/sampler.c src/data/stream.c src/data/attribution.c src/data/origins.c -lm -o "$("$PG_CONFIG" --pkglibdir)/ws_bench.so"
     cc -O2 -fPIC -shared -Wall -DSTILL_CLOCK bench/module.c -o "$TMPDIR/still_clock.so"
 }
 

@@ -195,7 +195,7 @@ function judge(w, at, bound,    truth, said, dearer) {
 
 # ---------------------------------------------------------------- the best division
 
-# Cost of a lookup, as the advice has it (src/division.h): a read from the page cache is a fiftieth
+# Cost of a lookup, as the advice has it (src/model/division.h): a read from the page cache is a fiftieth
 # of a wait.  at: of what was predicted there, "": of what was measured
 function cost(key, at) {
     if (at == "") return (waits[key] + reads[key] / 50) / lookups[key]

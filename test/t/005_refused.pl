@@ -68,7 +68,7 @@ $node->stop;
 # ---- one fault at a time, of a server that is started anew for each
 
 my $fault = PostgreSQL::Test::Utils::tempdir() . '/ws_test_fault.so';
-build_library($fault, 'test/t/fault.c', 'src/buftable.c');
+build_library($fault, 'test/t/fault.c', 'src/path/buftable.c');
 $node->adjust_conf('postgresql.conf', 'shared_preload_libraries', "'working_set, $fault'");
 $node->append_conf('postgresql.conf', 'ws_test.fault = none');
 my $t = '"Shared Buffer Lookup Table"';

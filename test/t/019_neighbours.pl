@@ -23,7 +23,7 @@ my $no_request = build('no_request', '-DNO_REQUEST', 'test/t/neighbour.c');
 my $no_startup = build('no_startup', '-DNO_STARTUP', 'test/t/neighbour.c');
 my $neither = build('neither', '-DNO_REQUEST', '-DNO_STARTUP', 'test/t/neighbour.c');
 my $polite = build('polite', 'test/t/neighbour.c');
-my $fault = build('fault', 'test/t/fault.c', 'src/buftable.c');
+my $fault = build('fault', 'test/t/fault.c', 'src/path/buftable.c');
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;

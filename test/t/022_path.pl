@@ -16,7 +16,7 @@ use Test::More;
 plan skip_all => 'the code that counts calls is for x86-64' if `uname -m` !~ /^x86_64/;
 
 my $library = PostgreSQL::Test::Utils::tempdir() . '/ws_test_path.so';
-build_library($library, 'test/t/path.c', 'src/buftable.c', '-ldl');
+build_library($library, 'test/t/path.c', 'src/path/buftable.c', '-ldl');
 
 # few buffers, so that pages are evicted all the time
 my $node = PostgreSQL::Test::Cluster->new('primary');

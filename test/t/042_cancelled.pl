@@ -19,7 +19,7 @@ my $library = PostgreSQL::Test::Utils::tempdir() . '/ws_test_interrupts.so';
 build_library($library, 'test/t/interrupts.c');
 my $clock = clock->new(running => 1);
 my $node = $clock->new_server('shared_buffers = 2048');
-my $resident = 1024;    # src/sqlrelations.c: RESIDENT_STEP
+my $resident = 1024;    # src/sql/sql_relations.c: RESIDENT_STEP
 
 sql($node, qq{
 	CREATE FUNCTION ws_test_interrupt(text, int) RETURNS void LANGUAGE C STRICT AS '$library';

@@ -80,7 +80,6 @@ for my $script (glob "'$scripts'/working_set--*--*.sql")
 {
 	$older{$1} = 1 if $script =~ /working_set--(.+?)--.+\.sql$/ && $1 ne $present;
 }
-cmp_ok(scalar keys %older, '>=', 1, 'there are older versions');
 is(updated($_), $fresh, "$_, updated, is a fresh $present") for sort keys %older;
 
 my ($status, $out, $err) = $node->psql('fresh', 'ALTER EXTENSION working_set UPDATE');
@@ -95,7 +94,7 @@ like(refusal($node, 'fresh', q{ALTER EXTENSION working_set UPDATE TO '0.0.0';}),
 SKIP:
 {
 	skip "cannot write to $scripts", 9 unless -w $scripts;
-	my $script = join "\n", map { slurp_file($_) } "$scripts/working_set--0.1.0.sql", sort glob "'$scripts'/working_set--*--*.sql";
+	my $script = slurp_file("$scripts/working_set--$present.sql");
 	my %made_up = (
 		'0.0.8'           => $script,
 		"0.0.8--$present" => "COMMENT ON FUNCTION working_set_reset() IS 'left behind';",

@@ -28,7 +28,7 @@ sub build_library
 	my ($file, @arguments) = @_;
 	my $include = pg_config('includedir-server');
 	system_or_bail($ENV{CC} || 'cc', '-O2', '-fPIC', '-shared', '-fvisibility=hidden', '-D_GNU_SOURCE', '-DWS_VERSION="test"',
-		'-DPGDLLEXPORT=__attribute__((visibility("default")))', '-Isrc', "-I$include", @arguments, '-o', $file);
+		'-DPGDLLEXPORT=__attribute__((visibility("default")))', (map { ('-iquote', $_) } glob 'src/*/'), "-I$include", @arguments, '-o', $file);
 	return;
 }
 

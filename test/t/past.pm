@@ -18,8 +18,8 @@ sub give_past
 	if (!$program)
 	{
 		$program = PostgreSQL::Test::Utils::tempdir() . '/past';
-		system_or_bail($ENV{CC} || 'gcc', '-std=gnu99', '-O', '-Isrc', '-o', $program, 'test/t/past.c',
-			(map { "src/$_.c" } qw(history forecast costs advice sweep stream division twotier pagecache readahead sampler sketch curve)), '-lm');
+		system_or_bail($ENV{CC} || 'gcc', '-std=gnu99', '-O', qw(-iquote src/data -iquote src/model), '-o', $program, 'test/t/past.c',
+			(grep { !/statefile/ } glob 'src/data/*.c src/model/*.c'), '-lm');
 	}
 	system_or_bail($program, $node->data_dir . '/pg_stat/working_set.saved', $days, @hour);
 	return;

@@ -1,0 +1,26 @@
+/*
+ * attach.h
+ *		Seeing every lookup of a page in shared buffers.
+ *
+ * The probe attaches lookup.c to the server's buffer lookup table, or refuses a
+ * server that differs from what it expects.  This folder alone knows how the
+ * buffer manager finds a page; others ask by probe.h.
+ */
+#ifndef WS_ATTACH_H
+#define WS_ATTACH_H
+
+/* When the library is loaded: answer what probe.h asks. */
+extern void ws_attach_answer(void);
+
+/*
+ * Find the server's buffer lookup table, verify it, and start to record.  For
+ * the postmaster (or a single-user backend), each time that shared memory was
+ * made.  A refusal is an error; the caller then detaches.
+ */
+extern void ws_attach(void);
+extern void ws_detach(void);
+
+/* Start or stop to record lookups in this process and those that it forks. */
+extern void ws_attach_record(bool on);
+
+#endif							/* WS_ATTACH_H */

@@ -1,0 +1,60 @@
+/*
+ * report.h
+ *		What was published last, for SQL functions: whether it still counts, and
+ *		the facts for the words.  In a backend only.
+ */
+#ifndef WS_REPORT_H
+#define WS_REPORT_H
+
+#include "published.h"
+#include "summary.h"
+
+/* What was published last, and whether it still counts. */
+typedef struct WsReport
+{
+	WsStatus	status;
+	bool		known;			/* is there a recommendation? */
+	bool		late;			/* should the worker have published again? */
+	char		withheld[256];	/* see WsSharedPublished */
+	WsPublished last;
+} WsReport;
+
+extern void ws_report_read(WsReport *report);
+
+/* Why the cache advice is not sure; NULL if it is, or too little is known. */
+extern const char *ws_report_doubt(const WsPublished *p);
+
+/* Why a row of it is not, and until when, if that is known; NULL if it is. */
+extern const char *ws_report_row_note(const WsPublished *p, const WsAdvice *row);
+
+/*
+ * Reads a second that others would save without this one, and the standard
+ * error; NaN: not known.
+ */
+extern double ws_report_saved(const WsReport *report, const WsCacheUser *user, double *error);
+
+/* When the set outgrows a size: the beginnings of days of UTC; 0: not known. */
+typedef struct WsOutgrown
+{
+	bool		near;			/* at is near, to come, and sure (forecast.h) */
+	TimestampTz at;				/* expected, if within a year */
+	TimestampTz earliest;		/* 95 % bounds */
+	TimestampTz latest;
+} WsOutgrown;
+
+/* When is more needed at the busiest time than so many pages? */
+extern WsOutgrown ws_report_outgrown(const WsPublished *published, double pages);
+
+/* The beginning of the day of UTC that the row is of, or of a later one. */
+extern TimestampTz ws_report_day(const WsPublished *published, int later);
+
+/*
+ * The facts of a report, but for the relations, in palloc'd memory.  Asks the
+ * server how shared_buffers is set.  In a backend only.
+ */
+extern void ws_report_summarize(const WsReport *report, WsSummary *summary);
+
+/* Whether lookups are recorded, and if not, why. */
+extern const char *ws_tracking_reason(void);
+
+#endif							/* WS_REPORT_H */

@@ -1,0 +1,526 @@
+/*
+ * sql_relations.c
+ *		The rows of working_set_relations and working_set_databases: the sample,
+ *		by relation and by database.
+ *
+ * The sample gives each relation's share of the working set, and the sketch
+ * gives the size of the whole, which it knows better than the sample does.
+ * A sampled page may stand for more pages than its relation has.  So the size
+ * of its file is the limit.
+ *
+ * The density of a table is that of the whole file, by the server's own
+ * statistics.  To look into the pages of the set would be to use them.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_statistic.h"
+#include "catalog/pg_tablespace_d.h"
+#include "common/relpath.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "nodes/bitmapset.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
+#include "utils/rel.h"
+#include "utils/relmapper.h"
+#include "utils/syscache.h"
+
+#include "compat.h"
+#include "estimate.h"
+#include "guc.h"
+#include "heuristic.h"
+#include "names.h"
+#include "probe.h"
+#include "report.h"
+#include "relsize.h"
+#include "sampler.h"
+#include "shared.h"
+#include "sql_sizes.h"
+
+/* What working_set() shows. */
+#define TOP_SECONDS 300
+#define TOP_PARTS	3			/* at most, */
+#define TOP_SHARE	0.01		/* each of at least this part of the set */
+
+#define RESIDENT_STEP	1024	/* pages that are looked up without a check
+								 * for interrupts */
+
+/* The sampled pages of a relation's fork, or of a database. */
+typedef struct Part
+{
+	WsPageId	whose;			/* its block means nothing */
+	int			pages;			/* in the sample */
+	int			reused;
+	int			resident;
+	Oid			relation;		/* InvalidOid: none, or of another database */
+	char		kind;			/* of the relation, as in pg_class */
+	int			columns;		/* of it, with those that were dropped */
+	int64		limit;			/* pages that it has at most */
+	int64		size;			/* pages of the working set */
+} Part;
+
+typedef struct Parts
+{
+	int			n;
+	Part	   *part;
+	int			pages;			/* in the sample, of all parts */
+	uint32		shift;			/* one page in 2^shift was sampled */
+	WsEstimate	set;			/* the whole working set, from the sketch */
+	WsReport	report;			/* what was published last */
+	Oid			database;		/* of the last row, */
+	const char *datname;		/* and its name */
+} Parts;
+
+typedef int (*Order) (const void *, const void *);
+
+static int
+compare(int64 a, int64 b)
+{
+	return (a > b) - (a < b);
+}
+
+static int
+by_database(const void *a, const void *b)
+{
+	CHECK_FOR_INTERRUPTS();
+	return compare(((const Part *) a)->whose.database, ((const Part *) b)->whose.database);
+}
+
+static int
+by_relation(const void *a, const void *b)
+{
+	const WsPageId *x = &((const Part *) a)->whose;
+	const WsPageId *y = &((const Part *) b)->whose;
+	int			order = by_database(a, b);
+
+	if (order == 0)
+		order = compare(x->tablespace, y->tablespace);
+	if (order == 0)
+		order = compare(x->relation, y->relation);
+	return order != 0 ? order : compare(x->fork, y->fork);
+}
+
+/* Largest first, and in a fixed order among equals. */
+static int
+by_size(const void *a, const void *b)
+{
+	int			order = compare(((const Part *) b)->size, ((const Part *) a)->size);
+
+	CHECK_FOR_INTERRUPTS();
+	if (order == 0)
+		order = compare(((const Part *) b)->pages, ((const Part *) a)->pages);
+	return order != 0 ? order : by_relation(a, b);
+}
+
+static uint32
+get_period(FunctionCallInfo fcinfo)
+{
+	uint32		longest = Max(WS_SAMPLE_SECONDS, ws_break_even) * WS_TICKS_PER_SECOND;
+	uint32		ticks;
+
+	if (PG_ARGISNULL(0))
+		return longest;
+	ticks = ws_period_to_ticks(PG_GETARG_INTERVAL_P(0));
+	if (ticks > longest)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("period must not be longer than an hour or \"working_set.break_even\""),
+				 errhint("Raise \"working_set.break_even\", up to a day.")));
+	return ticks;
+}
+
+/* Divide the sampled pages that clients used in a period into parts. */
+static void
+divide(const FmgrInfo *function, uint32 ticks, Order order, Parts *parts)
+{
+	WsSampler  *sampler = ws_shared->sampler;
+	WsSample   *samples = palloc(sampler->capacity * sizeof(WsSample));
+	uint32		floor = ws_load(&ws_shared->sketch[WS_CLIENT]->floor);
+	uint32		now;
+	bool	   *resident;
+	Part	   *part;
+
+	LWLockAcquire(ws_shared->sample_lock, LW_SHARED);
+	ticks = ws_sampler_known(sampler, ws_shared_advance(), ticks, floor);
+	LWLockRelease(ws_shared->sample_lock);
+	now = ws_estimate(function->fn_mcxt, WS_OF(WS_CLIENT), &ticks, 1, &parts->set);
+
+	LWLockAcquire(ws_shared->sample_lock, LW_SHARED);
+	parts->shift = ws_sampler_mature_shift(sampler, now, ticks, floor);
+	parts->pages = ws_sampler_select(sampler, now, ticks, floor, parts->shift, samples);
+	ws_estimate_alive(&parts->set, ws_sampler_alive(sampler, now, ticks, floor, parts->shift));
+	LWLockRelease(ws_shared->sample_lock);
+
+	resident = palloc(Max(parts->pages, 1) * sizeof(bool));
+	for (int i = 0; i < parts->pages; i += RESIDENT_STEP)
+	{
+		CHECK_FOR_INTERRUPTS();
+		(void) ws_probe.resident(&samples[i], Min(parts->pages - i, RESIDENT_STEP), &resident[i], NULL);
+	}
+	/* first each page is a part, then neighbours of equal order are joined */
+	part = parts->part = palloc0(Max(parts->pages, 1) * sizeof(Part));
+	for (int i = 0; i < parts->pages; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		part[i].whose = samples[i].page;
+		part[i].pages = 1;
+		part[i].reused = ws_sample_reused(&samples[i], now, ticks, floor);
+		part[i].resident = resident[i];
+		part[i].limit = PG_INT64_MAX;
+	}
+	qsort(part, parts->pages, sizeof(Part), order);
+	for (int i = 0; i < parts->pages; i++)
+	{
+		if (parts->n > 0 && order(&part[parts->n - 1], &part[i]) == 0)
+		{
+			part[parts->n - 1].pages++;
+			part[parts->n - 1].reused += part[i].reused;
+			part[parts->n - 1].resident += part[i].resident;
+		}
+		else
+			part[parts->n++] = part[i];
+	}
+}
+
+static void
+take_class(Part *part, HeapTuple tuple)
+{
+	Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
+
+	part->relation = form->oid;
+	part->kind = form->relkind;
+	part->columns = form->relnatts;
+}
+
+/*
+ * Find the relation of a part, if it is of this database or shared by all.  The
+ * server's own function raises an error where two have a file of this number,
+ * and on some releases even if one of them is a temporary table of another
+ * session, whose files are numbered apart.  Here that one does not count, and
+ * the file of two has no name.
+ */
+static void
+find_relation(Part *part)
+{
+	const WsPageId *whose = &part->whose;
+	bool		shared = whose->tablespace == GLOBALTABLESPACE_OID;
+	int			found = 0;
+	HeapTuple	tuple;
+
+	if (!OidIsValid(whose->relation) ||
+		(OidIsValid(whose->database) && whose->database != MyDatabaseId))
+		return;
+	if (!shared)
+	{
+		Relation	classes = table_open(RelationRelationId, AccessShareLock);
+		SysScanDesc scan;
+		ScanKeyData key[2];
+
+		/* the database's own tablespace is 0 there */
+		ScanKeyInit(&key[0], Anum_pg_class_reltablespace, BTEqualStrategyNumber, F_OIDEQ,
+					ObjectIdGetDatum(whose->tablespace == MyDatabaseTableSpace ? InvalidOid : whose->tablespace));
+		ScanKeyInit(&key[1], Anum_pg_class_relfilenode, BTEqualStrategyNumber, F_OIDEQ,
+					ObjectIdGetDatum(whose->relation));
+		scan = systable_beginscan(classes, ClassTblspcRelfilenodeIndexId, true, NULL, 2, key);
+		while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+		{
+			if (((Form_pg_class) GETSTRUCT(tuple))->relpersistence == RELPERSISTENCE_TEMP)
+				continue;
+			take_class(part, tuple);
+			found++;
+		}
+		systable_endscan(scan);
+		table_close(classes, AccessShareLock);
+	}
+	if (found > 1)
+		part->relation = InvalidOid;
+	/* files of some catalogs are not in pg_class */
+	if (found == 0 && OidIsValid(part->relation = RelationMapFilenumberToOid(whose->relation, shared)))
+	{
+		tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(part->relation));
+		if (!HeapTupleIsValid(tuple))
+			elog(ERROR, "cache lookup failed for relation %u", part->relation);
+		take_class(part, tuple);
+		ReleaseSysCache(tuple);
+	}
+}
+
+/* The same of all that have pages.  Forks of a relation are neighbours. */
+static void
+find_relations(Parts *parts)
+{
+	for (int i = 0; i < parts->n; i++)
+	{
+		Part	   *part = &parts->part[i];
+
+		CHECK_FOR_INTERRUPTS();
+		if (i > 0 && part[-1].whose.relation == part->whose.relation &&
+			part[-1].whose.tablespace == part->whose.tablespace &&
+			part[-1].whose.database == part->whose.database && part[-1].size > 0)
+		{
+			part->relation = part[-1].relation;
+			part->kind = part[-1].kind;
+			part->columns = part[-1].columns;
+		}
+		else if (part->size > 0)
+			find_relation(part);
+	}
+}
+
+/*
+ * Find the number of blocks that a part's file has.  One that is gone, or was
+ * dropped and is empty until the next checkpoint, sets no limit to the pages
+ * that were used.
+ */
+static void
+find_limit(Part *part)
+{
+	uint32		blocks = ws_relation_blocks(&part->whose);
+
+	if (blocks == 0)
+		find_relation(part);
+	if (blocks != WS_BLOCKS_UNKNOWN && (blocks > 0 || OidIsValid(part->relation)))
+		part->limit = blocks;
+}
+
+/* Find the number of pages of each part. */
+static void
+find_sizes(Parts *parts)
+{
+	uint32	   *sampled = palloc(parts->n * sizeof(uint32));
+	double	   *limit = palloc(parts->n * sizeof(double));
+	double	   *pages = palloc(parts->n * sizeof(double));
+
+	for (int i = 0; i < parts->n; i++)
+	{
+		sampled[i] = parts->part[i].pages;
+		limit[i] = (double) parts->part[i].limit;
+	}
+	ws_sample_divide(sampled, limit, parts->n, parts->set.pages, parts->shift, pages);
+	for (int i = 0; i < parts->n; i++)
+		parts->part[i].size = (int64) rint(pages[i]);
+}
+
+/*
+ * Some of the sampled pages of a part, as pages of the working set.  Of a part
+ * that has been cut off they may be as many as it still has.
+ */
+static int64
+to_pages(const Parts *parts, const Part *part, int pages)
+{
+	double		each = Max(part->size / (double) part->pages, parts->set.pages / parts->pages);
+
+	return Min((int64) rint(each * pages), part->size);
+}
+
+/*
+ * Average bytes of a row in its page, at the last ANALYZE, without what aligns
+ * its columns; NaN if a column has no statistics.  That needs neither a lock on
+ * the table, for which to wait, nor its relcache entry.
+ */
+static double
+row_width(const Part *part)
+{
+	Relation	statistics = table_open(StatisticRelationId, AccessShareLock);
+	double		width = MAXALIGN(SizeofHeapTupleHeader) + sizeof(ItemIdData);
+	Bitmapset  *known = NULL;
+	SysScanDesc scan;
+	ScanKeyData key;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_statistic_starelid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(part->relation));
+	scan = systable_beginscan(statistics, StatisticRelidAttnumInhIndexId, true, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_statistic column = (Form_pg_statistic) GETSTRUCT(tuple);
+
+		if (column->stainherit)
+			continue;
+		known = bms_add_member(known, column->staattnum);
+		width += column->stawidth * (1 - (double) column->stanullfrac);
+	}
+	systable_endscan(scan);
+	table_close(statistics, AccessShareLock);
+	for (int i = 1; i <= part->columns && !isnan(width); i++)
+	{
+		if (bms_is_member(i, known))
+			continue;
+		/* none if the column was dropped */
+		tuple = SearchSysCacheAttNum(part->relation, (AttrNumber) i);
+		if (HeapTupleIsValid(tuple))
+		{
+			int			length = ((Form_pg_attribute) GETSTRUCT(tuple))->attlen;
+
+			width += length > 0 ? length : NAN;
+			ReleaseSysCache(tuple);
+		}
+	}
+	bms_free(known);
+	return width;
+}
+
+/* One of the server's counters of a relation. */
+static double
+count_of(PGFunction function, Oid relation)
+{
+	return (double) DatumGetInt64(DirectFunctionCall1(function, ObjectIdGetDatum(relation)));
+}
+
+/* What live rows take of a table's file, 0 to 1; NaN if not known. */
+static double
+find_density(const Part *part)
+{
+	Oid			oid = part->relation;
+	double		full;
+
+	if (!OidIsValid(oid) || (part->kind != RELKIND_RELATION && part->kind != RELKIND_MATVIEW) ||
+		part->whose.fork != MAIN_FORKNUM || part->limit == 0 ||
+		count_of(pg_stat_get_analyze_count, oid) + count_of(pg_stat_get_autoanalyze_count, oid) == 0)
+		return NAN;
+	full = count_of(pg_stat_get_live_tuples, oid) * row_width(part) / ((double) part->limit * BLCKSZ);
+	return full > 1 ? 1 : full;
+}
+
+static void
+add_row(WsRow *row, Parts *parts, const Part *part, bool relations)
+{
+	const WsPageId *whose = &part->whose;
+	int			fork = whose->fork;
+	bool		named = OidIsValid(part->relation);
+	double		share = part->pages / (double) parts->pages;
+	double		error = ws_sample_error(parts->set.pages * share, parts->set.pages,
+										parts->set.variance, parts->shift);
+
+	if (parts->database != whose->database)
+		parts->datname = ws_database_name(parts->database = whose->database);
+	/* NULL: the database was dropped, or all databases share the relation */
+	ws_row_add_text(row, parts->datname);
+	if (relations)
+	{
+		ws_row_add(row, named, ObjectIdGetDatum(part->relation));
+		ws_row_add(row, named, CharGetDatum(part->kind));
+		ws_row_add(row, true, ObjectIdGetDatum(whose->relation));
+		ws_row_add_text(row, fork >= 0 && fork <= MAX_FORKNUM ? forkNames[fork] : NULL);
+	}
+	ws_row_add(row, true, Int64GetDatum(part->size));
+	ws_row_add_pages(row, true, part->size);
+	ws_row_add_number(row, true, share);
+	ws_row_add(row, true, Int64GetDatum((int64) rint(Min(error, (double) part->limit) * BLCKSZ)));
+	ws_row_add_pages(row, true, to_pages(parts, part, part->resident));
+	ws_row_add_pages(row, true, to_pages(parts, part, part->reused));
+	if (relations)
+	{
+		WsCacheUser user = {.by = WS_BY_RELATION, .relation = *whose};
+		double		saved_error;
+
+		ws_row_add_number(row, true, ws_report_saved(&parts->report, &user, &saved_error));
+		ws_row_add_number(row, true, saved_error);
+		ws_row_add_number(row, true, find_density(part));
+	}
+	ws_row_end(row);
+}
+
+/* The parts of a period, in this order. */
+static void
+find_parts(const FmgrInfo *function, uint32 ticks, Order order, Parts *parts)
+{
+	if (ws_tracking() && ws_shared->sampler != NULL && ticks > 0)
+		divide(function, ticks, order, parts);
+	for (int i = 0; i < parts->n && order == by_relation; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		find_limit(&parts->part[i]);
+	}
+	if (parts->n > 0)
+		find_sizes(parts);
+}
+
+static Datum
+answer(FunctionCallInfo fcinfo, Order order)
+{
+	bool		relations = order == by_relation;
+	Parts		parts = {0};
+	uint32		ticks;
+	WsRow		row;
+
+	ws_require_preloaded();
+	ticks = get_period(fcinfo);
+	ws_row_begin(&row, fcinfo);
+	find_parts(fcinfo->flinfo, ticks, order, &parts);
+	if (relations)
+		find_relations(&parts);
+	if (parts.n > 0)
+		qsort(parts.part, parts.n, sizeof(Part), by_size);
+	ws_report_read(&parts.report);
+	for (int i = 0; i < parts.n; i++)
+	{
+		/* all used pages of the relation have been cut off, or it had few */
+		if (relations && parts.part[i].size == 0)
+			break;
+		add_row(&row, &parts, &parts.part[i], relations);
+	}
+	return (Datum) 0;
+}
+
+/* "accounts", "accounts (vm)", "file 16385 of shop" */
+static void
+append_name(StringInfo words, const Part *part)
+{
+	const WsPageId *whose = &part->whose;
+	const char *database = ws_database_name(whose->database);
+
+	if (OidIsValid(part->relation))
+	{
+		Datum		name = DirectFunctionCall1(regclassout, ObjectIdGetDatum(part->relation));
+
+		appendStringInfoString(words, ws_valid_name(DatumGetCString(name), part->relation));
+	}
+	else
+		appendStringInfo(words, "file %u of %s", whose->relation, database ? database : "no database");
+	if (whose->fork > MAIN_FORKNUM && whose->fork <= MAX_FORKNUM)
+		appendStringInfo(words, " (%s)", forkNames[whose->fork]);
+}
+
+const char *
+ws_relations_top(const FmgrInfo *function)
+{
+	Parts		parts = {0};
+	StringInfoData words;
+
+	initStringInfo(&words);
+	find_parts(function, TOP_SECONDS * WS_TICKS_PER_SECOND, by_relation, &parts);
+	if (parts.n > 0)
+		qsort(parts.part, parts.n, sizeof(Part), by_size);
+	for (int i = 0; i < Min(parts.n, TOP_PARTS); i++)
+	{
+		Part	   *part = &parts.part[i];
+		char		size[32];
+
+		if (part->size < TOP_SHARE * parts.set.pages)
+			break;
+		find_relation(part);
+		appendStringInfoString(&words, i > 0 ? ", " : "");
+		append_name(&words, part);
+		ws_format_bytes((double) part->size * BLCKSZ, size, sizeof(size));
+		appendStringInfo(&words, " %s", size);
+	}
+	return words.data;
+}
+
+WS_FUNCTION(ws_working_set_relations)
+{
+	return answer(fcinfo, by_relation);
+}
+
+WS_FUNCTION(ws_working_set_databases)
+{
+	return answer(fcinfo, by_database);
+}

@@ -1,0 +1,104 @@
+/*
+ * consumer.h
+ *		Who takes the events of sampled pages from the reader.
+ *
+ * The reader (reader.h) takes the events from the stream, finds out what they
+ * are, and keeps the table of sampled pages.  Then they go through a fixed
+ * table of consumers: a batch of them through use(), as the table is updated,
+ * and then through event(), what is simulated of it.  A page that leaves
+ * shared buffers is no event for consumers, and one that leaves the table is
+ * forgotten.
+ *
+ * A consumer adapts a pure module.  A new question about the stream is one
+ * file with a WsConsumer, a line below, and a line in reader.c;
+ * attribution_consumer.c is a short one.  All functions may be NULL, and are
+ * the worker's.
+ *
+ * A reset starts nobody over: who counts compares ws_shared_since(), and
+ * leaves out what is older than the floor of the clients' sketch, since such
+ * events may still come.  Lost events (WsCounters.dropped) are in no count.
+ */
+#ifndef WS_CONSUMER_H
+#define WS_CONSUMER_H
+
+#include <time.h>
+
+#include "published.h"
+#include "recent.h"
+#include "scans.h"
+#include "sweep.h"
+
+/*
+ * An event, and what is found out about it.  event.kind is WS_EVENT_HIT, a
+ * client's or maintenance's read WS_EVENT_READ, and a page that is made
+ * WS_EVENT_EXTEND.  Redo and background workers are clients.
+ */
+typedef struct WsSeen
+{
+	WsEvent		event;
+	uint32		hash;
+	bool		sampled;		/* still, after the shift has risen */
+	WsClass		class;
+	bool		known;			/* was the page in the table? */
+	bool		counted;		/* does a client ask for it, and is it no new
+								 * page? */
+	double		weight;			/* of how many pages it is a sample: in use()
+								 * of all that are sampled, in event() of
+								 * those that are simulated, which may be
+								 * fewer */
+	/* for event(): */
+	WsAccess	access;			/* .page is the entry of the sample table */
+	uint32		missed;			/* by which sweeps; of ws_sweep_consumer */
+} WsSeen;
+
+/* What the reader knows, and consumers read. */
+typedef struct WsReading
+{
+	WsScans    *scans;
+	const WsSweep *sweep;
+	uint32		shift;			/* pages of strata from this are simulated, */
+	double		rate;			/* in caches with so many buffers for each
+								 * real one */
+	uint32		began;			/* tick since which events are read */
+	WsRecent	recent;
+} WsReading;
+
+extern WsReading ws_reading;
+
+typedef struct WsConsumer
+{
+	/*
+	 * The worker starts, or starts over after lookups were not recorded: with
+	 * the pages of the table, or an empty one.
+	 */
+	void		(*begin) (bool empty);
+	/* A sampled page, now in the table, is used.  With sample_lock held. */
+	void		(*use) (const WsSeen *seen);
+	/* A simulated page is used. */
+	void		(*event) (WsSeen *seen);
+	/* An entry of the table loses its page.  With sample_lock held. */
+	void		(*forget) (uint32 entry);
+
+	/*
+	 * Once a second, or more rarely while nothing happens, after the events
+	 * were read.  ms is of the monotonic clock; events have ticks of
+	 * ws_shared_advance().  Returns processor time, as clock() has it, that
+	 * would not be less with a smaller sample; usually 0.
+	 */
+	clock_t		(*second) (int64 ms);
+
+	/*
+	 * Put what is known into "out".  Called without a sample, too, unlike all
+	 * others.
+	 */
+	void		(*report) (WsPublished *out);
+} WsConsumer;
+
+/* In the order in which they see an event. */
+extern const WsConsumer ws_attribution_consumer;
+extern const WsConsumer ws_sweep_consumer;
+extern const WsConsumer ws_page_cache_consumer;
+extern const WsConsumer ws_without_consumer;
+extern const WsConsumer ws_life_consumer;
+
+#endif							/* WS_CONSUMER_H */

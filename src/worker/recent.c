@@ -1,0 +1,53 @@
+/*
+ * recent.c
+ *		Changes of the counters; see recent.h.
+ */
+#include "postgres.h"
+
+#include "recent.h"
+
+#define BUCKET_MS (WS_RECENT_SECONDS * 1000)
+
+void
+ws_recent_begin(WsRecent *recent, int64 now)
+{
+	memset(recent, 0, sizeof(WsRecent));
+	recent->bucket_end = now + BUCKET_MS;
+	recent->until = now;
+	recent->since = ws_counters_read(&recent->counted, 0, NULL);
+}
+
+double
+ws_recent_count(WsRecent *recent, int64 now)
+{
+	WsTally    *tally;
+	WsCounters	c;
+
+	/* a reset may come at any time: read the counters and its time together */
+	int64		since = ws_counters_read(&c, 0, NULL);
+	double		hits = (double) c.hits[WS_CLIENT] - recent->counted.hits[WS_CLIENT];
+	double		reads = (double) c.reads[WS_CLIENT] - recent->counted.reads[WS_CLIENT];
+
+	if (since != recent->since)
+	{
+		ws_recent_begin(recent, now);
+		return Max(hits + reads, 0);
+	}
+	for (int i = 0; now >= recent->bucket_end && i < WS_RECENT_BUCKETS; i++)
+	{
+		recent->bucket = (recent->bucket + 1) % WS_RECENT_BUCKETS;
+		memset(&recent->buckets[recent->bucket], 0, sizeof(WsTally));
+		recent->bucket_end += BUCKET_MS;
+	}
+	if (now >= recent->bucket_end)
+		recent->bucket_end = now + BUCKET_MS;
+	tally = &recent->buckets[recent->bucket];
+	tally->seconds += Max(now - recent->until, 0) / 1000.0;
+	tally->hits += hits;
+	tally->reads += reads;
+	tally->scan_hits += (double) c.scan_hits - recent->counted.scan_hits;
+	tally->scan_reads += (double) c.scan_reads - recent->counted.scan_reads;
+	recent->counted = c;
+	recent->until = now;
+	return Max(hits + reads, 0);
+}
