@@ -203,7 +203,7 @@ void
 ws_costs_set_back(WsCosts *costs, int64_t now, int64_t seconds)
 {
 	static WsCostRow moving[WS_COST_QUARTERS];
-	int64_t		by = (seconds + WS_COST_QUARTER / 2) / WS_COST_QUARTER;
+	int64_t		by = seconds / WS_COST_QUARTER + (seconds % WS_COST_QUARTER >= WS_COST_QUARTER / 2);
 	int			n = 0;
 
 	for (int i = 0; i < WS_COST_QUARTERS && by > 0; i++)
