@@ -612,8 +612,8 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 				    FROM memory WHERE series = 'have' AND predicted_disk_bytes_per_second IS NOT NULL AND measured_disk_bytes_per_second IS NOT NULL)),
 				 CASE WHEN tracking THEN 'This is not known.' ELSE 'Nothing is tracked.' END,
 				 'memory|shared_buffers|reads from disk per second|MB per second|hit ratio of the page cache|error, points'),
-				('relation', 6, 'Tables and indexes', concat(CASE WHEN relations > 20 THEN format('The twenty largest; %s more have %s together. ', relations - 20, pg_size_pretty(other)) END,
-				        'Nobody has used these indexes since the statistics began, and others would read less without them: ' || (SELECT t FROM safe WHERE kind = 'useless') || '.'),
+				('relation', 6, 'Tables and indexes', nullif(concat(CASE WHEN relations > 20 THEN format('The twenty largest; %s more have %s together. ', relations - 20, pg_size_pretty(other)) END,
+				        'Nobody has used these indexes since the statistics began, and others would read less without them: ' || (SELECT t FROM safe WHERE kind = 'useless') || '.'), ''),
 				 nobody, 'relation|kind|used|share|in shared buffers|more than once'),
 				('query', 7, 'Queries', concat('A page counts for each query that used it.', CASE WHEN queries > 20 THEN format(' The twenty largest of %s.', queries) END,
 				        CASE WHEN identifiers = 0 THEN ' There are no identifiers: set compute_query_id to on.'

@@ -592,25 +592,34 @@ REVOKE ALL ON FUNCTION working_set_reset() FROM PUBLIC;
 -- Charts: text over the views, 78 columns wide
 --
 
-CREATE FUNCTION working_set_chart()
+-- Whoever owns the schema that the extension is created in could have operators and functions there that
+-- fit these bodies better than the system's.  So only pg_catalog is looked into while they are bound.
+DO $do$
+DECLARE
+	path pg_catalog.text := pg_catalog.current_setting('search_path');
+	ws pg_catalog.text := pg_catalog.quote_ident(pg_catalog.current_schema());
+BEGIN
+	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+	EXECUTE pg_catalog.replace($chart$
+CREATE FUNCTION @ws@.working_set_chart()
 RETURNS text
 LANGUAGE sql VOLATILE PARALLEL RESTRICTED
 BEGIN ATOMIC
 WITH r AS MATERIALIZED (
-	SELECT *, shared_buffers_bytes::float8 AS b, pg_size_bytes(suggested_shared_buffers)::float8 AS s FROM working_set_recommendation()),
+	SELECT *, shared_buffers_bytes::float8 AS b, pg_size_bytes(suggested_shared_buffers)::float8 AS s FROM @ws@.working_set_recommendation()),
 -- the data are as old as the counts, or as a history that outlived a restart
 age AS MATERIALIZED (
 	SELECT least(3600, greatest(1, CASE WHEN s <= 120 THEN ceil(s) ELSE 6 * ceil(s / 6) END))::integer AS longest
-	  FROM (SELECT extract(epoch FROM clock_timestamp() - least(since, (SELECT min(at) FROM working_set_history() WHERE minutes = 1)))
-	          FROM working_set_info() WHERE tracking) i (s)),
+	  FROM (SELECT extract(epoch FROM clock_timestamp() - least(since, (SELECT min(at) FROM @ws@.working_set_history() WHERE minutes = 1)))
+	          FROM @ws@.working_set_info() WHERE tracking) i (s)),
 curve AS MATERIALIZED (
 	SELECT c.seconds, c.pages, c.bytes::float8 AS bytes, c.pages_low * block AS low, c.pages_high * block AS high
 	  FROM age, CAST(current_setting('block_size') AS float8) AS block,
-	       working_set_curve(ARRAY(SELECT unnest('{1,5,10,30}'::integer[]) UNION SELECT 60 * m FROM generate_series(1, 60) m UNION SELECT longest)) c),
+	       @ws@.working_set_curve(ARRAY(SELECT unnest('{1,5,10,30}'::integer[]) UNION SELECT 60 * m FROM generate_series(1, 60) m UNION SELECT longest)) c),
 plateau AS (
 	SELECT least(60 * e.index, longest) AS ends, e.index < 60 AS stepped
 	  FROM age, CAST(extract(epoch FROM current_setting('working_set.window_size')::interval) / 60 AS integer) AS size,
-	       working_set_plateau_end((SELECT array_agg(pages::float8 ORDER BY seconds) FROM curve WHERE seconds % 60 = 0),
+	       @ws@.working_set_plateau_end((SELECT array_agg(pages::float8 ORDER BY seconds) FROM curve WHERE seconds % 60 = 0),
 	           greatest(size, (extract(epoch FROM current_setting('working_set.min_wait')::interval) / 60)::integer), size,
 	           current_setting('working_set.max_increase')::float8) e),
 drawn AS (
@@ -668,7 +677,10 @@ line (n, words) AS (
 	SELECT 3605, rtrim(regexp_replace(regexp_replace('Status: ' || status || ': ' || reason, '[^ -~]', '?', 'g'), '(.{1,78})( +|$)', E'\\1\n', 'g'), E'\n')
 	  FROM r WHERE status <> 'ok')
 SELECT string_agg(rtrim(words), E'\n' ORDER BY n) FROM line WHERE words IS NOT NULL;
-END;
+END
+$chart$, '@ws@', ws);
+	PERFORM pg_catalog.set_config('search_path', path, true);
+END $do$;
 
 COMMENT ON FUNCTION working_set_chart() IS
 'Text chart of the clients'' working set for windows of up to 60 minutes, with shared_buffers, the suggested size, and the verdict';
@@ -676,22 +688,29 @@ COMMENT ON FUNCTION working_set_chart() IS
 REVOKE ALL ON FUNCTION working_set_chart() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION working_set_chart() TO pg_monitor;
 
-CREATE FUNCTION working_set_memory_chart()
+DO $do$
+DECLARE
+	path pg_catalog.text := pg_catalog.current_setting('search_path');
+	ws pg_catalog.text := pg_catalog.quote_ident(pg_catalog.current_schema());
+BEGIN
+	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+	EXECUTE pg_catalog.replace($chart$
+CREATE FUNCTION @ws@.working_set_memory_chart()
 RETURNS text
 LANGUAGE sql VOLATILE PARALLEL RESTRICTED
 BEGIN ATOMIC
 WITH r AS MATERIALIZED (
-	SELECT memory_limit_bytes, shared_buffers_bytes, pg_size_bytes(suggested_shared_buffers) AS suggested FROM working_set_recommendation()),
+	SELECT memory_limit_bytes, shared_buffers_bytes, pg_size_bytes(suggested_shared_buffers) AS suggested FROM @ws@.working_set_recommendation()),
 -- best divisions, what there is (now), and the suggested shared_buffers; what may be an error of the model
 mem AS MATERIALIZED (
 	SELECT m.*, CASE WHEN reads >= 0 THEN round(least(reads, 9999999)) END AS whole, 0.03 * reads / nullif(1 - os, 0) AS err,
 	       row_number() OVER (ORDER BY memory, kind) AS n
 	  FROM (SELECT CASE WHEN present THEN 1 ELSE 3 END AS kind, row_number() OVER (PARTITION BY present ORDER BY memory_bytes) AS of_kind,
 	               memory_bytes AS memory, shared_buffers_bytes AS buffers, predicted_disk_reads_per_second AS reads, predicted_os_hit_ratio AS os, note
-	          FROM working_set_memory_advice()
+	          FROM @ws@.working_set_memory_advice()
 	        UNION ALL
 	        SELECT 2, 1, a.memory_bytes, a.shared_buffers_bytes, a.predicted_disk_reads_per_second, a.predicted_os_hit_ratio, a.note
-	          FROM r, working_set_memory_advice(memory_limit_bytes, suggested) a WHERE suggested <> r.shared_buffers_bytes AND memory_limit_bytes > 0) m
+	          FROM r, @ws@.working_set_memory_advice(memory_limit_bytes, suggested) a WHERE suggested <> r.shared_buffers_bytes AND memory_limit_bytes > 0) m
 	 WHERE of_kind IN (1, 2, 3, 5, 7, 8, 9, 10, 12, 14, 15)),
 scale AS (
 	SELECT low, greatest(most, 10 * low) AS high FROM (SELECT 10 ^ floor(log(min(whole))) AS low, max(whole) AS most FROM mem WHERE whole >= 1) m),
@@ -744,7 +763,10 @@ line (n, words) AS (
 SELECT CASE WHEN EXISTS (SELECT 1 FROM mem WHERE whole IS NOT NULL) THEN string_agg(rtrim(words), E'\n' ORDER BY n)
             ELSE rtrim(regexp_replace('Reads from disk are not known: ' || coalesce((SELECT max(note) FROM mem), ''), '(.{1,78})( +|$)', E'\\1\n', 'g'), E'\n') END
   FROM line;
-END;
+END
+$chart$, '@ws@', ws);
+	PERFORM pg_catalog.set_config('search_path', path, true);
+END $do$;
 
 COMMENT ON FUNCTION working_set_memory_chart() IS
 'Text chart of the predicted reads from disk with a quarter to four times the memory, now, and with the suggested shared_buffers';

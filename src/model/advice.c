@@ -450,15 +450,6 @@ ws_advice_expect_reads(const WsAdviceTable *table, double buffers)
 }
 
 double
-ws_advice_expect_error(const WsAdviceTable *table, double buffers)
-{
-	const WsAdvice *below;
-	const WsAdvice *above;
-
-	return neighbours(table, buffers, &below, &above) ? fmax(below->error, above->error) : NAN;
-}
-
-double
 ws_advice_follow(WsFollower *follower, double factor, double buffers, double nbuffers,
 				 int64_t now, bool *jumped)
 {

@@ -203,9 +203,6 @@ extern double ws_advice_expect(const WsAdviceTable *table, double buffers);
  */
 extern double ws_advice_expect_reads(const WsAdviceTable *table, double buffers);
 
-/* The larger of the errors of these two rows; NaN if there are none. */
-extern double ws_advice_expect_error(const WsAdviceTable *table, double buffers);
-
 /*
  * A size that the sweeps follow: each small change passes for none in the
  * counts, but they are of one size only if the sum is small, too.

@@ -61,22 +61,23 @@ predict(const WsCostMoment *m, double buffers, bool tiers)
 
 /* Or go on with one whose row is there already, as after a restart. */
 static void
-begin_quarter(WsCostQuarter *quarter, int64_t number, const WsCostRow *row, bool tiers)
+begin_quarter(WsCostQuarter *quarter, int64_t time, const WsCostRow *row, const WsCostMoment *m)
 {
 	memset(quarter, 0, sizeof(*quarter));
-	quarter->number = number;
-	quarter->tiers = tiers;
-	if (row->number != number)
+	quarter->number = time / WS_COST_QUARTER;
+	quarter->tiers = m->tiers != NULL;
+	if (row->number != quarter->number || fabs(row->buffers / m->buffers - 1) >= SAME_SIZE)
 		return;
 	quarter->tiers = row->tiers;
 	quarter->active = row->active;
 	quarter->waiting = row->waiting;
 	quarter->reads = row->reads;
-	quarter->seconds = 1;		/* all that counts is which sizes are known */
+	/* its costs are those of all that has passed of it */
+	quarter->seconds = fmax((double) (time % WS_COST_QUARTER), 1);
 	for (int i = 0; i < WS_COST_KEPT && row->first + i < WS_COST_SIZES; i++)
 		if (row->cost[i] != UNKNOWN)
 		{
-			quarter->known[row->first + i] = 1;
+			quarter->known[row->first + i] = quarter->seconds;
 			quarter->cost[row->first + i] = decode(row->cost[i]);
 		}
 }
@@ -116,7 +117,7 @@ ws_costs_add(WsCosts *costs, WsCostQuarter *quarter, int64_t time, const WsCostM
 	if (number < 1 || !m->table->sure)
 		return;
 	if (quarter->number != number)
-		begin_quarter(quarter, number, row, m->tiers != NULL);
+		begin_quarter(quarter, time, row, m);
 	if (quarter->tiers && m->tiers == NULL)
 		return;
 	now = predict(m, m->buffers, quarter->tiers);
@@ -203,7 +204,7 @@ void
 ws_costs_set_back(WsCosts *costs, int64_t now, int64_t seconds)
 {
 	static WsCostRow moving[WS_COST_QUARTERS];
-	int64_t		by = (seconds + WS_COST_QUARTER / 2) / WS_COST_QUARTER;
+	int64_t		by = seconds / WS_COST_QUARTER + (seconds % WS_COST_QUARTER >= WS_COST_QUARTER / 2);
 	int			n = 0;
 
 	for (int i = 0; i < WS_COST_QUARTERS && by > 0; i++)
@@ -223,6 +224,8 @@ ws_costs_set_back(WsCosts *costs, int64_t now, int64_t seconds)
 		if (place->number < moving[i].number)
 			*place = moving[i];
 	}
+	if (by > 0 && costs->promise.at > now)
+		costs->promise.at = now > 0 ? now : 0;
 }
 
 void

@@ -122,7 +122,9 @@ extern bool ws_costs_came(const WsCosts *costs, int64_t now, double buffers,
 						  double *came, double *seconds);
 
 /*
- * The clock was set back by so many seconds to "now": as ws_history_set_back().
+ * The clock was set back by so many seconds to "now".  Rows that would be from
+ * before 1970, or of a quarter that has one, are forgotten; what was promised
+ * later was promised now.
  */
 extern void ws_costs_set_back(WsCosts *costs, int64_t now, int64_t seconds);
 

@@ -110,9 +110,9 @@ ws_confidence(const WsDecision *d, const WsEvidence *e, char *why, size_t size, 
 	double		saved = fabs(d->present.week - d->suggested.week);
 
 	*wait = 0;
-	if (e->unsampled)
+	if (e->unsampled || !(d->affordable < INFINITY))
 	{
-		snprintf(why, size, "working_set.sample_pages is 0");
+		snprintf(why, size, e->unsampled ? "working_set.sample_pages is 0" : "the memory limit is not known");
 		return WS_CONFIDENCE_LOW;
 	}
 	/* the history is counted in quarters of an hour */
@@ -155,10 +155,17 @@ ws_confidence(const WsDecision *d, const WsEvidence *e, char *why, size_t size, 
 	return WS_CONFIDENCE_MEDIUM;
 }
 
+/* Would more pay, and is how much still rising? */
+static bool
+is_rising(const WsDecision *d, WsConfidence confidence)
+{
+	return confidence > WS_CONFIDENCE_LOW && d->rising && d->verdict == WS_VERDICT_GROW;
+}
+
 bool
 ws_recommends_size(const WsDecision *d, WsConfidence confidence)
 {
-	return confidence > WS_CONFIDENCE_LOW && !(d->rising && d->verdict == WS_VERDICT_GROW) &&
+	return confidence > WS_CONFIDENCE_LOW && !is_rising(d, confidence) &&
 		d->size > 0 && d->affordable < INFINITY;
 }
 
@@ -199,15 +206,10 @@ put_share(Text *text, const WsSummary *s)
 
 	if (isnan(d->present.week))
 		put(text, "what reads take is not known");
+	else if (!d->timed && same)
+		put(text, "no client was active; only replay or the like reads");
 	else if (!d->timed)
-	{
-		if (same)
-			put(text, "no client was active; only replay or the like reads");
-		else
-			put(text, "%s of the reads", percent(fabs(saved) / fmax(d->present.week, 1e-9), a));
-		if (!same)
-			put(text, saved >= 0 ? " less" : " more");
-	}
+		put(text, "%s of the reads %s", percent(fabs(saved) / fmax(d->present.week, 1e-9), a), saved >= 0 ? "less" : "more");
 	else if (d->waiting == 0)
 	{
 		put(text, "no client was seen waiting for a read");
@@ -232,7 +234,8 @@ put_other(Text *text, const WsSummary *s, const char *before, const char *after)
 
 	if (d->other <= 0)
 	{
-		if (d->verdict == WS_VERDICT_KEEP && !isnan(d->present.week) && d->timed)
+		/* where nobody was seen waiting nothing was compared */
+		if (d->verdict == WS_VERDICT_KEEP && !isnan(d->present.week) && d->timed && d->waiting > 0)
 			put(text, "%smore would save nothing to speak of%s", before, after);
 		return;
 	}
@@ -271,7 +274,6 @@ put_change(Text *text, const WsSummary *s)
  * ----------------------------------------------------------------
  */
 
-/* How many of the week's quarters of an hour decide is what "based on" says. */
 static void
 put_verdict(Text *text, const WsSummary *s)
 {
@@ -284,7 +286,7 @@ put_verdict(Text *text, const WsSummary *s)
 	(void) bytes(d->size, b);
 	if (!recommends(s))
 	{
-		if (d->rising && s->confidence > WS_CONFIDENCE_LOW)
+		if (is_rising(d, s->confidence))
 			put(text, "More shared_buffers than %s would pay, but how many is still rising", a);
 		else
 			put(text, "What shared_buffers should be is not known yet: %s", s->why);
@@ -411,7 +413,7 @@ put_head(Text *text, const WsSummary *s)
 		put_change(&head, s);
 		put_other(&head, s, " (", ")");
 	}
-	else if (s->confidence > WS_CONFIDENCE_LOW && d->rising)
+	else if (is_rising(d, s->confidence))
 		put(&head, "STILL RISING: more than shared_buffers %s would pay", bytes(s->shared_buffers, a));
 	else if (!isnan(s->filling))
 		put(&head, "FILLING: shared_buffers %s, about %s left", bytes(s->shared_buffers, a), period(fmax(s->filling, 60), line + 200));
@@ -437,7 +439,7 @@ put_until_then(Text *line, const WsSummary *s)
 {
 	const WsDecision *d = &s->decision;
 
-	if (d->history >= WS_CONFIDENCE_DAY && !isnan(d->present.week))
+	if (d->history >= WS_CONFIDENCE_DAY && !isnan(d->present.week) && d->affordable < INFINITY)
 	{
 		put(line, "Before that: %s ", ws_verdict_name(d->verdict));
 		put_change(line, s);
@@ -546,7 +548,7 @@ put_action(Text *text, const WsSummary *s)
 		snprintf(line, sizeof(line), ways[s->set_by], d->verdict == WS_VERDICT_SHRINK ? "nothing, or " : "", setting);
 	else if (!recommends(s) && s->ask_again[0] != '\0')
 		snprintf(line, sizeof(line), "Do: ask again after %s", s->ask_again);
-	else if (!recommends(s) && s->confidence > WS_CONFIDENCE_LOW && d->rising)
+	else if (!recommends(s) && is_rising(d, s->confidence))
 		snprintf(line, sizeof(line), "Do: ask again in an hour");
 	else
 		snprintf(line, sizeof(line), "Do: nothing");

@@ -10,9 +10,10 @@
  * low and the target does not rise.  Another is mentioned as an alternative,
  * one at most, with what it saves or costs.
  *
- * Confidence.  Low: the recommendation is stale, less than a day of history
- * stands behind it, the sketch knows less than the break-even time, predictions
- * do not fit what was measured, or what other sizes would do is not known.
+ * Confidence.  Low: the recommendation is stale, the memory limit is not known,
+ * less than a day of the last week stands behind it, the sketch knows less than
+ * the break-even time, predictions do not fit what was measured, or what other
+ * sizes would do is not known.
  * Medium: less than a full week of history, or so few looks found a client that
  * waits that chance could be half of what is saved, or so few one at work that
  * it says little that none waited, or no client was active at all.  Else high.
@@ -89,7 +90,6 @@ typedef struct WsSummary
 								 * fields, but top, are of it */
 	WsDecision	decision;
 	double		shared_buffers; /* now */
-	double		worth;			/* share of query time */
 	WsConfidence confidence;
 	const char *why;			/* of the confidence, */
 	const char *ask_again;		/* and "Tuesday 14:00" */

@@ -392,6 +392,8 @@ is_rising(const WsVerdictFacts *f, double target, WsSteady *steady)
 static double
 stays(const WsQueryTime *t, const WsSteady *steady, double target, double allowed)
 {
+	if (isnan(week_share(t, steady->size)))
+		return target;
 	if (steady->size >= target && steady->size <= NOT_MUCH_LARGER * target)
 		return steady->size;
 	if (steady->size * NOT_MUCH_LARGER >= target && steady->size < target && week_share(t, steady->size) <= allowed)
@@ -424,6 +426,8 @@ set_other(const WsQueryTime *t, const Candidates *c, int best, int beyond, WsDec
 		case WS_VERDICT_KEEP:
 			if (c->size[best] > now && d->present.week - c->share[best] > LITTLE)
 				other = find_good(c, c->share[best] + (d->present.week - c->share[best]) / 4);
+			else if (beyond >= 0 && c->size[beyond] > now && d->present.week - c->share[beyond] > LITTLE)
+				other = find_good(c, c->share[beyond] + (d->present.week - c->share[beyond]) / 4);
 			break;
 		default:
 			break;
@@ -448,7 +452,7 @@ ws_decide(const WsQueryTime *t, WsSteady *steady)
 	double		smaller;
 
 	set_memory(f, &d);
-	d.history = t->n * (double) WS_COST_QUARTER;
+	d.history = (t->n - t->week) * (double) WS_COST_QUARTER;
 	d.active = t->week_active;
 	d.waiting = t->week_waiting;
 	d.timed = t->timed;
@@ -488,13 +492,17 @@ ws_decide(const WsQueryTime *t, WsSteady *steady)
 	{
 		d.verdict = WS_VERDICT_GROW;
 		d.size = fmin(fmax(c.size[target], whole_mb(GROWS_BY * f->shared_buffers)), d.affordable);
+		/* no size of which nothing is known */
+		if (isnan(week_share(t, d.size)))
+			d.size = c.size[target];
 	}
-	else if (!changed_lately(t) && d.history >= HISTORY && (smaller = find_smaller(t, &c, target, steady)) > 0)
+	else if (!changed_lately(t) && t->n * (double) WS_COST_QUARTER >= HISTORY && (smaller = find_smaller(t, &c, target, steady)) > 0)
 	{
 		d.verdict = WS_VERDICT_SHRINK;
 		d.size = smaller;
 	}
-	if (d.verdict == steady->verdict && d.verdict != WS_VERDICT_KEEP && d.size != f->shared_buffers &&
+	/* (find_smaller() has a dead band of its own) */
+	if (d.verdict == steady->verdict && d.verdict != WS_VERDICT_KEEP && d.verdict != WS_VERDICT_SHRINK && d.size != f->shared_buffers &&
 		steady->size <= d.affordable)
 		d.size = stays(t, steady, d.size, c.share[best] + NEARLY * f->worth / 2);
 	steady->verdict = d.verdict;

@@ -108,7 +108,7 @@ typedef struct WsDecision
 								 * known */
 
 	/* what it stands on */
-	double		history;		/* seconds of the last 35 days that are known */
+	double		history;		/* seconds of the last week that are known */
 	double		active;			/* seconds that clients were active in the
 								 * week, */
 	double		waiting;		/* and waited for reads */

@@ -90,7 +90,6 @@ typedef struct WsPublished
 
 	/* about shared_buffers */
 	WsDecision	decision;
-	WsEvidence	evidence;
 	WsConfidence confidence;
 	char		why[64];		/* of the confidence */
 	TimestampTz surer_at;		/* 0: time alone does not help */

@@ -254,7 +254,6 @@ ws_report_summarize(const WsReport *report, WsSummary *s)
 		return;
 	s->decision = p->decision;
 	s->shared_buffers = (double) NBuffers * BLCKSZ;
-	s->worth = ws_worth;
 	s->confidence = report->status == WS_STATUS_OK ? p->confidence : WS_CONFIDENCE_LOW;
 	s->why = report->status == WS_STATUS_OK ? p->why : "not of now";
 	s->ask_again = p->surer_at > now ? format_time(p->surer_at, now) : "";

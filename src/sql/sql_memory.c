@@ -144,7 +144,11 @@ cost_of(const WsPair *pair)
 static double
 read_time_share(const Advice *a, const WsPair *pair)
 {
-	return fmin(a->report.last.decision.present.week * cost_of(pair) / cost_of(&a->both->present), 1);
+	const WsDecision *d = &a->report.last.decision;
+	double		share = d->present.week * cost_of(pair) / cost_of(&a->both->present);
+
+	/* nothing is read at present: 0 / 0 */
+	return a->report.known && d->timed && isfinite(share) ? fmin(share, 1) : NAN;
 }
 
 /* Sizes of memory and of shared buffers, 0 if not known; the prediction. */

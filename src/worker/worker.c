@@ -305,7 +305,7 @@ keep_promise(int64 now, WsPublished *p)
 	WsCosts    *costs = &ws_published->history.costs;
 	double		buffers = p->decision.size / BLCKSZ;
 
-	if (buffers != NBuffers && ws_recommends_size(&p->decision, p->confidence))
+	if (buffers != NBuffers && ws_recommends_size(&p->decision, p->confidence) && !isnan(p->decision.suggested.week))
 	{
 		LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
 		costs->promise = (WsPromise)
@@ -344,6 +344,7 @@ decide(int64 now, WsPublished *p)
 	};
 	int64		ms = ws_shared_clock_ms();
 	double		empty = NBuffers - (double) ws_probe.entries();
+	WsEvidence	evidence;
 	double		wait;
 
 	if (times == NULL)
@@ -360,7 +361,7 @@ decide(int64 now, WsPublished *p)
 	}
 	since = p->since;
 	p->decision = decision;
-	p->evidence = (WsEvidence)
+	evidence = (WsEvidence)
 	{
 		.data = p->data_seconds,
 			.break_even = ws_break_even,
@@ -369,7 +370,7 @@ decide(int64 now, WsPublished *p)
 			.unlike = p->table.other_usage != 0,
 			.filling = p->filling_until > p->computed_at && p->table.difference > 0
 	};
-	p->confidence = ws_confidence(&p->decision, &p->evidence, p->why, sizeof(p->why), &wait);
+	p->confidence = ws_confidence(&p->decision, &evidence, p->why, sizeof(p->why), &wait);
 	p->surer_at = wait > 0 ? p->computed_at + (TimestampTz) (wait * USECS_PER_SEC) : 0;
 	p->filling = p->filling_until > p->computed_at && p->table.reads_per_second > 0 && empty > FULL * NBuffers ?
 		empty / p->table.reads_per_second : NAN;

@@ -106,7 +106,7 @@ $node->safe_psql('postgres', $set);
 is($node->safe_psql('postgres', $set_so_far), 0, 'nothing is set while the confidence is low');
 is(recommendation($node, 'verdict IS NULL, suggested_shared_buffers IS NULL, confidence'), 't|t|low', 'and nothing is suggested');
 $node->stop;
-give_past($node, 7);
+give_past($node, 7, -1, 0.1);
 $clock->lend(sub { $node->start });
 becomes(q{
 	WITH reserved AS (
@@ -118,13 +118,13 @@ becomes(q{
 	SELECT suggested_effective_cache_size = least(memory_limit_bytes - bytes, memory_limit_bytes * 3 / 4) / 1048576 || 'MB',
 	       suggested_shared_buffers ~ '^[0-9]+MB$', pg_size_bytes(suggested_shared_buffers) BETWEEN 128 * 1048576 AND (memory_limit_bytes - bytes) * 3 / 4,
 	       verdict, confidence
-	  FROM reserved}, 't|t|t|grow|medium', 'after a week there is a size, and it is affordable')
+	  FROM reserved}, 't|t|t|grow|high', 'after a week there is a size, and it is affordable')
   or diag($node->safe_psql('postgres', 'SELECT suggested_shared_buffers, suggested_effective_cache_size, verdict, confidence, reason FROM working_set_recommendation'));
 # (it does nothing while the worker is late)
 becomes($set_so_far, 2, 'what is suggested goes straight into ALTER SYSTEM', $set);
 # (the worker may report between the two)
 becomes(q{
-	SELECT s ~ ('^GROW shared_buffers 16 MB -> [0-9.]+ [MG]B[^\n]*\nWorth: [^\n]*\nConfidence MEDIUM: no client was active, so reads count\n'
+	SELECT s ~ ('^GROW shared_buffers 16 MB -> [0-9.]+ [MG]B[^\n]*\nWorth: [^\n]*\nConfidence HIGH: 7 days seen\n'
 	            'Memory [^\n]*, fits\nTop: [^\n]*(hot|cold|growing) [0-9.]+ MB[^\n]*\nDo: '),
 	       split_part(s, E'\nDo: ', 2) = format('ALTER SYSTEM SET shared_buffers = %L;  then restart', suggested_shared_buffers)
 	  FROM working_set_recommendation, working_set() AS s}, 't|t', 'working_set() says what the view does')

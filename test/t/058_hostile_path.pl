@@ -195,6 +195,34 @@ for my $plant (@plants)
 	$node->safe_psql('planted', join('', map { "TABLE theirs.$_ \\g /dev/null\n" } @views)) if $state eq '';
 	$node->safe_psql('planted', 'DROP SCHEMA theirs CASCADE');
 }
+# operators and functions that fit mixed types better than the system's, which takes them by a cast
+my %made = (float8 => '1::float8', boolean => 'true', text => q{'1'::text});
+my $better = 'CREATE SCHEMA theirs;';
+my @types = qw(int4 int8 float8 numeric text);
+for my $left (@types)
+{
+	for my $right (@types)
+	{
+		for my $result (sort keys %made)
+		{
+			$better .= "CREATE FUNCTION theirs.trap_$result($left, $right) RETURNS $result LANGUAGE plpgsql AS "
+			  . "\$\$BEGIN PERFORM traps.spring(); RETURN $made{$result}; END\$\$;";
+		}
+		$better .= "CREATE OPERATOR theirs.$_ (LEFTARG = $left, RIGHTARG = $right, FUNCTION = theirs.trap_float8);" for qw(+ - * / ^ %);
+		$better .= "CREATE OPERATOR theirs.$_ (LEFTARG = $left, RIGHTARG = $right, FUNCTION = theirs.trap_boolean);" for qw(= <> < <= > >=);
+		$better .= "CREATE OPERATOR theirs.|| (LEFTARG = $left, RIGHTARG = $right, FUNCTION = theirs.trap_text);";
+	}
+}
+for my $name (qw(format concat concat_ws))
+{
+	$better .= "CREATE FUNCTION theirs.$name(" . join(', ', ('text') x $_) . ") RETURNS text LANGUAGE plpgsql AS "
+	  . "\$\$BEGIN PERFORM traps.spring(); RETURN '1'; END\$\$;" for 1 .. 8;
+}
+$node->safe_psql('planted', "$better CREATE EXTENSION working_set SCHEMA theirs;" . join('', map { "TABLE theirs.$_ \\g /dev/null\n" } @views)
+	  . 'SELECT theirs.working_set_chart(), theirs.working_set_memory_chart() \g /dev/null');
+is($node->safe_psql('planted', 'SELECT 1.5::numeric OPERATOR(theirs.*) 2::float8'), '1', 'what fits better is there');
+is($node->safe_psql('planted', 'SELECT last_value FROM traps.sprung'), '1', 'and only this ran it');
+$node->safe_psql('planted', 'ALTER SEQUENCE traps.sprung RESTART');
 is($node->safe_psql('planted', 'SELECT is_called FROM traps.sprung'), 'f', 'nothing that was planted is run');
 is($node->safe_psql('planted', 'SELECT traps.spring()'), '1', 'which would be seen');
 

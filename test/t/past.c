@@ -6,8 +6,8 @@
  *	past FILE DAYS [HOUR [SHARE]]
  *
  * HOUR, unless -1: and only into those of this hour of the day, of UTC; the
- * others have a thousandth of it.  SHARE: of the time in which they were active,
- * clients waited so much for reads.
+ * others have a thousandth of it.  SHARE: a client was active all the time, and
+ * so much of it it waited for reads.
  */
 #include "statefile.c"
 
@@ -50,7 +50,10 @@ main(int argc, char **argv)
 	}
 	row = *newest;
 	if (share >= 0)
+	{
+		row.active = WS_COST_QUARTER;
 		row.waiting = share * row.active;
+	}
 	for (int i = 1; i <= days * WS_COST_DAY; i++)
 	{
 		WsCostRow	of = row;

@@ -11,7 +11,8 @@ our @EXPORT = qw(give_past);
 my $program;
 
 # give_past(NODE, DAYS, HOUR, SHARE): of a stopped node; without HOUR, or with -1, in all hours of the day;
-# with SHARE clients waited for reads for that share of it, which looks of a minute cannot tell well
+# with SHARE a client was active all the time and waited for reads for that share of it, which looks of a
+# minute cannot tell well
 sub give_past
 {
 	my ($node, $days, @hour) = @_;

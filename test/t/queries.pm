@@ -40,8 +40,8 @@ sub uses
 		SELECT count(*) = 1 FROM working_set_queries('1 hour')
 		 WHERE queryid = id_of(\$id\$$query\$id\$) AND $where
 		   AND abs(pages - 1500) <= 150 + 4 * standard_error_bytes / current_setting('block_size')::int});
-	# what comes next uses the same pages: in another tick, so that it is looked at
-	sql($node, 'SELECT pg_sleep(1)');
+	# what comes next uses the same pages, and uses of the same second are not looked at
+	$node->poll_query_until('postgres', q{SELECT pages < 500 FROM working_set_curve('{1}')}) or die 'the second does not end';
 	return ok($found, $name) || diag(sql($node, q{SELECT * FROM working_set_queries('1 hour')}));
 }
 

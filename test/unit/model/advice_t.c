@@ -803,8 +803,6 @@ test_follow(void)
 	is_within(ws_advice_expect(&table, 3400), 0.7, 1e-9, "follow: between it and the next below,");
 	is_within(ws_advice_expect(&table, 3800), 0.7, 1e-9, "follow: and the next above");
 	is_within(ws_advice_expect(&table, 4200), 0.9, 1e-9, "follow: for no other");
-	row->error = 0.25;
-	is_within(ws_advice_expect_error(&table, 3400), 0.25, 1e-9, "follow: its error counts there, too");
 	row->buffers = 33000;
 	ok(ws_advice_expect(&table, 34000) == 0.5 && ws_advice_expect(&table, 32000) == 0.5 &&
 	   isnan(ws_advice_expect(&table, 35500)) && isnan(ws_advice_expect(&table, 17000)),
@@ -946,26 +944,6 @@ test_saved_doubled(void)
 	ok(same(ws_advice_saved_doubled(&table), 1801, 1e-9), "what doubling saves: not reads that may remain");
 	table.rows[WS_SWEEP_DOUBLE].unknown = 101;
 	ok(isnan(ws_advice_saved_doubled(&table)), "what doubling saves: not if most of its reads are unknown");
-}
-
-/* The error between two sizes is the larger one of theirs. */
-static void
-test_expect_error(void)
-{
-	WsAdviceTable table;
-
-	memset(&table, 0, sizeof(table));
-	for (int i = 0; i < GRID; i++)
-	{
-		table.rows[i].buffers = 1000 * ws_sweep_grid[i];
-		table.rows[i].error = 0.01;
-	}
-	table.rows[PRESENT].error = 0.03;
-	is_within(ws_advice_expect_error(&table, 1001), 0.03, 1e-9, "error: of the size below");
-	is_within(ws_advice_expect_error(&table, 999), 0.03, 1e-9, "error: of the size above");
-	is_within(ws_advice_expect_error(&table, 2100), 0.01, 1e-9, "error: of no other");
-	ok(isnan(ws_advice_expect_error(&table, 16001)) && isnan(ws_advice_expect_error(&table, 99)) &&
-	   isnan(ws_advice_expect_error(&table, NAN)), "error: none outside");
 }
 
 /* ---------------------------------------------------------------- from end to end */
@@ -1477,7 +1455,7 @@ main(void)
 	Workload	faster = {1000, {6000, 100, 600}, 1.5, 0, 10000, 500000, 2000000};
 	Workload	fastest = {3000, {20000, 100, 900}, 1.4, 2, 50000, 1500000, 3000000};
 
-	plan(1 + 17 + 4 + 3 + 5 + 4 + 15 + 6 + 19 + 10 + 4 + 2 * 3 + 6 * 2 + 3 * 2);
+	plan(1 + 17 + 4 + 3 + 5 + 4 + 14 + 6 + 19 + 10 + 2 * 3 + 6 * 2 + 3 * 2);
 	memcpy(factors, ws_sweep_grid, sizeof(ws_sweep_grid));
 	factors[WS_SWEEP_FOLLOWER] = 5.5;
 	test_add();
@@ -1490,7 +1468,6 @@ main(void)
 	test_doubt();
 	test_note();
 	test_saved_doubled();
-	test_expect_error();
 	test_end_to_end(3, seeded(171));
 	test_end_to_end(4, seeded(172));
 	test_damping(&hot, 0.9, 0.001, "few hot pages");

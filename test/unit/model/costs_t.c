@@ -135,6 +135,9 @@ test_restart(void)
 {
 	WsCostRow	before;
 	const WsCostRow *row;
+	WsCostMoment larger = {
+		.seconds = 10, .active = 10, .table = &table, .buffers = 2 * NBUFFERS, .buffer = 8192
+	};
 
 	begin();
 	fill_table(NBUFFERS);
@@ -146,6 +149,21 @@ test_restart(void)
 	ok(row->active == 100 && row->waiting == 20, "after a restart the quarter goes on");
 	is_within(row->reads / before.reads, 2, 0.001, "and so do its reads,");
 	is_within(ws_cost_at(row, ws_cost_buffers(38)) / ws_cost_at(&before, ws_cost_buffers(38)), 2, 0.002, "at all sizes");
+
+	/* an eighth of the size, of which nothing is known before the restart */
+	for (int i = 0; i < WS_SWEEP_PRESENT; i++)
+		table.rows[i].reads_per_second = NAN;
+	begin();
+	add(NOW, 100, 50, 10);
+	fill_table(NBUFFERS);
+	memset(&quarter, 0, sizeof(quarter));
+	add(NOW + 200, 100, 50, 10);
+	ok(isnan(ws_cost_at(row, NBUFFERS / 8)), "what is known after it only is not taken for the whole");
+
+	fill_table(2 * NBUFFERS);
+	memset(&quarter, 0, sizeof(quarter));
+	ws_costs_add(&costs, &quarter, NOW + 400, &larger);
+	ok(row->active == 10 && row->waiting == 0 && row->buffers == 2 * NBUFFERS, "with other buffers the quarter starts over");
 }
 
 /* A table of two tiers with which nothing waits, or all does. */
@@ -213,7 +231,9 @@ test_clock(void)
 	fill_table(NBUFFERS);
 	for (int i = 0; i < 10; i++)
 		add(NOW + 900 * i, 100, 50 + i, 10);
+	costs.promise.at = NOW + 900 * 9;
 	ws_costs_set_back(&costs, NOW + 900 * 4, 900 * 5);
+	ok(costs.promise.at == NOW + 900 * 4, "what was promised later was promised now");
 	ok(ws_cost_row(&costs, NUMBER + 9) == NULL && ws_cost_row(&costs, NUMBER + 4)->active == 54 &&
 	   ws_cost_row(&costs, NUMBER)->active == 50 && ws_costs_check(&costs) == NULL,
 	   "rows of the future move back, but not over younger ones");
@@ -301,7 +321,7 @@ test_came(void)
 int
 main(void)
 {
-	plan(4 + 11 + 3 + 6 + 1 + 2 + 2 + 11 + 6);
+	plan(4 + 11 + 5 + 6 + 1 + 3 + 2 + 11 + 6);
 
 	test_sizes();
 	test_sums();

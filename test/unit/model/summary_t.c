@@ -32,7 +32,7 @@ usual(void)
 			.present = {0.061, 0.2, 0}, .suggested = {0.019, 0.05, -0.01},
 			.best = 2 * GB, .best_share = 0.015, .other_share = NAN
 		},
-			.shared_buffers = 128 * MB, .worth = 0.02, .confidence = WS_CONFIDENCE_MEDIUM, .why = "6 days seen",
+			.shared_buffers = 128 * MB, .confidence = WS_CONFIDENCE_MEDIUM, .why = "6 days seen",
 			.ask_again = "Tuesday 14:00", .filling = NAN, .promised = NAN, .came = NAN, .job_at = "02:15", .outgrown = "",
 			.memory = 24 * GB, .memory_reason = "", .used = 1.1 * GB, .used_seconds = 6 * DAY,
 			.top = "accounts 150 MB, accounts_pkey 30 MB"
@@ -190,6 +190,18 @@ test_not_yet(void)
 	s.ask_again = "";
 	is_line(&s, "STILL RISING: more than shared_buffers 128 MB would pay", "rising");
 	is_line(&s, "Do: ask again in an hour", "rising: what to do");
+	s.decision.verdict = WS_VERDICT_KEEP;
+	s.decision.size = s.shared_buffers;
+	s.decision.other = 0;
+	is_line(&s, "KEEP shared_buffers 128 MB (more would save nothing to speak of)", "rising below what there is: that is kept");
+	s.decision.waiting = 0;
+	is_line(&s, "KEEP shared_buffers 128 MB", "nobody waits: nothing was compared");
+	s = usual();
+	s.confidence = WS_CONFIDENCE_LOW;
+	s.why = "the memory limit is not known";
+	s.decision.affordable = INFINITY;
+	ws_summary_text(&s, buf, sizeof(buf));
+	ok(!strstr(buf, "Before that") && ws_summary_size(&s) == 0, "memory not known: no size, not even before that");
 	s = usual();
 	s.decision.verdict = WS_VERDICT_KEEP;
 	s.decision.size = s.shared_buffers;
@@ -250,6 +262,9 @@ test_confidence(void)
 
 	d.history = 7 * DAY;
 	is_confidence(d, e, WS_CONFIDENCE_HIGH, "7 days seen", 0, "a week");
+	d.affordable = INFINITY;
+	is_confidence(d, e, WS_CONFIDENCE_LOW, "the memory limit is not known", 0, "no limit");
+	d.affordable = 16 * GB;
 	d.history = 2 * DAY;
 	is_confidence(d, e, WS_CONFIDENCE_MEDIUM, "2 days seen", 4.9 * DAY, "two days");
 	d.history = 300;
@@ -449,7 +464,7 @@ test_random(void)
 int
 main(void)
 {
-	plan(13 + 11 + 4 + 11 + 2);
+	plan(13 + 14 + 4 + 12 + 2);
 
 	test_verdicts();
 	test_not_yet();

@@ -130,6 +130,12 @@ fits_in_600(double bytes)
 }
 
 static double
+known_to_800(double bytes)
+{
+	return bytes > 800 * MB ? NAN : fits_in_600(bytes);
+}
+
+static double
 fits_in_40_gb(double bytes)
 {
 	return bytes < 40 * GB ? 5000 : 0;
@@ -371,6 +377,14 @@ test_steady(void)
 	d = decide();
 	ok(!d.rising && d.size > 900 * MB, "until it has stayed for an hour");
 
+	/* what is old makes nothing surer */
+	begin(128 * MB);
+	put_all(4, DAYS(7), 128 * MB, 900, 300, fits_in_600);
+	facts.now += 7 * 86400 - 3600;
+	put_all(-DAYS(7) + 4, -DAYS(7) + 8, 128 * MB, 900, 300, fits_in_600);
+	d = decide();
+	ok(d.history <= 2 * 3600, "of 7 days and an hour only what is of the last week counts as history");
+
 	/* a week after a change */
 	begin(600 * MB);
 	put_all(DAYS(2), DAYS(7), 128 * MB, 900, 300, cliff_at_1024);
@@ -391,6 +405,15 @@ test_steady(void)
 	put_all(0, DAYS(7), 2048 * MB, 900, 900, two_steps);
 	d = decide();
 	ok(d.verdict == WS_VERDICT_SHRINK || d.verdict == WS_VERDICT_KEEP, "what is reached is not left again");
+
+	begin(128 * MB);
+	put_all(0, DAYS(7), 128 * MB, 900, 300, known_to_800);
+	steady = (WsSteady)
+	{
+		.verdict = WS_VERDICT_GROW, .size = 900 * MB
+	};
+	d = decide();
+	is_decision(&d, WS_VERDICT_GROW, 590 * MB, 800 * MB, "a size of which nothing is known does not stay");
 }
 
 /* ---------------------------------------------------------------- random histories */
@@ -501,7 +524,7 @@ test_words(void)
 int
 main(void)
 {
-	plan(7 + 5 + 7 + 8 + 7 + 2 + 11 + 2 + 3);
+	plan(7 + 5 + 7 + 8 + 7 + 2 + 13 + 2 + 3);
 
 	test_once_wrong();
 	test_week();
