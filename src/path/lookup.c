@@ -18,7 +18,8 @@
  * marked: match() compares the keys, finds the mark and returns.  There is one
  * for each number of registers, in which it is a constant.  Each function calls
  * the code for a rarer case as its last act, so that the common ones need no
- * frame.  doc/performance.md lists what was tried, and what each attempt gave.
+ * frame.  bench/results/performance.md lists what was tried, and what each
+ * attempt gave.
  */
 #include "postgres.h"
 

@@ -23,6 +23,8 @@ $node->safe_psql('postgres', $scan);
 $clock->pass(61);
 wait_for($node, q{status = 'ok' FROM working_set_recommendation}, 'no recommendation');
 
+is($node->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE pid = $worker"), 0, 'it is connected to no database');
+
 # the worker hangs: its last word is shown, as stale
 kill 'STOP', $worker;
 $clock->pass(5);

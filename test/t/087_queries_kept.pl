@@ -22,7 +22,11 @@ uses($node, 'SELECT count(filler), 2, 3 FROM pages', 'goes on with what was ther
 sql($node, 'SELECT count(filler), 2, 3 FROM pages');
 uses($node, 'SELECT count(filler), 2, 3 FROM pages', 'used in the last five minutes');
 my $before = sql($node, 'SELECT array_agg(queryid) FROM working_set_queries WHERE queryid IS NOT NULL');
-$node->restart;
+$node->stop;
+my $file = $node->data_dir . '/pg_stat/working_set.saved';
+unlike(slurp_file($file), qr/SELECT|filler|pages|postgres|psql/, 'the file has no text of a query, and no name');
+is((stat $file)[2] & 077, 0, 'and is for nobody but the server');
+$node->start;
 ok($node->poll_query_until('postgres', 'SELECT sum(pages) > 1000 FROM working_set_relations'), 'over a restart it knows the pages');
 is(sql($node, "SELECT count(*) FROM working_set_queries WHERE queryid = ANY ('$before')"), '0', 'and no query');
 
