@@ -149,7 +149,7 @@ my %statements_of = (
 		{
 			if (defined $1) { push @found, [$1]; next }
 			my ($part, $measurement, $tags, $sql) = ($found[-1][0], $2, $3, $4);
-			push @found, [ $part, statement($measurement, $sql, same(split /,/, $tags), 1, sub { $_[0] eq 'value' ? $measurement : "${measurement}_$_[0]" }) ];
+			push @found, [ $part, statement($part, $sql, same(split /,/, $tags), 1, sub { $measurement eq 'prometheus' ? $_[0] : "${measurement}_$_[0]" }) ];
 		}
 		return grep { $_->[1] } @found;
 	});
