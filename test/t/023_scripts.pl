@@ -66,7 +66,7 @@ sub collect
 	my ($file, $from, $under) = @_;
 	if (ref $from eq 'HASH')
 	{
-		collect($file, $from->{$_}, $under || $_ =~ /^(query|sqls)$/) for sort keys %$from;
+		collect($file, $from->{$_}, $under || $_ =~ /^(query|sqls?)$/) for sort keys %$from;
 	}
 	elsif (ref $from eq 'ARRAY')
 	{
@@ -85,9 +85,10 @@ for my $file (glob "$top/monitoring/*/*.y*ml")
 	next if $name =~ m{^(prometheus|grafana|kubernetes)/};
 	collect($name, read_yaml($file));
 }
+$queries{'telegraf/working_set.conf'} = [ slurp_file("$top/monitoring/telegraf/working_set.conf") =~ /"""\n(.*?)"""/msg ];
 ($queries{working_set_follow}) = map { [$_] } slurp_file("$top/follow/working_set_follow") =~ /^QUERY = """\n(.*?)"""$/ms;
 cmp_ok(scalar(grep { /^$_/ } keys %queries), '>', 0, "queries of $_ are found")
-  for qw(pgwatch postgres_exporter sql_exporter prometheus-sql-exporter working_set_follow);
+  for qw(pgwatch postgres_exporter sql_exporter prometheus-sql-exporter opentelemetry telegraf working_set_follow);
 
 # {file, line => text} of all examples in SQL
 my %example;

@@ -115,7 +115,7 @@ SKIP:
 }
 
 # no label but those that the exporter adds, and ours
-is_deeply([ grep { !/\{(?:.*,)?col="\w+",(?:.*,)?database="postgres",driver="postgres",(?:figure="\w+",)?host=""/ } $text =~ /^(sql_working_set_.*)$/mg ],
+is_deeply([ grep { !/\{(?:.*,)?col="value",database="postgres",driver="postgres",host="",.*metric="\w+"/ } $text =~ /^(sql_working_set.*)$/mg ],
 	[], "the exporter's own labels");
 
 # ---------------------------------------------------------------- opt-in

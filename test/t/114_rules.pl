@@ -180,10 +180,11 @@ SKIP:
 
 	my $labels = 'col="value",database="postgres",driver="postgres",sql_job="working_set",user="scrape"';
 	my $port = exporter(join "\n",
-		(map { qq(sql_working_set_tracking{$labels,host="$_"} 1) } 'db1:5432', 'db2', 'localhost', 'localhost:5433', '127.0.0.1:5434', '[::1]:5435'),
-		qq(sql_working_set_worker_running{$labels,host=""} 1), qq(sql_working_set_shared_buffers_bytes{$labels,host="localhost:5432"} 1),
-		qq(sql_working_set_size_bytes{$labels,host="db1:5432",window_seconds="60"} 8192),
-		qq(sql_lfc_approximate_working_set_size_windows{$labels,host="db1:5432",duration_seconds="60"} 1),
+		(map { qq(sql_working_set_tracking{$labels,host="$_",metric="working_set_tracking"} 1) } 'db1:5432', 'db2', 'localhost', 'localhost:5433', '127.0.0.1:5434', '[::1]:5435'),
+		qq(sql_working_set_tracking{$labels,host="",metric="working_set_worker_running"} 1),
+		qq(sql_working_set{$labels,host="localhost:5432",metric="working_set_shared_buffers_bytes"} 1),
+		qq(sql_working_set_size{$labels,host="db1:5432",metric="working_set_size_bytes",window_seconds="60"} 8192),
+		qq(sql_working_set_neon{$labels,host="db1:5432",duration_seconds="60",metric="lfc_approximate_working_set_size_windows"} 1),
 		q(sql_exporter_last_scrape_failed{database="postgres",driver="postgres",sql_job="working_set",user="scrape",host="db1:5432",query="working_set_tracking"} 0),
 		qq(sql_bloat_bytes{$labels,host="db1:5432"} 1), 'go_goroutines 7', '');
 	with_prometheus(
@@ -218,7 +219,7 @@ SKIP:
 
 	# one exporter of many servers: `up' is that of the servers
 	$port = exporter(join "\n", 'up{job="shop",target="pg1"} 0', (map { qq(working_set_tracking{job="shop",target="$_"} 1) } 'pg1', 'pg2'),
-		'scrape_errors_total{collector="working_set",job="shop",query="working_set_state",target="pg2"} 3',
+		'scrape_errors_total{collector="working_set",job="shop",query="working_set_tracking",target="pg2"} 3',
 		'scrape_duration_seconds{job="shop",target="pg1"} 1', '');
 	with_prometheus(
 		$port,
@@ -227,14 +228,14 @@ SKIP:
 		sub {
 			my ($p) = @_;
 			is_deeply(scraped($p, 4), [
-				'scrape_errors_total{cluster="shop", collector="working_set", instance="pg2", job="working_set", query="working_set_state"} 3',
+				'scrape_errors_total{cluster="shop", collector="working_set", instance="pg2", job="working_set", query="working_set_tracking"} 3',
 				'up{cluster="shop", instance="pg1", job="working_set"} 0',
 				map { qq(working_set_tracking{cluster="shop", instance="$_", job="working_set"} 1) } 'pg1', 'pg2',
 			], 'targets of the other exporter are instances, too, and its jobs are clusters');
 		});
 
 	# postgres_exporter
-	$port = exporter(qq(working_set_tracking{server="localhost:5432"} 1\npg_up 1\npg_exporter_last_scrape_error 0\npg_locks_count 1\n));
+	$port = exporter(qq(working_set_tracking_value{metric="working_set_tracking",server="localhost:5432"} 1\npg_up 1\npg_exporter_last_scrape_error 0\npg_locks_count 1\n));
 	with_prometheus(
 		$port,
 		'working_set_postgres_exporter',

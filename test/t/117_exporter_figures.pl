@@ -9,7 +9,7 @@ use lib $FindBin::Bin;
 use patience;
 use clock;
 use pages qw(make_pages);
-use sql_exporter_stand_in qw(list expose);
+use sql_exporter_stand_in qw(expose);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -21,8 +21,7 @@ my $node = new_monitored_node("shared_buffers = '16MB'\nworking_set.interval = 1
 wait_for('worker_pid IS NOT NULL FROM working_set_info', 'no worker');
 my %collectors = %{ collectors_of_sql_exporter() };
 my $pgwatch = read_yaml(monitoring('pgwatch/working_set.yaml'));
-my $queries = queries_of_postgres_exporter(qw(queries queries_relations queries_databases queries_memory queries_queries));
-my %in_queries = %{ metrics_of_queries($queries) };
+my @others = qw(prometheus-sql-exporter postgres_exporter pgwatch opentelemetry telegraf);
 my $documented = documented_metrics();
 
 sub wait_for
@@ -39,163 +38,38 @@ sub exposed
 	return expose(\&rows, @_);
 }
 
-# its figures by the names that they have elsewhere
-sub pgwatch_series
-{
-	my %series;
-	for my $row (@{ rows($pgwatch->{metrics}{working_set}{sqls}{15}) })
-	{
-		my %name = (
-			(map { $_ => "${_}_seconds" } qw(recommendation_timestamp last_saved_timestamp counters_start_timestamp)),
-			(map { $_ => "${_}_total" } qw(lookups hits evictions dropped_samples)),
-			sample_rate => 'sample_ratio', recommended_cache_bytes => 'recommended_cache_size_bytes',
-			peak_cache_bytes => 'peak_cache_size_bytes');
-		for my $column (grep { defined $row->{$_} && !/^tag_|^epoch_ns$/ } keys %$row)
-		{
-			$series{ 'working_set_' . ($name{$column} // $column) } = $row->{$column};
-		}
-	}
-	for my $name (qw(status verdict))
-	{
-		$series{ series_name("working_set_$name", { $name => $_->{"tag_$name"} }) } = $_->{present}
-		  for @{ rows($pgwatch->{metrics}{"working_set_$name"}{sqls}{15}) };
-	}
-	for my $name (qw(relation database))
-	{
-		for my $row (@{ rows($pgwatch->{metrics}{"working_set_${name}s"}{sqls}{15}) })
-		{
-			my %labels = map { $_ => $row->{"tag_$_"} } grep { exists $row->{"tag_$_"} } qw(datname relation relkind);
-			$series{ series_name("working_set_${name}_size_bytes", \%labels) } = $row->{bytes};
-			$series{ series_name("working_set_${name}_resident_bytes", \%labels) } = $row->{resident_bytes};
-			$series{ series_name("working_set_relation_unused_index_reads_per_second", \%labels) } = $row->{unused_index_reads_per_second}
-			  if $name eq 'relation';
-		}
-	}
-	for my $row (@{ rows($pgwatch->{metrics}{working_set_queries}{sqls}{15}) })
-	{
-		my %labels = map { $_ => $row->{"tag_$_"} } qw(datname rolname queryid);
-		my %name = (bytes => 'size_bytes');
-		for my $column (grep { defined $row->{$_} && !/^tag_|^epoch_ns$/ } keys %$row)
-		{
-			$series{ series_name('working_set_query_' . ($name{$column} // $column), \%labels) } = $row->{$column};
-		}
-	}
-	for my $row (@{ rows($pgwatch->{metrics}{working_set_memory}{sqls}{15}) })
-	{
-		$series{ series_name("working_set_memory_$_", { memory_bytes => $row->{tag_memory_bytes} }) } = $row->{$_}
-		  for qw(predicted_disk_reads_per_second best_shared_buffers_bytes);
-	}
-	for my $row (@{ rows($pgwatch->{metrics}{working_set_disk}{sqls}{15}) })
-	{
-		$series{"working_set_$_"} = $row->{$_} for grep { defined $row->{$_} && $_ ne 'epoch_ns' } keys %$row;
-	}
-	for my $row (@{ rows($pgwatch->{metrics}{working_set_size}{sqls}{15}) })
-	{
-		my %labels = (window_seconds => $row->{tag_window_seconds});
-		$series{ series_name('working_set_size_bytes', \%labels) } = $row->{bytes};
-		$series{ series_name('working_set_size_lower_bound_bytes', \%labels) } = $row->{lower_bound_bytes};
-		$series{ series_name('working_set_size_upper_bound_bytes', \%labels) } = $row->{upper_bound_bytes};
-	}
-	for my $row (@{ rows($pgwatch->{metrics}{working_set_advice}{sqls}{15}) })
-	{
-		$series{ series_name("working_set_$_", { cache_size_bytes => $row->{tag_cache_size_bytes} }) } = $row->{$_}
-		  for grep { defined $row->{$_} } qw(predicted_hit_ratio predicted_hit_ratio_error predicted_reads_per_second);
-	}
-	return \%series;
-}
-
-sub postgres_exporter_series
-{
-	my %series;
-	my $steps = relabelling('working_set_postgres_exporter');
-	for my $block (sort keys %$queries)
-	{
-		my %usage = map { my ($column) = keys %$_; ($column => $_->{$column}{usage}) } @{ $queries->{$block}{metrics} };
-		for my $row (@{ rows($queries->{$block}{query}) })
-		{
-			my %labels = map { $_ => $row->{$_} } grep { $usage{$_} eq 'LABEL' } keys %usage;
-			# NULL would be exposed as NaN
-			for my $column (grep { $usage{$_} ne 'LABEL' } keys %usage)
-			{
-				my $value = $row->{$column} // die "$block.$column is NULL";
-				# status and verdict are of one block: the rows of one are 0 in the other
-				if ($block eq 'working' && $labels{ $column eq 'set_status' ? 'verdict' : 'status' } ne '')
-				{
-					die "$block.$column is not 0" if $value != 0;
-					next;
-				}
-				my %left = %labels;
-				my $name = relabelled($steps, "${block}_$column", \%left);
-				$series{ series_name($name, \%left) } = $value;
-			}
-		}
-	}
-	return \%series;
-}
-
-# Debian's sql_exporter
-sub other_series
-{
-	my %series;
-	my $steps = relabelling('working_set_debian');
-	for my $query (map { @{ $_->{queries} } } grep { $_->{name} =~ /^working_set(?:_memory|_queries)?$/ } jobs_of_sql_exporter())
-	{
-		for my $row (@{ rows($query->{query}) })
-		{
-			for my $value (list($query->{values}))
-			{
-				my %labels = (col => $value, map { $_ => $row->{$_} // die "$query->{name}: label $_ is NULL" } list($query->{labels}));
-				my $name = relabelled($steps, "sql_$query->{name}", \%labels);
-				$series{ series_name($name, \%labels) } = $row->{$value} // die "$query->{name}: $value is NULL";
-			}
-		}
-	}
-	return \%series;
-}
-
 # ---------------------------------------------------------------- beside the truth
 
-# No time passes.  $wanted chooses what of the truth is to be there.
+# No time passes.
 sub agrees
 {
-	my ($name, $get, $wanted, @opt_in) = @_;
+	my ($name, $get, @opt_in) = @_;
 	my ($got, $complaints) = agreement(
-		sub {
-			my $truth = truth(sub { $node->safe_psql('postgres', 'SET search_path = ' . search_path() . ";\n$_[0]") }, @opt_in);
-			delete @$truth{ grep { !$wanted->($_) } keys %$truth };
-			return $truth;
-		},
-		$get, 0);
+		sub { truth(sub { $node->safe_psql('postgres', 'SET search_path = ' . search_path() . ";\n$_[0]") }, @opt_in) }, $get, 0);
 	is($complaints, '', "$name: all series, and no others, as the views have them");
 	return $got;
-}
-
-sub in_queries
-{
-	my ($series) = @_;
-	return $series =~ /^(\w+)/ && $in_queries{$1};
-}
-
-# pgwatch has neither info nor what is made of other figures
-sub in_pgwatch
-{
-	my ($series) = @_;
-	return $series !~ /^working_set_(?:info\{|advice_reliable$|size_relative_error_ratio$)/;
 }
 
 my $text;
 my @opt_in = qw(relations databases memory queries);
 
+sub others_agree
+{
+	my ($name) = @_;
+	for my $exporter (@others)
+	{
+		agrees("$name: $exporter", sub { series_of($exporter, 'working_set', map { "working_set_$_" } @opt_in) }, @opt_in);
+	}
+	return;
+}
+
 sub all_agree
 {
 	my ($name) = @_;
-	my $everything = sub { 1 };
-	agrees("$name: sql_exporter", sub { $text = exposed($collectors{working_set}); parse_exposition($text) }, $everything);
+	agrees("$name: sql_exporter", sub { $text = exposed($collectors{working_set}); parse_exposition($text) });
 	my $got = agrees("$name: sql_exporter with all collectors",
-		sub { $text = exposed(@collectors{ sort keys %collectors }); parse_exposition($text) },
-		$everything, @opt_in, qw(neon reason));
-	agrees("$name: postgres_exporter", \&postgres_exporter_series, \&in_queries, @opt_in);
-	agrees("$name: pgwatch", \&pgwatch_series, \&in_pgwatch, @opt_in);
+		sub { $text = exposed(@collectors{ sort keys %collectors }); parse_exposition($text) }, @opt_in, qw(neon reason));
+	others_agree($name);
 	SKIP:
 	{
 		skip 'there is no promtool on PATH', 1 if !find_program('promtool');
@@ -257,14 +131,9 @@ sub stub_agrees
 {
 	my ($name, $change, %expected) = @_;
 	$node->safe_psql('postgres', "SET search_path = stub;\n$change");
-	for my $get ([ 'sql_exporter', sub { parse_exposition(exposed(@collectors{qw(working_set working_set_memory working_set_queries)})) } ],
-		[ 'prometheus-sql-exporter', \&other_series ])
-	{
-		my $got = agrees("$name: $get->[0]", $get->[1], sub { 1 }, 'memory', 'queries');
-		is($got->{$_} // 'none', $expected{$_}, "$name: $_") for sort keys %expected;
-	}
-	agrees("$name: postgres_exporter", \&postgres_exporter_series, \&in_queries, @opt_in);
-	agrees("$name: pgwatch", \&pgwatch_series, \&in_pgwatch, @opt_in);
+	my $got = agrees("$name: sql_exporter", sub { parse_exposition(exposed(@collectors{ 'working_set', map { "working_set_$_" } @opt_in })) }, @opt_in);
+	is($got->{$_} // 'none', $expected{$_}, "$name: $_") for sort keys %expected;
+	others_agree($name);
 	return;
 }
 put_first('stub, figures');

@@ -111,7 +111,7 @@ is(count_of($series, qr/^(?:scrape_errors_total|up)\b/), 0, 'there are no errors
 
 ($status, $series) = scrape_now(started($one->($server{$_}))), is($status, 200, "$_: no error"),
   is(count_of($series, qr/^working_set_/), 0, "$_: and no figures"),
-  is($series->{'scrape_errors_total{collector="working_set",query="working_set_state"}'}, 1, "$_: but a count of errors")
+  is($series->{'scrape_errors_total{collector="working_set",query="working_set_tracking"}'}, 1, "$_: but a count of errors")
   for @refused;
 
 ($status, $series) = scrape_now(started($one->($server{one_query_fails})));

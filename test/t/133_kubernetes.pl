@@ -50,22 +50,16 @@ sub relabel
 	return relabelled($endpoint->{metricRelabelings}, @_);
 }
 
-# (names are made the same way for postgres_exporter, but that this one has a prefix)
 my $queries = CPAN::Meta::YAML->read_string(scalar `$filter`)->[0];
 is_deeply([ grep { $queries->{$_}{master} || $queries->{$_}{primary} } keys %$queries ], [], 'the standbys run them, too');
 my %documented = map { %$_ } values %{ documented_metrics() };
 my %names;
 for my $block (sort keys %$queries)
 {
-	for my $metric (@{ $queries->{$block}{metrics} })
-	{
-		my ($column) = keys %$metric;
-		next if $metric->{$column}{usage} eq 'LABEL';
-		$names{ relabel("cnpg_${block}_$column", $_) } = $_ for figures_of($queries->{$block}{query});
-	}
+	$names{ relabel("cnpg_${block}_value", $_) } = $_ for map { { metric => $_ } } metrics_in($queries->{$block}{query});
 }
-is_deeply([ sort keys %names ], [ sort keys %{ metrics_of_queries($queries) } ], 'names are those of the other exporters');
-is_deeply([ grep { keys %$_ } values %names ], [], 'the label figure is gone');
+is_deeply([ sort keys %names ], [ sort map { metrics_in($_->{query}) } values %$queries ], 'names are those of the label metric');
+is_deeply([ grep { keys %$_ } values %names ], [], 'which is gone');
 is_deeply([ grep { !$documented{$_} } keys %names ], [], 'and documented');
 is(scalar relabel($_, {}), undef, "$_ is left out") for qw(cnpg_collector_up go_goroutines);
 

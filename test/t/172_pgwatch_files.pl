@@ -27,7 +27,7 @@ for my $name (sort keys %{ $pgwatch->{metrics} })
 	is_deeply([ grep { !$column{$_} } grep { $_ ne '*' } list($metric->{gauges}) ], [], "gauges of $name are columns");
 	is_deeply([ grep { /^tag_/ && $column{$_} ne 'text' } keys %column ], [], "tags of $name are text");
 	my @counters = grep { my $column = $_; !/^tag_/ && !grep { $_ eq $column || $_ eq '*' } list($metric->{gauges}) } keys %column;
-	is_deeply([ sort @counters ], $name eq 'working_set' ? [qw(dropped_samples evictions hits lookups)]
+	is_deeply([ sort @counters ], $name eq 'working_set' ? [qw(dropped_samples_total evictions_total hits_total lookups_total)]
 		: $name eq 'reco_shared_buffers' ? [qw(extra_info recommendation)] : [], "what of $name is no gauge");
 }
 for my $preset (values %{ $pgwatch->{presets} })

@@ -25,7 +25,7 @@ for my $name (sort keys %other)
 	is($other{$name}{allow_zero_rows}, 'true', "no row is no error in $name");
 }
 
-is(reads_more($other{$_}{query}), '', "$_ reads nothing else") for qw(working_set_status working_set_tracking working_set_worker_running);
+is(reads_more($other{$_}{query}), '', "$_ reads nothing else") for qw(working_set_status working_set_tracking);
 
 $node->stop;
 done_testing();

@@ -50,7 +50,7 @@ sub scrape_once
 	my (%series, %from, $text);
 	my $p = start('1h');
 	# the last query of the run
-	eventually(sub { $text = HTTP::Tiny->new(timeout => patience())->get($p->{exporter})->{content}; return $text =~ /^sql_working_set_advice_reliable\{/m });
+	eventually(sub { $text = HTTP::Tiny->new(timeout => patience())->get($p->{exporter})->{content}; return $text =~ /^sql_working_set_advice\{.*"working_set_advice_reliable"/m });
 	have_in_prometheus($p, 1, 'working_set_advice_reliable');
 	# a scrape may fail on a busy machine
 	for (@{ ask_prometheus($p, 'query', query => 'last_over_time({__name__=~"working_set_.+"}[5m])')->{result} })

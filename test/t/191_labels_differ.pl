@@ -55,6 +55,11 @@ sub search
 	{
 		found($key, $_) for values %{ $part->{sqls} };
 	}
+	elsif (defined $part->{sql})
+	{
+		found($_->{metric_name}, "SELECT * FROM ($part->{sql}) p WHERE $_->{row_condition}{column} = '$_->{row_condition}{value}'", [ list($_->{attribute_columns}) ])
+		  for @{ $part->{metrics} };
+	}
 	elsif (defined $part->{query} && ref $part->{metrics})
 	{
 		found($key, $part->{query}, [ map { my ($column) = keys %$_; $_->{$column}{usage} eq 'LABEL' ? $column : () } @{ $part->{metrics} } ]);
@@ -75,7 +80,7 @@ find(sub { push @files, $File::Find::name if -f }, monitoring(''));
 for (sort @files)
 {
 	# what psql runs, and programs and documents, have no labels
-	next if /\.(?:sql|md|svg|json|libsonnet|pm|sh)$/ || m{/[^./]+$};
+	next if /\.(?:sql|md|svg|json|libsonnet|pm|sh|conf)$/ || m{/[^./]+$};
 	my $text = slurp_file($_);
 	next if $text !~ /\bSELECT\b.*\bFROM\s+working_set/is;
 	($file) = m{monitoring/+(.*)};
@@ -83,7 +88,9 @@ for (sort @files)
 	search('', $_) for @{ CPAN::Meta::YAML->read_string($text) };
 	ok(@queries > $before, "$file: queries");
 }
-for my $wanted (qw(prometheus-sql-exporter sql_exporter postgres_exporter pgwatch))
+($file) = 'telegraf/working_set.conf';
+found($_->{name}, $_->{sql}, $_->{labels}) for statements_of('telegraf');
+for my $wanted (qw(prometheus-sql-exporter sql_exporter postgres_exporter pgwatch opentelemetry telegraf))
 {
 	ok((grep { $_->[0] =~ /^\Q$wanted\E\// } @queries), "those for $wanted are among them");
 }

@@ -49,7 +49,7 @@ sub both_answer
 {
 	my ($name, $check) = @_;
 	my $documented = documented_metrics();
-	my @wanted = grep { !/_memory_limit_|_last_saved_|_recommendation_timestamp_|_info$/ } map { keys %{ $documented->{$_} } } 'always', 'while it tracks';
+	my @wanted = grep { !/_memory_limit_|_last_saved_|_recommendation_timestamp_/ } map { keys %{ $documented->{$_} } } 'always', 'while it tracks';
 	for my $get ([ 'prometheus-sql-exporter', $debian, sub { my $text = scrape_text($debian); all_failed($debian, $text, 0, "$name: prometheus-sql-exporter"); ours($text) } ],
 		[ 'prometheus-postgres-exporter', $other, sub { series_of_postgres_exporter(answer($other)) } ])
 	{

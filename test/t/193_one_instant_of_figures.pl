@@ -20,12 +20,12 @@ for my $collector (values %{ collectors_of_sql_exporter() })
 {
 	$from{sql_exporter}{ $_->{metric_name} } = $_->{query_ref} // $_->{metric_name} for @{ $collector->{metrics} };
 }
-my $debian = metrics_of_jobs(jobs_of_sql_exporter());
-$from{'prometheus-sql-exporter'} = { map { $_ => $debian->{$_}{query}{name} } keys %$debian };
-my $queries = queries_of_postgres_exporter(qw(queries queries_relations queries_databases queries_memory queries_queries));
-for my $block (keys %$queries)
+for my $exporter (qw(prometheus-sql-exporter postgres_exporter opentelemetry))
 {
-	$from{postgres_exporter}{$_} = $block for keys %{ metrics_of_queries({ $block => $queries->{$block} }) };
+	for my $statement (statements_of($exporter))
+	{
+		$from{$exporter}{$_} = $statement->{sql} for metrics_in($statement->{sql});
+	}
 }
 
 # ---------------------------------------------------------------- expressions
@@ -164,6 +164,6 @@ for my $expression (@expressions)
 ok($checked{"$_ working_set_hits_total working_set_lookups_total"}, "$_: hits and lookups are among them") for sort keys %from;
 
 # Neon's dashboards divide these.
-is($debian->{lfc_hits}{query}{name}, $debian->{lfc_misses}{query}{name}, 'the same for the names of Neon');
+is($from{'prometheus-sql-exporter'}{lfc_hits}, $from{'prometheus-sql-exporter'}{lfc_misses}, 'the same for the names of Neon');
 
 done_testing();

@@ -32,8 +32,7 @@ like($prometheus, qr/^    scrape_interval: \d+s\n    scrape_timeout: \Q$wait{$_}
 my ($statement) = slurp_file(monitoring('grants.sql')) =~ /statement_timeout = '(\d+)s'/ or die 'no statement_timeout';
 my %file = (
 	'sql_exporter.yml' => 'working_set',
-	'sql_exporter_jobs.yml' => 'working_set_exporter',
-	'ansible/working_set_exporter/tasks/main.yml' => 'working_set_exporter');
+	'sql_exporter_jobs.yml' => 'working_set_exporter');
 for my $file (sort keys %file)
 {
 	my $text = slurp_file(monitoring("sql_exporter/$file"));
@@ -49,7 +48,7 @@ for my $file (sort keys %file)
 }
 
 # A connection that is taken and not answered is kept for ever without this, and it is of a pool of two.
-for my $file ((map { "sql_exporter/$_" } sort keys %file), 'prometheus-sql-exporter/README.md')
+for my $file ((map { "sql_exporter/$_" } sort(keys %file), 'README.md'), 'prometheus-sql-exporter/README.md')
 {
 	my @urls = slurp_file(monitoring($file)) =~ m{(postgres://\w+@[^\s'`]+)}g;
 	cmp_ok(scalar @urls, '>', 0, "$file: there are URLs");

@@ -23,7 +23,7 @@ our @EXPORT = qw(find_program monitoring read_yaml grant work_until_known series
   pretend_memory_advice pretend_queries lint documented_metrics new_exporter stop_exporter scrape_text ours failed all_failed log_like
   run_until_end start_stand_in
   start_prometheus stop_prometheus ask_prometheus have_in_prometheus
-  queries_of_postgres_exporter metrics_of_queries figures_of new_postgres_exporter text_of_postgres_exporter series_of_postgres_exporter);
+  queries_of_postgres_exporter metrics_in new_postgres_exporter text_of_postgres_exporter series_of_postgres_exporter);
 
 # where on PATH
 sub find_program
@@ -623,29 +623,11 @@ sub queries_of_postgres_exporter
 	return { map { %{ read_yaml(monitoring("postgres_exporter/$_.yaml")) } } @_ };
 }
 
-# {metric => usage}, by the names that Prometheus has
-sub metrics_of_queries
-{
-	my ($queries) = @_;
-	my %usage;
-	my $steps = relabelling('working_set_postgres_exporter');
-	for my $block (sort keys %$queries)
-	{
-		for my $metric (@{ $queries->{$block}{metrics} })
-		{
-			my ($column) = keys %$metric;
-			next if $metric->{$column}{usage} eq 'LABEL';
-			$usage{ relabelled($steps, "${block}_$column", $_) } = lc $metric->{$column}{usage} for figures_of($queries->{$block}{query});
-		}
-	}
-	return \%usage;
-}
-
-# Of a query for one metric after the other their names, each as a label; else no label.
-sub figures_of
+# names of the metrics of a query that has a row for each
+sub metrics_in
 {
 	my ($sql) = @_;
-	return $sql =~ /\bf\.figure\b/ ? map { { figure => $_ } } $sql =~ /^ *\('(\w+)'/mg : {};
+	return $sql =~ /^ *\('(\w+)'(?:::text)?, q\.\1\)/mg;
 }
 
 # new_postgres_exporter(NODE, FILE[, user => ROLE][, options => [...]]): begins to run, with the
@@ -673,19 +655,12 @@ sub text_of_postgres_exporter
 	return $answer->{content};
 }
 
-# As Prometheus has it.  Status and verdict are of one block: each has series with the label of the
-# other, which are 0.
+# as Prometheus has it
 sub series_of_postgres_exporter
 {
 	my ($text) = @_;
 	my $steps = relabelling('working_set_postgres_exporter');
-	my $series = parse_exposition($text, sub { return relabelled($steps, @_) });
-	for my $empty (grep { /^working_set_(?:status\{verdict|verdict\{status)=/ } keys %$series)
-	{
-		die "$empty is not 0" if $series->{$empty} != 0;
-		delete $series->{$empty};
-	}
-	return $series;
+	return parse_exposition($text, sub { return relabelled($steps, @_) });
 }
 
 # ---------------------------------------------------------------- Prometheus
