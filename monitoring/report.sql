@@ -159,7 +159,7 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			  FROM moment, windows, :"ws_report_schema".working_set_curve(windows.seconds, text 'client') c
 			 WHERE c.seconds > 0
 		),
-		-- relations, all forks together, and databases: 20 of each
+		-- relations, all forks together
 		relation AS MATERIALIZED (
 			SELECT row_number() OVER (ORDER BY sum(bytes) DESC, min(relfilenode)) AS n,
 			       database AS datname, relation, relkind, relfilenode, sum(bytes) AS bytes, sum(share) AS share,
@@ -183,12 +183,8 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			                    WHEN 'm' THEN 'materialized view' WHEN 'S' THEN 'sequence' END AS what
 			  FROM relation WHERE n <= 20
 			UNION ALL
-			SELECT 'database', row_number() OVER (ORDER BY bytes DESC, datname COLLATE "C"), bytes, share, standard_error_bytes,
-			       resident_bytes, reused_bytes, coalesce(datname, 'shared by all, or dropped'), NULL
-			  FROM (SELECT * FROM :"ws_report_schema".working_set_databases ORDER BY bytes DESC LIMIT 20) d
-			UNION ALL
 			SELECT 'query', n, bytes, share, standard_error_bytes, exclusive_bytes, reused_bytes,
-			       CASE WHEN is_other THEN 'all that are not kept apart' ELSE coalesce(left(known.t, 200), 'query ' || queryid, 'without an identifier') END, queryid::text
+			       CASE WHEN is_other THEN 'all that are not kept apart' ELSE coalesce(left(known.t, 80), 'query ' || queryid, 'without an identifier') END, queryid::text
 			  FROM query LEFT JOIN pg_database d ON d.datname = query.datname COLLATE "C"
 			  LEFT JOIN known ON known.key = concat(d.oid, ' ', queryid) WHERE n <= 20
 		),
@@ -206,7 +202,7 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			                   WHERE pg_stat_get_numscans(i.indexrelid) = 0 AND NOT (i.indisunique OR i.indisexclusion OR i.indisreplident)
 			                     AND r.reads_saved_per_second > 2 * r.reads_saved_standard_error
 			                   GROUP BY r.relation) u
-			UNION ALL SELECT 'summary', line.n, line.t
+			UNION ALL SELECT CASE line.n WHEN 1 THEN 'headline' ELSE 'summary' END, line.n, line.t
 			            FROM regexp_split_to_table(:"ws_report_schema".working_set(), chr(10)) WITH ORDINALITY AS line(t, n)
 			UNION ALL SELECT 'note', row_number() OVER (ORDER BY min(n)), note FROM advice WHERE note IS NOT NULL GROUP BY note
 			UNION ALL SELECT 'memory_note', row_number() OVER (ORDER BY min(n)), note FROM memory WHERE note IS NOT NULL GROUP BY note
@@ -215,9 +211,7 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 				('host', CASE WHEN :'ws_report_host' = '' OR :'ws_report_host' ~ '^[/@]' THEN :'ws_report_here' ELSE :'ws_report_host' END),
 				('port', coalesce(nullif(:'ws_report_port', ''), current_setting('port'))), ('cluster', nullif(current_setting('cluster_name'), '')),
 				('database', current_database()::text), ('server', current_setting('server_version')), ('zone', current_setting('TimeZone')),
-				('version', info.version), ('state', info.reason), ('status', rec.status), ('method', rec.method),
-				('verdict', rec.verdict), ('suggested', rec.suggested_shared_buffers),
-				('suggested_ecs', rec.suggested_effective_cache_size)) v(kind, t)
+				('version', info.version), ('state', info.reason), ('status', rec.status), ('suggested', rec.suggested_shared_buffers), ('suggested_ecs', rec.suggested_effective_cache_size)) v(kind, t)
 		),
 		clean AS (
 			SELECT kind, n,
@@ -239,18 +233,12 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 		),
 
 		-- ------------------------------------------------------------ what is drawn
-		-- history in buckets that one can see; those of a month are hours, nearly
+		-- history of the week that the suggestion is of, in buckets that one can see
 		span AS MATERIALIZED (
-			SELECT chart, start, finish, greatest(one, ceil((finish - start) / 480 / one) * one) AS bucket
-			  FROM (SELECT 'day' AS chart, 60.0::float8 AS one, finish,
-			               greatest(finish - 86400, least(finish - 600, min(x))) AS start
+			SELECT 'week' AS chart, start, finish, greatest(60, ceil((finish - start) / 480 / 60) * 60) AS bucket
+			  FROM (SELECT finish, greatest(finish - 604800, least(finish - 600, min(x))) AS start
 			          FROM (SELECT extract(epoch FROM at)::float8 AS finish FROM moment) m, history
-			         WHERE x > finish - 86400 GROUP BY finish
-			        UNION ALL
-			        SELECT 'month', 900, finish, greatest(finish - 30 * 86400, min(x))
-			          FROM (SELECT extract(epoch FROM at)::float8 AS finish FROM moment) m, history
-			         WHERE x > finish - 31 * 86400 GROUP BY finish
-			        HAVING min(x) < finish - 86400 - 900) s
+			         WHERE x BETWEEN finish - 604800 AND finish GROUP BY finish) s
 		),
 		past AS MATERIALIZED (
 			SELECT chart, floor(x / bucket) AS n, floor(x / bucket) * bucket AS x, greatest(bucket, 60 * max(minutes)) AS wide,
@@ -280,7 +268,7 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 		-- a value that is marked: a line across (y) or up and down (x), or a dot (both)
 		mark(panel, series, x, y, label) AS (
 			SELECT p.panel, m.series, NULL::float8, m.y::float8, m.label
-			  FROM rec, (VALUES ('curve'), ('day_size'), ('month_size')) p(panel),
+			  FROM rec, (VALUES ('curve'), ('week_size')) p(panel),
 			       LATERAL (VALUES ('have', shared_buffers_bytes, 'shared_buffers'),
 				('want', pg_size_bytes(suggested_shared_buffers), 'suggested')) m(series, y, label)
 			 WHERE m.y IS NOT NULL AND (p.panel = 'curve' OR m.series = 'have')
@@ -308,10 +296,8 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			       ('advice', 'hit', 28, 170, 4, 'ratio', 'predicted hit ratio'),
 			       ('advice', 'reads', 232, 86, 2, 'number', 'predicted reads per second'),
 			       ('memory', 'disk', 28, 290, 5, 'number', 'predicted reads from disk per second'),
-			       ('day', 'day_size', 28, 170, 4, 'bytes', 'size'),
-			       ('day', 'day_hit', 232, 86, 2, 'ratio', 'hit ratio'),
-			       ('month', 'month_size', 28, 170, 4, 'bytes', 'size'),
-			       ('month', 'month_hit', 232, 86, 2, 'ratio', 'hit ratio')
+			       ('week', 'week_size', 28, 170, 4, 'bytes', 'size'),
+			       ('week', 'week_hit', 232, 86, 2, 'ratio', 'hit ratio')
 		),
 		-- the largest, or for ratios the smallest, that a panel has to show; shared_buffers only
 		-- if the rest is not squeezed by it, and not all of a wide band
@@ -350,34 +336,29 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 		tick(panel, axis, v, label) AS (
 			SELECT panel, 'y', v,
 			       CASE kind WHEN 'ratio' THEN concat(trim_scale(round((100 * v)::numeric, 2)), ' %')
-			                 WHEN 'bytes' THEN size
+			                 WHEN 'bytes' THEN pg_size_pretty(v::bigint)
 			                 ELSE CASE WHEN v >= 1e6 THEN concat(trim_scale(round((v / 1e6)::numeric, 2)), ' M')
 			                           WHEN v >= 1e4 THEN concat(trim_scale(round((v / 1e3)::numeric, 2)), ' k')
 			                           ELSE trim_scale(round(v::numeric, 4))::text END END
-			  FROM scale, generate_series(0, 10) g, LATERAL (SELECT ylo + g * step AS v) t,
-			       LATERAL (SELECT CASE WHEN v = 0 THEN '0'
-			                       ELSE concat(trim_scale(round((v / 1024 ^ u)::numeric, 2)), ' ', (ARRAY['bytes', 'kB', 'MB', 'GB', 'TB', 'PB'])[u + 1]) END AS size
-			                  FROM (SELECT least(5, floor(ln(greatest(v, 1)) / ln(1024) + 1e-9))::integer AS u) z) l
+			  FROM scale, generate_series(0, 10) g, LATERAL (SELECT ylo + g * step AS v) t
 			 WHERE v <= yhi * (1 + 1e-9)
 			UNION ALL
 			SELECT panel, 'x', ln(s), label
 			  FROM scale, (VALUES (1, '1 s'), (5, '5 s'), (30, '30 s'), (120, '2 min'), (600, '10 min'), (3600, '1 h'), (21600, '6 h'), (86400, '1 day')) t(s, label)
 			 WHERE chart = 'curve' AND ln(s) BETWEEN xlo - 1e-9 AND xhi + 1e-9
 			UNION ALL
-			SELECT panel, 'x', ln(size),
-			       (SELECT concat(trim_scale(round((size / 1024.0 ^ u)::numeric, 1)), ' ', (ARRAY['bytes', 'kB', 'MB', 'GB', 'TB', 'PB'])[u + 1])
-			          FROM (SELECT least(5, floor(ln(size) / ln(1024) + 1e-9))::integer AS u) z)
+			SELECT panel, 'x', ln(size), pg_size_pretty(size)
 			  FROM scale JOIN (SELECT 'advice' AS chart, cache_bytes AS size, size_factor AS factor FROM advice
 			                   UNION ALL
 			                   SELECT 'memory', memory_bytes, round(memory_bytes::numeric / nullif(memory_limit_bytes, 0), 2) FROM memory, rec WHERE series = 'set') s USING (chart)
-			 WHERE factor IN (0.125, 0.25, 0.5, 1, 2, 4) AND ln(size) BETWEEN xlo AND xhi
+			 WHERE factor IN (0.125, 0.25, 0.5, 1, 2, 4, 8, 16) AND ln(size) BETWEEN xlo AND xhi
 			UNION ALL
-			SELECT panel, 'x', extract(epoch FROM t), CASE WHEN every < '1 day' THEN to_char(t, 'HH24:MI') ELSE to_char(t, 'DD Mon') END
+			SELECT panel, 'x', extract(epoch FROM t), to_char(t, CASE WHEN every < '1 day' THEN 'HH24:MI' ELSE 'DD Mon' END)
 			  FROM scale,
-			       LATERAL (SELECT min(e) AS every FROM unnest('{1 min,2 min,5 min,10 min,15 min,30 min,1 h,2 h,3 h,4 h,6 h,1 day,2 days,5 days,7 days}'::interval[]) e
-			                 WHERE (xhi - xlo) / extract(epoch FROM e) <= 6.5 AND (chart = 'day' OR e >= '1 day')) s,
+			       LATERAL (SELECT min(e) AS every FROM unnest('{2 min,5 min,15 min,30 min,1 h,2 h,4 h,6 h,1 day,2 days}'::interval[]) e
+			                 WHERE (xhi - xlo) / extract(epoch FROM e) <= 6.5) s,
 			       LATERAL generate_series(date_trunc('day', to_timestamp(xlo)), to_timestamp(xhi), every) t
-			 WHERE chart IN ('day', 'month') AND extract(epoch FROM t) BETWEEN xlo AND xhi
+			 WHERE chart = 'week' AND extract(epoch FROM t) BETWEEN xlo AND xhi
 		),
 		-- to coordinates: panels are 544 wide and begin at 84; nothing leaves them
 		spot AS (
@@ -450,45 +431,24 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			                                             ELSE concat(floor(x / 3600), ' h') END END)
 			  FROM marked WHERE y IS NULL AND label IS NOT NULL
 		),
-		-- the pictures, with what they show in words for who does not see them
+		-- the pictures, with a title for who does not see them
 		picture AS MATERIALIZED (
-			SELECT chart, format(concat('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 370" role="img" aria-labelledby="%1$s-t %1$s-d">',
-			                            '<title id="%1$s-t">%2$s</title><desc id="%1$s-d">%3$s</desc>%4$s<text class="title" text-anchor="end" x="628" y="362">%5$s</text></svg>'),
-			                     chart, title, words, svg, axis) AS svg
-			  FROM (SELECT chart, string_agg(svg, NULL ORDER BY layer, svg COLLATE "C") AS svg FROM drawn GROUP BY chart) d
-			  JOIN (SELECT 'curve' AS chart, 'Size of the working set against the length of the window' AS title,
-			               (SELECT format('Rises from %s in %s s to %s in %s s; shared_buffers is %s.', pg_size_pretty(min(bytes)), min(seconds),
-			                              pg_size_pretty(max(bytes)), max(seconds), pg_size_pretty(min(rec.shared_buffers_bytes))) FROM curve, rec) AS words,
-			               'length of the window, up to now' AS axis
-			        UNION ALL
-			        SELECT 'advice', 'Predicted hit ratio and reads per second against the size of shared buffers',
-			               (SELECT format('From a hit ratio of %s %% with %s to %s %% with %s.', round((100 * min(predicted_hit_ratio))::numeric, 2), pg_size_pretty(min(cache_bytes)),
-			                              round((100 * max(predicted_hit_ratio))::numeric, 2), pg_size_pretty(max(cache_bytes)))
-			                  FROM advice WHERE predicted_hit_ratio IS NOT NULL),
-			               'size of shared_buffers'
-			        UNION ALL
-			        SELECT 'memory', 'Predicted reads from disk per second against memory',
-			               (SELECT format('From %s per second with %s to %s with %s.', round(max(predicted_disk_reads_per_second)::numeric, 1), pg_size_pretty(min(memory_bytes)),
-			                              round(min(predicted_disk_reads_per_second)::numeric, 1), pg_size_pretty(max(memory_bytes)))
-			                  FROM memory WHERE series = 'set' AND predicted_disk_reads_per_second IS NOT NULL),
-			               'memory'
-			        UNION ALL
-			        SELECT span.chart, CASE span.chart WHEN 'day' THEN 'Working set and hit ratio of the last day'
-			                                      ELSE 'Working set and hit ratio of the last 30 days' END,
-			               format('The working set was between %s and %s.', pg_size_pretty(min(size)), pg_size_pretty(max(size))),
-			               CASE span.chart WHEN 'day' THEN 'time of day' ELSE 'day' END
-			          FROM span JOIN past USING (chart) GROUP BY span.chart) t USING (chart)
+			SELECT chart, format('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 370" role="img" aria-labelledby="%1$s-t"><title id="%1$s-t">%2$s</title>%3$s<text class="title" text-anchor="end" x="628" y="362">%4$s</text></svg>',
+			                     chart, min(title), string_agg(svg, NULL ORDER BY layer, svg COLLATE "C"), min(axis)) AS svg
+			  FROM drawn JOIN (VALUES ('curve', 'Size of the working set against the length of the window', 'length of the window, up to now'),
+				('advice', 'Predicted hit ratio and reads per second against the size of shared buffers', 'size of shared_buffers'),
+				('memory', 'Predicted reads from disk per second against memory', 'memory'),
+				('week', 'Working set and hit ratio of the last week', 'time')) t(chart, title, axis) USING (chart)
+			 GROUP BY chart
 		),
 		bars AS MATERIALIZED (
-			SELECT kind, concat('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 ', 38 * count(*) + 4, '" role="img" aria-labelledby="', kind, '-t ', kind, '-d">',
-			       '<title id="', kind, '-t">Working set of the last five minutes by ', kind, '</title><desc id="', kind, '-d">The largest is ',
-			       min(t) FILTER (WHERE n = 1), ' with ', pg_size_pretty(max(bytes)), '.</desc>',
+			SELECT kind, concat('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 ', 38 * count(*) + 4, '" role="img" aria-labelledby="', kind, '-t"><title id="', kind, '-t">Working set of the last five minutes by ', kind, '</title>',
 			       string_agg(format(concat('<text class="name" x="0" y="%1$s">%2$s</text><text class="size" text-anchor="end" x="640" y="%1$s">%3$s</text>',
 			                                '<rect class="all" x="0" y="%4$s" width="%5$s" height="12"/><rect class="resident" x="0" y="%4$s" width="%6$s" height="6"/>',
 			                                '<rect class="reused" x="0" y="%7$s" width="%8$s" height="6"/>'),
 			                         38 * n - 22, short, pg_size_pretty(bytes), 38 * n - 16, wide, least(wide, round(640 * resident / most, 1)),
 			                         38 * n - 10, least(wide, round(640 * reused / most, 1))), NULL ORDER BY n), '</svg>') AS svg,
-			       string_agg(concat('<tr><th scope="row">', t, '</th>', CASE WHEN kind <> 'database' THEN concat('<td>', what, '</td>') END,
+			       string_agg(concat('<tr><th scope="row">', t, '</th>', '<td>', what, '</td>',
 			                         CASE kind WHEN 'query' THEN concat('<td>', who, '</td>') END,
 			                         '<td><data value="', bytes, '">', pg_size_pretty(bytes), '</data> &#177; ', pg_size_pretty((1.96 * error)::bigint), '</td><td>',
 			                         round((100 * share)::numeric, 1), ' %</td><td>', pg_size_pretty(resident), '</td><td>', pg_size_pretty(reused), '</td>',
@@ -502,61 +462,33 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 
 		-- ------------------------------------------------------------ what is written
 		word AS MATERIALIZED (
-			SELECT max(t) FILTER (WHERE kind = 'database' AND n = 0) AS database, max(t) FILTER (WHERE kind = 'server') AS server,
-			       max(t) FILTER (WHERE kind = 'zone') AS zone, max(t) FILTER (WHERE kind = 'cluster') AS cluster,
-			       concat(max(t) FILTER (WHERE kind = 'host'), ':', max(t) FILTER (WHERE kind = 'port')) AS place,
-			       max(t) FILTER (WHERE kind = 'version') AS version, max(t) FILTER (WHERE kind = 'state') AS state,
-			       max(t) FILTER (WHERE kind = 'status') AS status, max(t) FILTER (WHERE kind = 'method') AS method,
-			       max(t) FILTER (WHERE kind = 'verdict') AS verdict, max(t) FILTER (WHERE kind = 'suggested') AS suggested,
-			       max(t) FILTER (WHERE kind = 'suggested_ecs') AS suggested_ecs,
-			       max(concat(rtrim(t, 'kMGTB'), ' ', ltrim(t, '0123456789'))) FILTER (WHERE kind = 'suggested') AS want,
-			       max(concat(rtrim(t, 'kMGTB'), ' ', ltrim(t, '0123456789'))) FILTER (WHERE kind = 'suggested_ecs') AS want_ecs,
-			       max(t) FILTER (WHERE kind = 'why') AS why,
-			       max(t) FILTER (WHERE kind = 'summary' AND n = 1) AS headline,
-			       string_agg(t, chr(10) ORDER BY n) FILTER (WHERE kind = 'summary' AND n > 1) AS summary,
-			       string_agg(concat('<p class="note">', t, '</p>'), NULL ORDER BY n) FILTER (WHERE kind = 'note') AS note,
-			       string_agg(concat('<p class="note">', t, '</p>'), NULL ORDER BY n) FILTER (WHERE kind = 'memory_note') AS memory_note
-			  FROM safe
+			SELECT json_object_agg(kind, all_of_it) AS w
+			  FROM (SELECT kind, string_agg(CASE WHEN kind LIKE '%note' THEN concat('<p class="note">', t, '</p>') ELSE t END, CASE kind WHEN 'summary' THEN chr(10) END ORDER BY n) AS all_of_it
+			          FROM safe WHERE kind NOT IN ('relation', 'query', 'who') GROUP BY kind) k
 		),
 		head AS (
 			SELECT CASE WHEN NOT tracking OR rec.status = 'stale' THEN 'bad' WHEN rec.verdict = 'exceeds memory' THEN 'bad'
 			            WHEN rec.verdict IN ('grow', 'shrink') THEN 'act' WHEN rec.verdict = 'keep' THEN 'good' ELSE 'wait' END AS class,
 			       concat(CASE WHEN rec.verdict <> 'keep' AND abs(ln(pg_size_bytes(suggested_shared_buffers)::float8 / shared_buffers_bytes)) > 0.02
-			                   THEN concat('ALTER SYSTEM SET shared_buffers = ''', word.suggested, ''';  -- and restart', chr(10)) END,
+			                   THEN concat('ALTER SYSTEM SET shared_buffers = ''', (w ->> 'suggested'), ''';  -- and restart', chr(10)) END,
 			              CASE WHEN rec.verdict <> 'keep' AND abs(ln(pg_size_bytes(suggested_effective_cache_size)::float8 / pg_size_bytes(current_setting('effective_cache_size')))) > 0.1
-			                   THEN concat('ALTER SYSTEM SET effective_cache_size = ''', word.suggested_ecs, ''';  -- and reload') END) AS commands
+			                   THEN concat('ALTER SYSTEM SET effective_cache_size = ''', (w ->> 'suggested_ecs'), ''';  -- and reload') END) AS commands
 			  FROM info, rec, word
 		),
-		age AS (
-			SELECT CASE WHEN s >= 172800 THEN concat(floor(s / 86400), ' days') WHEN s >= 7200 THEN concat(floor(s / 3600), ' hours')
-			            WHEN s >= 120 THEN concat(floor(s / 60), ' minutes') ELSE 'less than two minutes' END AS words
-			  FROM (SELECT extract(epoch FROM at - pg_postmaster_start_time()) AS s FROM moment) m WHERE s >= 0
-		),
-		tile(n, name, bytes, shown, words) AS (
-			SELECT v.* FROM info, rec, word, LATERAL (VALUES
-				(1, 'Working set', working_set_bytes, NULL,
-				 concat(CASE WHEN low_bytes IS NOT NULL THEN concat(pg_size_pretty(low_bytes), ' to ', coalesce(pg_size_pretty(high_bytes), 'more'), ' with 95 %, ') END,
-				        CASE WHEN window_seconds < 120 THEN concat('used in the last ', window_seconds, ' s') ELSE concat('used in the last ', floor(window_seconds / 60.0), ' min') END)),
-				(2, 'Reads, of query time', NULL, round((100 * read_time_share)::numeric, 1) || ' %',
-				 'of the past week; the suggested size saves ' || round((100 * query_time_saved)::numeric, 1) || ' %'),
-				(4, 'shared_buffers', shared_buffers_bytes, NULL, 'suggested: ' || replace(want, ' ', '&#160;')),
-				(5, 'Hit ratio, five minutes', NULL, round((100 * current_hit_ratio)::numeric, 2) || ' %',
-				 'with the suggested size: ' || round((100 * expected_hit_ratio)::numeric, 2) || ' %'),
-				(6, 'Memory', memory_limit_bytes, NULL, concat('effective_<wbr/>cache_size: ', replace(pg_size_pretty(pg_size_bytes(current_setting('effective_cache_size'))), ' ', '&#160;'), ', suggested: ' || replace(want_ecs, ' ', '&#160;')))) v
+		tile(n, name, bytes, share) AS (
+			SELECT v.* FROM rec, LATERAL (VALUES
+				(1, 'Working set', working_set_bytes, NULL::float8), (2, 'shared_buffers', shared_buffers_bytes, NULL),
+				(3, 'Suggested', pg_size_bytes(suggested_shared_buffers), NULL), (4, 'Memory', memory_limit_bytes, NULL),
+				(5, 'Reads, of query time', NULL, read_time_share), (6, 'The suggested size saves', NULL, query_time_saved)) v
 		),
 		fact(n, name, words) AS (
-			SELECT v.* FROM info, rec, word, moment, LATERAL (VALUES
-				(1, 'Tracking', concat(CASE WHEN tracking THEN 'yes: ' ELSE 'no: ' END, word.state)),
-				(2, 'Status', concat(word.status, ', recommended at ' || to_char(computed_at, 'YYYY-MM-DD HH24:MI:SS'))),
+			SELECT v.* FROM info, rec, word, LATERAL (VALUES
+				(1, 'Tracking', concat(CASE WHEN tracking THEN 'yes: ' ELSE 'no: ' END, (w ->> 'state'))),
+				(2, 'Status', concat((w ->> 'status'), ', recommended at ' || to_char(computed_at, 'YYYY-MM-DD HH24:MI:SS'))),
 				(3, 'Counting since', to_char(since, 'YYYY-MM-DD HH24:MI:SS')),
-				(4, 'Lookups since then', concat(to_char(lookups, 'FM999,999,999,999,999,999,990'), ', of which ' || round(100.0 * hits / nullif(lookups, 0), 2) || ' % were hits')),
-				(5, 'Pages that left since then', to_char(evictions, 'FM999,999,999,999,999,999,990')),
-				(6, 'Server', concat('PostgreSQL ', word.server, CASE WHEN pg_is_in_recovery() THEN ', standby' ELSE ', primary' END)),
-				(7, 'Extension', concat('working_set ', word.version, ', ', pg_size_pretty(shared_memory_bytes), ' of shared memory')),
-				(8, 'Worker', coalesce('process ' || worker_pid, 'does not run')),
-				(9, 'Sketch', concat(registers, ' registers, standard error ', round((58.9 / sqrt(registers))::numeric, 2), ' % at most')),
-				(10, 'Sample', CASE WHEN sample_rate > 0 THEN concat(sampled_pages, ' pages, one in ', round(1 / sample_rate), '; events lost: ', dropped_samples) ELSE 'none' END),
-				(11, 'Last saved', coalesce(to_char(last_saved, 'YYYY-MM-DD HH24:MI:SS'), 'never'))) v
+				(4, 'Server', concat('PostgreSQL ', (w ->> 'server'), CASE WHEN pg_is_in_recovery() THEN ', standby' ELSE ', primary' END, '; working_set ', (w ->> 'version'))),
+				(5, 'Worker', coalesce('process ' || worker_pid, 'does not run')),
+				(6, 'Sample', CASE WHEN sample_rate > 0 THEN concat(sampled_pages, ' pages, one in ', round(1 / sample_rate), '; events lost: ', dropped_samples) ELSE 'none' END)) v
 		),
 		-- tables that tell what the pictures do
 		written(chart, rows) AS (
@@ -572,13 +504,9 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			       coalesce(round(predicted_disk_reads_per_second::numeric, 1)::text, 'not known'), '</td><td>', round((predicted_disk_bytes_per_second / 1048576)::numeric, 2), '</td><td>',
 			       round((100 * predicted_os_hit_ratio)::numeric, 2) || ' %', '</td><td>', '&#177; ' || round((100 * error)::numeric, 2), '</td></tr>'), NULL ORDER BY n) FROM memory
 			UNION ALL
-			SELECT chart, string_agg(concat('<tr><th scope="row">', unit, '</th><td>', pg_size_pretty(size), '</td><td>',
-			       round(100 * hit_ratio, 2) || ' %', '</td></tr>'), NULL ORDER BY at DESC)
-			  FROM (SELECT chart, date_trunc(unit, at) AS at, to_char(date_trunc(unit, at), CASE unit WHEN 'hour' THEN 'YYYY-MM-DD HH24:MI' ELSE 'YYYY-MM-DD' END) AS unit,
-			               max(working_set_bytes) AS size, sum(hits) / nullif(sum(lookups), 0) AS hit_ratio
-			          FROM span, history, LATERAL (SELECT CASE chart WHEN 'day' THEN 'hour' ELSE 'day' END AS unit) u
-			         WHERE x BETWEEN start AND finish GROUP BY chart, unit, date_trunc(unit, at)) t
-			 GROUP BY chart
+			SELECT 'week', string_agg(concat('<tr><th scope="row">', day, '</th><td>', pg_size_pretty(size), '</td><td>', round(100 * hit_ratio, 2) || ' %', '</td></tr>'), NULL ORDER BY day DESC)
+			  FROM (SELECT to_char(at, 'YYYY-MM-DD') AS day, max(working_set_bytes) AS size, sum(hits) / nullif(sum(lookups), 0) AS hit_ratio
+			          FROM span, history WHERE x BETWEEN start AND finish GROUP BY 1) t
 		),
 		-- sections: a picture, its key, and the table; or why there is none
 		key(chart, html) AS (
@@ -587,12 +515,10 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 				('advice', 1, 'set', 'predicted, with 95 % bounds'), ('advice', 2, 'have', 'shared_buffers; the dot is what was measured'),
 				('advice', 3, 'want', 'suggested'), ('memory', 1, 'set', 'best division between shared_buffers and the page cache'),
 				('memory', 2, 'have', 'memory now; the ring is with the present shared_buffers'), ('memory', 3, 'want', 'the dot: with the suggested shared_buffers'),
-				('day', 1, 'set', 'working set; hit ratio'), ('day', 3, 'have', 'shared_buffers, '),
-				('month', 1, 'set', 'working set; hit ratio'), ('month', 3, 'have', 'shared_buffers, '),
+				('week', 1, 'set', 'working set; hit ratio'), ('week', 3, 'have', 'shared_buffers, '),
 				('relation', 1, 'all', 'used in the last five minutes'), ('relation', 2, 'resident', 'in shared buffers now'), ('relation', 3, 'reused', 'used more than once'),
-				('query', 1, 'all', 'used in the last five minutes'), ('query', 2, 'resident', 'used by no other query'), ('query', 3, 'reused', 'used more than once by this one'),
-				('database', 1, 'all', 'used in the last five minutes'), ('database', 2, 'resident', 'in shared buffers now'), ('database', 3, 'reused', 'used more than once')) k(chart, n, class, label), rec
-			 WHERE chart IN ('relation', 'query', 'database') OR (chart, class) IN (SELECT chart, series FROM spot UNION SELECT chart, series FROM marked)
+				('query', 1, 'all', 'used in the last five minutes'), ('query', 2, 'resident', 'used by no other query'), ('query', 3, 'reused', 'used more than once by this one')) k(chart, n, class, label), rec
+			 WHERE chart IN ('relation', 'query') OR (chart, class) IN (SELECT chart, series FROM spot UNION SELECT chart, series FROM marked)
 			 GROUP BY chart
 		),
 		section(chart, n, title, intro, missing, columns) AS (
@@ -619,17 +545,15 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 				        CASE WHEN identifiers = 0 THEN ' There are no identifiers: set compute_query_id to on.'
 				             WHEN NOT known THEN ' Their texts are shown if pg_stat_statements is in this database.' END),
 				 nobody, 'query|identifier|role and database|used|share|by no other|more than once|reads per second|makes others read per second'),
-				('database', 8, 'Databases', NULL, nobody, 'database|used|share|in shared buffers|more than once'),
-				('day', 4, 'The last day', NULL, CASE WHEN rows = 0 THEN 'There is no history yet: the first entry comes after a minute or two.' ELSE 'Nothing was recorded in the last day.' END,
-				 'hour|working set, at most|hit ratio'),
-				('month', 5, 'The last 30 days', NULL, 'Nothing is known that is older than a day.', 'day|working set, at most|hit ratio')) v
+				('week', 4, 'The last week', NULL, CASE WHEN rows = 0 THEN 'There is no history yet: the first entry comes after a minute or two.' ELSE 'Nothing was recorded in the last week.' END,
+				 'day|working set, at most|hit ratio')) v
 		),
 		-- a card for each picture; what has none is said in a line of the last card
 		html(n, shown, html) AS (
 			SELECT n, svg IS NOT NULL, CASE WHEN svg IS NULL
-			       THEN concat('<div class="none" id="', chart, '">', title, ': ', missing, CASE chart WHEN 'advice' THEN word.note WHEN 'memory' THEN word.memory_note END, '</div>')
+			       THEN concat('<div class="none" id="', chart, '">', title, ': ', missing, CASE chart WHEN 'advice' THEN (w ->> 'note') WHEN 'memory' THEN (w ->> 'memory_note') END, '</div>')
 			       ELSE concat('<section class="card" id="', chart, '"><h2>', title, '</h2>', '<p>' || intro || '</p>', svg, key.html,
-			       CASE chart WHEN 'advice' THEN word.note WHEN 'memory' THEN word.memory_note END,
+			       CASE chart WHEN 'advice' THEN (w ->> 'note') WHEN 'memory' THEN (w ->> 'memory_note') END,
 			       CASE WHEN rows IS NOT NULL THEN concat('<details><summary>The figures</summary><div class="scroll"><table><thead><tr><th scope="col">',
 			            replace(columns, '|', '</th><th scope="col">'), '</th></tr></thead><tbody>', rows, '</tbody></table></div></details>') END, '</section>', chr(10)) END
 			  FROM section LEFT JOIN key USING (chart)
@@ -639,7 +563,7 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 		SELECT concat('<!DOCTYPE html>
 <html xmlns="http://www.w3.org/1999/xhtml" lang="en" xml:lang="en"><head><meta charset="UTF-8"/>
 <meta name="viewport" content="width=device-width, initial-scale=1"/><meta name="color-scheme" content="light dark"/>
-<title>', word.place, ' - ', word.headline, '</title><style>
+<title>', concat(w ->> 'host', ':', w ->> 'port'), ' - ', (w ->> 'headline'), '</title><style>
 :root { --paper: #f3f5f8; --card: #ffffff; --ink: #1c2127; --dim: #59626e; --grid: #e4e8ec; --plot: #fafbfc; --set: #1f6fb4; --want: #14804a; --have: #1c2127; --all: #d5dde6; --good: #14804a; --act: #b25a00; --bad: #b3261e; --wait: #59626e }
 @media (prefers-color-scheme: dark) { :root { --paper: #12161b; --card: #1b2128; --ink: #e6eaef; --dim: #9aa5b1; --grid: #2c343d; --plot: #171c22; --set: #64b0f2; --want: #4cc585; --have: #e6eaef; --all: #35404b; --good: #4cc585; --act: #f2a65a; --bad: #ff8a80; --wait: #9aa5b1 } }
 * { box-sizing: border-box }
@@ -648,11 +572,11 @@ main { max-width: 76rem; margin: 0 auto; padding: 1.2rem 1rem 2rem }
 h1 { font-size: 1rem; font-weight: 600; margin: 0 } h2 { font-size: 1.1rem; margin: 0 0 .3rem } p { margin: 0 0 .6rem }
 header p, .card > p { color: var(--dim) }
 .card { background: var(--card); border-radius: .6rem; padding: 1rem 1.1rem; min-width: 0; box-shadow: 0 1px 3px rgba(0, 0, 0, .12) }
-.verdict { border-left: .4rem solid var(--wait); margin: 1rem 0 } .verdict h2 { font-size: 1.6rem; line-height: 1.2; margin-bottom: .5rem }
+.verdict { border-left: .4rem solid var(--wait); margin: 1rem 0 } .verdict h2 { font-size: 1.4rem; white-space: nowrap; overflow-x: auto; margin-bottom: .5rem }
 .good { border-color: var(--good) } .act { border-color: var(--act) } .bad { border-color: var(--bad) }
 .verdict pre + p { margin: .8rem 0 0 } pre { margin: .8rem 0 0; padding: .6rem .8rem; background: var(--paper); border-radius: .4rem; white-space: pre-wrap }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.4rem, 1fr)); gap: .8rem; margin: 0 0 1rem }
-.tiles dt { color: var(--dim); font-size: .87rem } .tiles dd { margin: 0; font-size: .87rem; color: var(--dim) } .tiles dd:nth-of-type(1) { font-size: 1.5rem; font-weight: 600; color: var(--ink) }
+.tiles dt { color: var(--dim); font-size: .87rem } .tiles dd { margin: 0; font-size: 1.5rem; font-weight: 600 }
 .grid2 { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 28rem), 1fr)); gap: 1rem }
 svg { display: block; width: 100%; height: auto; font-family: inherit; font-size: 15px }
 text { fill: var(--ink) } .tick, .title { fill: var(--dim) } .plot { fill: var(--plot) } .grid { stroke: var(--grid) }
@@ -660,7 +584,7 @@ text { fill: var(--ink) } .tick, .title { fill: var(--dim) } .plot { fill: var(-
 .line.set, .rule.set { stroke: var(--set) } .line.want, .rule.want { stroke: var(--want) } .rule.have { stroke: var(--have) }
 .rule.have { stroke-dasharray: 8 4 } .rule.want { stroke-dasharray: 3 3 } .rule.set { stroke-dasharray: 2 4 }
 .band { fill: var(--set); fill-opacity: .2 } circle.set { fill: var(--set) } circle.want { fill: var(--want) } circle.have { fill: var(--card); stroke: var(--have); stroke-width: 2 }
-#day .line, #month .line { stroke-width: 1.7 } .label { font-weight: 600; paint-order: stroke; stroke: var(--plot); stroke-width: 4px; stroke-linejoin: round }
+#week .line { stroke-width: 1.7 } .label { font-weight: 600; paint-order: stroke; stroke: var(--plot); stroke-width: 4px; stroke-linejoin: round }
 .label.set { fill: var(--set) } .label.want { fill: var(--want) } .label.have { fill: var(--have) }
 .size { fill: var(--dim) } rect.all { fill: var(--all) } rect.resident { fill: var(--set) } rect.reused { fill: var(--want) }
 .key { list-style: none; margin: .5rem 0 0; padding: 0; display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; font-size: .87rem; color: var(--dim) }
@@ -670,20 +594,19 @@ text { fill: var(--ink) } .tick, .title { fill: var(--dim) } .plot { fill: var(-
 .note { margin: .6rem 0 0; color: var(--act) } .none { margin: .3rem 0; color: var(--dim) } details { margin-top: .6rem; font-size: .87rem } summary { cursor: pointer; color: var(--dim) }
 .scroll { overflow: auto; max-height: 26rem } table { border-collapse: collapse; width: 100% } th, td { text-align: right; padding: .2rem .5rem; border-bottom: 1px solid var(--grid); white-space: nowrap }
 th:first-child { text-align: left; font-weight: 400 } thead th, thead th:first-child { font-weight: 600; white-space: normal; vertical-align: bottom }
-#relation, #query { grid-row: span 2 } #query tbody th { white-space: normal; overflow-wrap: anywhere; min-width: 16rem } #state { font-size: .87rem } #state dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1rem; margin: .5rem 0 } #state dt { color: var(--dim) } #state dd { margin: 0; overflow-wrap: anywhere }
-@media (max-width: 40rem) { svg { font-size: 18px } .verdict h2 { font-size: 1.3rem } }
+#relation, #query { grid-row: span 2 } #state { font-size: .87rem } #state dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1rem; margin: .5rem 0 } #state dt { color: var(--dim) } #state dd { margin: 0; overflow-wrap: anywhere }
+@media (max-width: 40rem) { svg { font-size: 18px } .verdict h2 { font-size: 1.1rem } }
 @media print { body { background: none } .card { box-shadow: none; break-inside: avoid } }
 </style></head><body><main>
-<header><h1>', word.place, ', cluster ' || word.cluster, '</h1><p>PostgreSQL ', split_part(word.server, ' ', 1), ', up for ' || (SELECT words FROM age), '; cache report of ', to_char(moment.at, 'FMDD FMMonth YYYY, HH24:MI:SS'), ' (', word.zone, ')</p></header>
-<section class="card verdict ', head.class, '"><h2>', word.headline, '</h2>', '<pre>' || word.summary || '</pre>', '<p>', word.why, '</p>',
+<header><h1>', concat(w ->> 'host', ':', w ->> 'port'), ', cluster ' || (w ->> 'cluster'), '</h1><p>PostgreSQL ', split_part((w ->> 'server'), ' ', 1), '; cache report of ', to_char(moment.at, 'FMDD FMMonth YYYY, HH24:MI:SS'), ' (', (w ->> 'zone'), ')</p></header>
+<section class="card verdict ', head.class, '"><h2>', (w ->> 'headline'), '</h2>', '<pre>' || (w ->> 'summary') || '</pre>', '<p>', (w ->> 'why'), '</p>',
 		       CASE WHEN head.commands <> '' THEN concat('<pre>', rtrim(head.commands, chr(10)), '</pre>') END, '</section>
-<dl class="tiles">', (SELECT string_agg(concat('<div class="card"><dt>', name, '</dt><dd>',
-		              CASE WHEN bytes IS NOT NULL THEN concat('<data value="', bytes, '">', pg_size_pretty(bytes), '</data>') ELSE shown END,
-		              '</dd>', '<dd>' || words || '</dd>', '</div>'), NULL ORDER BY n) FROM tile WHERE bytes IS NOT NULL OR shown IS NOT NULL), '</dl>
+<dl class="tiles">', (SELECT string_agg(concat('<div class="card"><dt>', name, '</dt><dd>', '<data value="' || bytes || '">' || pg_size_pretty(bytes) || '</data>', round((100 * share)::numeric, 1) || ' %', '</dd></div>'), NULL ORDER BY n)
+		                           FROM tile WHERE coalesce(bytes, share) IS NOT NULL), '</dl>
 <div class="grid2">
 ', (SELECT string_agg(html, NULL ORDER BY n) FROM html WHERE shown), '<section class="card" id="state"><h2>State</h2><dl>',
 		       (SELECT string_agg(concat('<dt>', name, '</dt><dd>', coalesce(words, 'not known'), '</dd>'), NULL ORDER BY n) FROM fact), '</dl>
-<p>All figures are of the whole server. Relations are named if they are of the database ', word.database, ', all others are told by database and number of the file.</p>', (SELECT string_agg(html, NULL ORDER BY n) FROM html WHERE NOT shown), '</section>
+<p>All figures are of the whole server. Relations are named if they are of the database ', (w ->> 'database'), ', all others are told by database and number of the file.</p>', (SELECT string_agg(html, NULL ORDER BY n) FROM html WHERE NOT shown), '</section>
 </div>
 </main></body></html>') AS page
 		  FROM moment, word, head

@@ -10,7 +10,7 @@ use warnings;
 use HTTP::Tiny;
 use JSON::PP;
 use List::Util qw(first max min);
-use POSIX qw(floor strftime);
+use POSIX qw(floor);
 
 # new(file, prometheus => URL, from => epoch, to => epoch, variables => { name => value })
 sub new
@@ -131,7 +131,8 @@ sub substituted
 		__range_s       => sprintf('%d', $range),
 		__range_ms      => sprintf('%d', 1000 * $range),
 	);
-	$text =~ s/\$(?:\{(\w+)\}|(\w+))/my $name = $1 || $2; $builtin{$name} || $self->variable($name)/ge;
+	# ($1 is label_replace()'s)
+	$text =~ s/\$(?:\{([a-z_]\w*)\}|([a-z_]\w*))/my $name = $1 || $2; $builtin{$name} || $self->variable($name)/ge;
 	return $text;
 }
 
@@ -246,6 +247,20 @@ sub transform_convertFieldType
 	return @frames;
 }
 
+# Always a label divided by a number, here
+sub transform_calculateField
+{
+	my ($options, @frames) = @_;
+	my ($name, $binary) = @$options{qw(alias binary)};
+	die "no operator $binary->{operator}\n" unless $binary->{operator} eq '/';
+	for my $frame (@frames)
+	{
+		push @{ $frame->{columns} }, $name;
+		$_->{$name} = $_->{ $binary->{left} } / $binary->{right} for @{ $frame->{rows} };
+	}
+	return @frames;
+}
+
 sub transform_sortBy
 {
 	my ($options, @frames) = @_;
@@ -279,43 +294,17 @@ sub formatted
 {
 	my ($value, $unit, $decimals) = @_;
 	return '' unless defined $value && length $value;
-	return scaled($value, $decimals, 1024, '/s', ' B', ' KiB', ' MiB', ' GiB') if $unit eq 'binBps';
-	if ($unit eq 'bytes' || $unit eq 'short' || $unit eq 'none' || $unit eq 'ops' || $unit eq 'rps')
-	{
-		return scaled($value, $decimals, 1024, '', ' B', ' KiB', ' MiB', ' GiB', ' TiB', ' PiB') if $unit eq 'bytes';
-		return number($value, $decimals) if $unit eq 'none';
-		my $after = { short => '', ops => ' ops/s', rps => ' rd/s' }->{$unit};
-		return scaled($value, $decimals, 1000, $after, $unit eq 'short' ? ('', ' K', ' Mil', ' Bil') : ('', 'K', 'M', 'G'));
-	}
+	return number($value, $decimals) . ' MB' if $unit eq 'suffix:MB';
+	return number($value, $decimals) if $unit eq 'none';
 	return number(100 * $value, $decimals) . '%' if $unit eq 'percentunit';
-	return strftime('%Y-%m-%d %H:%M:%S', gmtime($value / 1000)) if $unit eq 'dateTimeAsIso';
-	if ($unit eq 's')
+	my $after = { ops => ' ops/s', rps => ' rd/s' }->{$unit} // die "no unit $unit\n";
+	my @prefixes = ('', 'K', 'M', 'G');
+	while (abs($value) >= 1000 && @prefixes > 1)
 	{
-		return number(1000 * $value, $decimals) . ' ms' if abs($value) < 1 && $value != 0;
-		return number($value, $decimals) . ' s' if abs($value) < 60;
-		return plural($value / 60, 'min', 'mins', $decimals) if abs($value) < 3600;
-		return plural($value / 3600, 'hour', 'hours', $decimals) if abs($value) < 86400;
-		return plural($value / 86400, 'day', 'days', $decimals);
+		$value /= 1000;
+		shift @prefixes;
 	}
-	die "no unit $unit\n";
-}
-
-sub plural
-{
-	my ($value, $one, $many, $decimals) = @_;
-	return number($value, $decimals) . ' ' . ($value == 1 ? $one : $many);
-}
-
-sub scaled
-{
-	my ($value, $decimals, $base, $after, @prefixes) = @_;
-	my $i = 0;
-	while (abs($value) >= $base && $i < $#prefixes)
-	{
-		$value /= $base;
-		$i++;
-	}
-	return number($value, $i || !defined $decimals ? $decimals : min($decimals, 2)) . $prefixes[$i] . $after;
+	return number($value, $decimals) . $prefixes[0] . $after;
 }
 
 # Without a number of decimals: three figures, and no zeros at the end.

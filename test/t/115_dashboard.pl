@@ -28,7 +28,6 @@ my %needed = (
 	stat             => { options => [qw(reduceOptions colorMode graphMode textMode orientation)], defaults => [qw(unit thresholds noValue)] },
 	timeseries       => { options => [qw(legend tooltip)], defaults => [qw(unit color custom)] },
 	trend            => { options => [qw(legend tooltip xField)], defaults => [qw(unit color custom)] },
-	heatmap          => { options => [qw(calculate color cellValues rowsFrame yAxis tooltip legend)], defaults => [] },
 	table            => { options => [qw(showHeader cellHeight footer)], defaults => [qw(custom)] },
 	'state-timeline' => { options => [qw(showValue rowHeight legend tooltip)], defaults => [qw(custom)] },
 );
@@ -38,20 +37,15 @@ sub unit_of
 {
 	my ($expr) = @_;
 	$expr =~ s/ unless on \(\) sql_exporter_last_scrape_failed\{[^}]*\} == 1$//;
-	return 'none' if $expr =~ /^count_values\("(?:now|with)", /;    # a sentence
+	return 'none' if $expr =~ /^count_values\("with", /;    # a sentence
 	return 'none' if $expr =~ /^10 \* min .*_failure:max/;
-	return 'dateTimeAsIso' if $expr =~ /^1000 \* .*timestamp/;
-	return 's' if $expr =~ /^time\(\) - /;
+	return 'suffix:MB' if $expr =~ s{ / 2\^20$}{} && $expr =~ /_bytes/;
 	return 'percentunit' if $expr =~ m{ / };
-	return 'none' if $expr =~ /^count (?:by \(cluster\) )?\(max|^count\(max|^sum by \((?:verdict|status)\)|^sum by \(cluster\) \(max by \(cluster, instance\) \(instance:working_set_scraped:max/;
-	return 'short' if $expr =~ /^count\(|increase\(/;
+	return 'none' if $expr =~ /^count by \(cluster\) \(max|^sum by \(verdict\)|^sum by \(cluster\) \(max by \(cluster, instance\) \(instance:working_set_scraped:max/;
 	return 'rps' if $expr =~ /_reads(?:_saved)?_per_second|_reads:rate/;
-	return 'ops' if $expr =~ /\brate\(|_lookups:rate/;
+	return 'ops' if $expr =~ /\brate\(/;
 	return 'percentunit' if $expr =~ /_ratio|:ratio/;
-	return 'binBps' if $expr =~ /_bytes_per_second/;
-	return 'bytes' if $expr =~ /_bytes/;
-	return 'short' if $expr =~ /_pages|^max by \(duration_seconds\) \(lfc_/;
-	return 'none' if $expr =~ /_(?:verdict|status|confidence|tracking|worker_running|advice_reliable|info|instances|scrape_failed)\b/;
+	return 'none' if $expr =~ /_(?:verdict|status|confidence|info|scrape_failed)\b/;
 	return '?';
 }
 
@@ -100,6 +94,8 @@ for my $name (@names)
 		'nothing is missing');
 	unlike($text, qr{https?://|localhost|\b\d+\.\d+\.\d+\.\d+\b}, 'nothing depends on a host');
 
+	cmp_ok(scalar $dashboard{$name}->panels, '<=', { working_set => 24, working_set_fleet => 8 }->{$name}, 'on one page');
+	unlike($text, qr/"(?:dec)?[kmgtp]?bytes"|[KMG]iB/, 'sizes are in one unit');
 	my (%id, %cell, @complaints);
 	my %variable = map { $_->{name} => $_ } @{ $model->{templating}{list} };
 	is($variable{datasource}{type}, 'datasource', 'the data source is a variable');
@@ -152,21 +148,9 @@ for my $name (@names)
 
 			push @complaints, map { "$what: $_" } selectors($target->{expr});
 			my $wanted = unit_of($target->{expr});
-			my $unit =
-			    $panel->{type} eq 'heatmap' ? $panel->{options}{cellValues}{unit}
-			  : defined $shown              ? Dashboard::field($panel, $shown)->{unit}
-			  :                               'none';
+			my $unit = defined $shown ? Dashboard::field($panel, $shown)->{unit} : 'none';
 			push @complaints, "$what: unit " . ($unit // 'none') . ", not $wanted: $target->{expr}" if ($unit // 'none') ne $wanted;
 		}
-		if ($panel->{type} eq 'heatmap')
-		{
-			# Grafana puts rows in order if their names are numbers; names of another kind stay as they come
-			push @complaints, "$what: rows are not named by their number"
-			  unless $panel->{targets}[0]{legendFormat} =~ /^\{\{\w+_seconds\}\}$/ && $panel->{options}{yAxis}{unit} eq 's';
-			# as a `heatmap' it would subtract neighbours, taking them for a cumulative histogram
-			push @complaints, "$what: not a time series" if $panel->{targets}[0]{format} ne 'time_series';
-		}
-
 		push @complaints, "$what: two axes" if grep { $_->{id} eq 'custom.axisPlacement' } map { @{ $_->{properties} } } @{ $panel->{fieldConfig}{overrides} };
 
 		# an override of a name that nothing has is a misspelling

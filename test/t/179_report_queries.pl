@@ -62,12 +62,12 @@ SKIP:
 	@named = named_queries('pg_stat_statements in another schema');
 	my ($text) = grep { /<script>alert/ } @named;
 	# (PostgreSQL puts parameters in the place of constants)
-	like($text // join("\n", @named), qr{^SELECT count\(\*\), \$1 /\* </th><script>alert\("1"\)</script> &amp; \]\]> -- \*/ FROM "<script>&""'\];--" WHERE \$2 <> \$3 AND filler <> \$4$},
-		'with it, they have their text, in one line');
+	like($text // join("\n", @named), qr{^SELECT count\(\*\), \$1 /\* </th><script>alert\("1"\)</script> &amp; \]\]> -- \*/ FROM "<sc$},
+		'with it, they have their text, in one line of 80 characters');
 	read_until('SELECT count(*) FROM "<script>&""\'];--" WHERE ' . join(' OR ', map { "g = $_" } 1 .. 100),
 		"EXISTS (SELECT FROM $ws.working_set_queries JOIN \"s<&>\".pg_stat_statements USING (queryid) WHERE query LIKE '%g = \$100' AND bytes > 1e7)");
-	my @long = grep { /g = \$12\b/ } named_queries('a long text');
-	is(length($long[0] // ''), 200, 'cut short');
+	my @long = grep { /g = \$2\b/ } named_queries('a long text');
+	is(length($long[0] // ''), 80, 'cut short');
 	$node->safe_psql('postgres', q{REVOKE SELECT ON "s<&>".pg_stat_statements FROM public});
 	@named = named_queries('pg_stat_statements that may not be read');
 	is(join(' ', grep { !/^query -?\d+$|^all that|^without/ } @named), '', 'where it may not be read, they have their identifiers');

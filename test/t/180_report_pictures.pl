@@ -20,7 +20,7 @@ my %usual = (
 		low_bytes => '159383552::bigint', high_bytes => '161505280::bigint', window_seconds => 900, plateau_end_bytes => '120481280::bigint',
 		live_bytes => '159514624::bigint',
 		recommended_cache_bytes => '175472640::bigint', recommended_low_bytes => '173015040::bigint', recommended_high_bytes => '177635328::bigint',
-		recommended_cache => "'167 MB'::text", peak_cache_bytes => '195472640::bigint', peak_at => "now() - interval '2 days'", idle_cache_bytes => 'NULL::bigint',
+		peak_cache_bytes => '195472640::bigint', peak_at => "now() - interval '2 days'", idle_cache_bytes => 'NULL::bigint',
 		shared_buffers_bytes => '67108864::bigint', memory_limit_bytes => '25276502016::bigint',
 		current_hit_ratio => '0.99::float8', expected_hit_ratio => '0.999::float8', confidence => "'low'::text",
 		reads_per_second => '1000::float8', expected_reads_per_second => '400::float8', read_time_share => '0.123::float8', query_time_saved => '0.034::float8',
@@ -31,15 +31,9 @@ my %usual = (
 		sample_rate => '0.0625::float8', sampled_pages => '1234::bigint', lookups => '123456789::bigint', hits => '123000000::bigint',
 		evictions => '10::bigint', dropped_samples => '0::bigint', predictions_checked => 144, predictions_within_error => 140, worker_pid => 4711, last_saved => 'now()', shared_memory_bytes => '4800000::bigint',
 		version => "'1.0.0'::text" });
-my @columns = (
-	recommendation => [qw(status verdict confidence recommended_cache suggested_shared_buffers suggested_effective_cache_size reason
-		recommended_cache_bytes recommended_low_bytes recommended_high_bytes working_set_bytes low_bytes high_bytes window_seconds
-		live_bytes plateau_end_bytes peak_cache_bytes peak_at idle_cache_bytes
-		shared_buffers_bytes memory_limit_bytes current_hit_ratio expected_hit_ratio
-		reads_per_second expected_reads_per_second read_time_share query_time_saved saved_read_ms_per_second recurring_job method computed_at)],
-	info => [qw(tracking reason since registers sample_rate sampled_pages lookups hits evictions dropped_samples predictions_checked
-		predictions_within_error worker_pid last_saved
-		shared_memory_bytes version)]);
+my $arguments = $node->safe_psql('other', q{SELECT pg_get_function_arguments('working_set_memory_advice(bigint, bigint)'::regprocedure)});
+my %columns = map { $_ => [ split /\n/, $node->safe_psql('other', "SELECT attname FROM pg_attribute WHERE attrelid = 'working_set_$_'::regclass AND attnum > 0 ORDER BY attnum") ] }
+  qw(recommendation info cache_advice history relations queries);
 my %from = (
 	cache_advice => q{SELECT f::float8 AS size_factor, (67108864 * f)::bigint AS cache_bytes, ''::text AS cache, %s AS predicted_hit_ratio,
 		NULL::float8 AS predicted_hit_ratio_without_scans, %s AS predicted_reads_per_second,
@@ -56,15 +50,12 @@ my %from = (
 	queries => q{SELECT 'd <1>'::text AS datname, 'r&' || g AS rolname, %3$s AS queryid, g = 7 AS is_other,
 		g::bigint AS pages, (8192 * g)::bigint AS bytes, 0.01::float8 AS share, 8192::bigint AS standard_error_bytes, (2048 * g)::bigint AS reused_bytes,
 		(4096 * g)::bigint AS exclusive_bytes, %1$s AS reads_per_second, 10 * %1$s AS reads_saved_per_second, 1::float8 AS reads_saved_standard_error
-		FROM generate_series(1, %2$s) g},
-	databases => q{SELECT 'd' || g AS datname, %s AS pages, %s AS bytes, 0.5::float8 AS share, 8192::bigint AS standard_error_bytes,
-		0::bigint AS resident_bytes, 0::bigint AS reused_bytes FROM generate_series(1, %s) g});
+		FROM generate_series(1, %2$s) g});
 my @rows = (
 	cache_advice => [ '1 - 0.3 / (1 + f)', '1000 / f', '0.02::float8', 'NULL::text' ],
 	history => [ '(150000000 + 1e7 * cos(m / 50.0))::bigint', '1000::bigint', '990::bigint', 'true', '0' ],
 	relations => [ 'NULL', 25 ],
-	queries => [ '100 / g::float8', 23, 'g::bigint' ],
-	databases => [ 'g::bigint', '8192 * g::bigint', 3 ]);
+	queries => [ '100 / g::float8', 23, 'g::bigint' ]);
 
 # %change: a view's columns, or what its rows are made from; curve and words: how these functions begin;
 # memory: reads with f times the memory, and the note (with what there is, as with 0.8 times, as suggested, as with 0.9)
@@ -72,33 +63,31 @@ sub pretend
 {
 	my (%change) = @_;
 	my $sql = '';
-	my (%columns) = @columns;
 	for my $view (sort keys %usual)
 	{
-		my %row = (%{ $usual{$view} }, %{ $change{$view} // {} });
+		my %row = (recommended_cache => 'NULL::text', %{ $usual{$view} }, %{ $change{$view} // {} });
 		$sql .= "CREATE OR REPLACE VIEW working_set_$view AS SELECT " . join(', ', map { "$row{$_} AS $_" } @{ $columns{$view} }) . ";\n";
 	}
 	my %rows = (@rows, map { $_ => $change{$_} } grep { exists $from{$_} } keys %change);
 	for my $view (sort keys %from)
 	{
-		my $order = $view eq 'history' ? 'SELECT at, working_set_bytes, recommended_cache_bytes, mean_cache_bytes, plateau_end_bytes, live_bytes, lookups, hits, minutes FROM' : 'SELECT * FROM';
-		$sql .= "CREATE OR REPLACE VIEW working_set_$view AS $order (" . sprintf($from{$view}, @{ $rows{$view} }) . ") v;\n";
+		$sql .= "CREATE OR REPLACE VIEW working_set_$view AS SELECT " . join(', ', @{ $columns{$view} }) . ' FROM (' . sprintf($from{$view}, @{ $rows{$view} }) . ") v;\n";
 	}
 	my $curve = $change{curve} // 'SELECT s, (100 * sqrt(s))::bigint, (819200 * sqrt(s))::bigint, (99 * sqrt(s))::bigint, (101 * sqrt(s))::bigint FROM unnest($1) s';
 	$sql .= "CREATE OR REPLACE FUNCTION working_set_curve(periods integer[] DEFAULT NULL, kind text DEFAULT 'client', OUT seconds integer, OUT pages bigint,
 		OUT bytes bigint, OUT pages_low bigint, OUT pages_high bigint) RETURNS SETOF record LANGUAGE sql AS \$sql\$$curve\$sql\$;";
 	my ($reads, $note) = @{ $change{memory} // [ '1000 / f', 'NULL' ] };
-	$sql .= "CREATE OR REPLACE FUNCTION working_set_memory_advice(memory bigint DEFAULT NULL, shared_buffers bigint DEFAULT NULL,
-		OUT size text, OUT setting text, OUT memory_bytes bigint, OUT shared_buffers_bytes bigint, OUT page_cache_bytes bigint,
-		OUT predicted_hit_ratio float8, OUT predicted_os_hit_ratio float8, OUT predicted_disk_reads_per_second float8,
-		OUT predicted_disk_bytes_per_second float8, OUT measured_disk_bytes_per_second float8, OUT predicted_read_seconds_per_second float8,
-		OUT predicted_read_time_share float8, OUT error float8, OUT present boolean, OUT note text) RETURNS SETOF record LANGUAGE sql AS \$sql\$
-		SELECT NULL::text, NULL::text, bytes, bytes / 4, bytes / 2, 0.9::float8, 0.95::float8, $reads, 8192 * $reads,
-		       CASE WHEN now THEN 3145728 END::float8, NULL::float8, NULL::float8, 0.02::float8, now, $note\::text
+	$sql .= "CREATE OR REPLACE FUNCTION working_set_memory_advice($arguments) RETURNS SETOF record LANGUAGE sql AS \$sql\$
+		SELECT " . join(', ', $arguments =~ /OUT (\w+)/g) . "
+		  FROM (SELECT NULL::text AS size, NULL::text AS setting, bytes AS memory_bytes, bytes / 4 AS shared_buffers_bytes, bytes / 2 AS page_cache_bytes,
+		               0.9::float8 AS predicted_hit_ratio, 0.95::float8 AS predicted_os_hit_ratio, $reads AS predicted_disk_reads_per_second,
+		               8192 * $reads AS predicted_disk_bytes_per_second, CASE WHEN now THEN 3145728 END::float8 AS measured_disk_bytes_per_second,
+		               NULL::float8 AS predicted_read_seconds_per_second, NULL::float8 AS predicted_read_time_share, 0.02::float8 AS error,
+		               now AS present, $note\::text AS note
 		  FROM (SELECT round(25276502016 * f)::bigint AS bytes, f, false AS now
 		          FROM unnest('{0.25,0.35,0.5,0.6,0.7,0.8,0.9,1,1.25,1.5,1.75,2,2.5,3,4}'::float8[]) f WHERE \$1 IS NULL
 		        UNION ALL SELECT 25276502016, 0.8, true WHERE \$1 IS NULL
-		        UNION ALL SELECT \$1, 0.9, false WHERE \$2 = 196083712) v\$sql\$;";
+		        UNION ALL SELECT \$1, 0.9, false WHERE \$2 = 196083712) v) w\$sql\$;";
 	my $words = $change{words} // q{'GROW shared_buffers 64 MB -> 187 MB  confidence LOW' || chr(10) || 'Do: this'};
 	$sql .= "CREATE OR REPLACE FUNCTION working_set() RETURNS text LANGUAGE sql AS \$sql\$SELECT $words\$sql\$;";
 	$node->safe_psql('other', $sql);
@@ -127,14 +116,14 @@ sub far
 
 pretend();
 my $tree = page_of('usual', $node, database => 'other');
-is(pictures($tree), 'curve advice memory day month relation query database', 'all pictures are there');
+is(pictures($tree), 'curve advice memory week relation query', 'all pictures are there');
 says($tree, qr/GROW shared_buffers 64 MB -> 187 MB  confidence LOW.*Do: this.*because; and <so> on.*ALTER SYSTEM SET shared_buffers = '187MB';.*ALTER SYSTEM SET effective_cache_size = '23313MB'/s,
 	'what to do, and why');
 says($tree, qr/The twenty largest; 5 more have 120 kB together/, 'and who is left out', 'relation');
 says($tree, qr/A page counts for each query that used it\. The twenty largest of 23\. Their texts are shown if/, 'of the queries, too', 'query');
 is(join('|', @{ (rows_of($tree, 'query'))[0] }), "query 23|23|r&23, d <1>|184 kB \x{b1} 16 kB|1.0 %|92 kB|46 kB|4.3|43.5", 'a query has its figures');
 is((rows_of($tree, 'query'))[16][0], 'all that are not kept apart', 'and so have all others together');
-says($tree, qr/Reads, of query time12\.3 %of the past week; the suggested size saves 3\.4 %/, 'what it is worth is there');
+says($tree, qr/Suggested187 MBMemory24 GBReads, of query time12\.3 %The suggested size saves3\.4 %/, 'what it is worth is there');
 my $place = scale_of(by_id($tree, 'curve'), 0, 330);
 for (['want', 196083712], ['have', 67108864])
 {
@@ -175,13 +164,9 @@ my @figures = rows_of($tree, 'memory');
 is(scalar(@figures), 17, 'each size of memory has a row');
 is(join('; ', map { join(' ', @$_[ 0 .. 4 ]) } @figures[ 0 .. 2 ]), join('; ', '24 GB, now 6026 MB 1250.0 9.77 95.00 %', '24 GB, suggested 6026 MB 1111.1 8.68 95.00 %',
 	'6026 MB 1507 MB 4000.0 31.25 95.00 %'), 'what there is and what is suggested come first');
-for my $chart ('day', 'month')
-{
-	my ($line) = grep { /M[\d.]+ ([\d.]+)/ && $1 < 210 } map { $_->{at}{d} } by_class(by_id($tree, $chart), 'path', 'line set');
-	my @values = map { scale_of(by_id($tree, $chart), 0, 210)->($_) } $line =~ /[ML][\d.]+ ([\d.]+)/g;
-	my ($least, $most) = (sort { $a <=> $b } @values)[ 0, -1 ];
-	cmp_ok(far([ $least, $most ], [ $chart eq 'day' ? 150e6 + 1e7 * cos(96 / 50) : 140e6, 160e6 ]), '<', 0.02, "the history of a $chart is where it should be");
-}
+my ($line) = grep { /M[\d.]+ ([\d.]+)/ && $1 < 210 } map { $_->{at}{d} } by_class(by_id($tree, 'week'), 'path', 'line set');
+my @values = sort { $a <=> $b } map { scale_of(by_id($tree, 'week'), 0, 210)->($_) } $line =~ /[ML][\d.]+ ([\d.]+)/g;
+cmp_ok(far([ @values[ 0, -1 ] ], [ 140e6, 160e6 ]), '<', 0.02, 'the history of the week is where it should be');
 my ($longest) = map { $_->{at}{d} } by_class(by_id($tree, 'curve'), 'path', 'line set');
 like($longest, qr/^M84\.0 [\d.]+L.*L628\.0 [\d.]+h0$/, 'the curve fills its picture');
 is(scalar(my @steps = $longest =~ /L/g), scalar(rows_of($tree, 'curve')) - 1, 'with all of its points');
@@ -190,63 +175,59 @@ my %nothing = map { $_ => 'NULL::' . ($usual{recommendation}{$_} =~ /(bigint|tex
   grep { !/^(status|method|reason|shared_buffers_bytes)$/ } keys %{ $usual{recommendation} };
 my @cases = (
 	[ 'no advice', { cache_advice => [ 'NULL::float8', 'NULL::float8', 'NULL::float8', q{'too <few> & "so"'::text} ] },
-		'advice', qr/not known\.too <few> & "so"/, 'curve memory day month relation query database' ],
+		'advice', qr/not known\.too <few> & "so"/, 'curve memory week relation query' ],
 	[ 'advice but for some sizes', { cache_advice => [ 'CASE WHEN f < 0.3 OR f BETWEEN 0.9 AND 1.1 THEN NULL ELSE 1 - 0.1 / f END', '1 / f', '0.5::float8', 'NULL::text' ] },
-		'advice', qr/The figures/, 'curve advice memory day month relation query database' ],
+		'advice', qr/The figures/, 'curve advice memory week relation query' ],
 	[ 'a perfect cache', { cache_advice => [ '1::float8', '0::float8', '0::float8', 'NULL::text' ], recommendation => { current_hit_ratio => '1::float8' } },
-		'advice', qr/100 %/, 'curve advice memory day month relation query database' ],
+		'advice', qr/100 %/, 'curve advice memory week relation query' ],
 	[ 'a useless cache', { cache_advice => [ '0::float8', '1e9 * f', '1::float8', 'NULL::text' ], recommendation => { current_hit_ratio => '0::float8' } },
-		'advice', qr/\b0 %/, 'curve advice memory day month relation query database' ],
+		'advice', qr/\b0 %/, 'curve advice memory week relation query' ],
 	[ 'no hit ratio', { cache_advice => [ '1 - 0.1 / f', 'NULL::float8', 'NULL::float8', q{'because'::text} ] },
-		'advice', qr/because/, 'curve advice memory day month relation query database' ],
+		'advice', qr/because/, 'curve advice memory week relation query' ],
 	[ 'no memory advice', { memory => [ 'NULL::float8', q{'too <few> & "so"'} ] },
-		'memory', qr/^What more or less memory would do: This is not known\.too <few> & "so"$/, 'curve advice day month relation query database' ],
+		'memory', qr/^What more or less memory would do: This is not known\.too <few> & "so"$/, 'curve advice week relation query' ],
 	[ 'memory advice with a doubt', { memory => [ 'CASE WHEN f < 0.5 THEN NULL ELSE 100 / f END', q{CASE WHEN f > 1 THEN 'a <doubt>' END} ] },
-		'memory', qr/a <doubt>The figures.*not known/, 'curve advice memory day month relation query database' ],
-	[ 'nothing is read from disk', { memory => [ '0::float8', 'NULL' ] }, 'memory', qr/24 GB, now6026 MB0\.00\.00/, 'curve advice memory day month relation query database' ],
-	[ 'no history', { history => [ 'NULL::bigint', '0::bigint', '0::bigint', 'false', '0' ] }, 'day', qr/There is no history yet/, 'curve advice memory relation query database' ],
-	[ 'an hour of history', { history => [ 'm::bigint', '10::bigint', '5::bigint', 'm < 4', '0' ] }, 'month', qr/Nothing is known that is older/, 'curve advice memory day relation query database' ],
-	[ 'one row of history', { history => [ '8192::bigint', '10::bigint', '5::bigint', 'm = 1', '0' ] }, 'day', qr/50\.00 %/, 'curve advice memory day relation query database' ],
-	[ 'an old history', { history => [ '8192::bigint', '10::bigint', '5::bigint', 'm > 2000', '0' ] }, 'day', qr/Nothing was recorded in the last day/, 'curve advice memory month relation query database' ],
-	[ 'history with holes', { history => [ 'NULLIF(m, 7)::bigint', '(m % 10)::bigint', '(m % 10)::bigint', 'm % 7 < 2', '0' ] }, 'month', qr/100\.00 %/, 'curve advice memory day month relation query database' ],
-	[ 'history from the future', { history => [ '8192::bigint', '10::bigint', '5::bigint', 'm < 103', '1 day' ] },
-		'day', qr/50\.00 %/, 'curve advice memory day relation query database' ],
-	[ 'nothing but the future', { history => [ '8192::bigint', '10::bigint', '5::bigint', 'm < 3', '10 days' ] },
-		'day', qr/Nothing was recorded/, 'curve advice memory relation query database' ],
-	[ 'no relations', { relations => [ 'NULL', 0 ] }, 'relation', qr/No sampled page was used in the last five minutes/, 'curve advice memory day month query database' ],
+		'memory', qr/a <doubt>The figures.*not known/, 'curve advice memory week relation query' ],
+	[ 'nothing is read from disk', { memory => [ '0::float8', 'NULL' ] }, 'memory', qr/24 GB, now6026 MB0\.00\.00/, 'curve advice memory week relation query' ],
+	[ 'no history', { history => [ 'NULL::bigint', '0::bigint', '0::bigint', 'false', '0' ] }, 'week', qr/There is no history yet/, 'curve advice memory relation query' ],
+	[ 'one row of history', { history => [ '8192::bigint', '10::bigint', '5::bigint', 'm = 1', '0' ] }, 'week', qr/50\.00 %/, 'curve advice memory week relation query' ],
+	[ 'an old history', { history => [ '8192::bigint', '10::bigint', '5::bigint', 'm > 2000', '0' ] }, 'week', qr/Nothing was recorded in the last week/, 'curve advice memory relation query' ],
+	[ 'history with holes', { history => [ 'NULLIF(m, 7)::bigint', '(m % 10)::bigint', '(m % 10)::bigint', 'm % 7 < 2', '0' ] }, 'week', qr/100\.00 %/, 'curve advice memory week relation query' ],
+	[ 'history from the future', { history => [ '8192::bigint', '10::bigint', '5::bigint', 'm < 103', '1 day' ] }, 'week', qr/50\.00 %/, 'curve advice memory week relation query' ],
+	[ 'nothing but the future', { history => [ '8192::bigint', '10::bigint', '5::bigint', 'm < 3', '10 days' ] }, 'week', qr/Nothing was recorded/, 'curve advice memory relation query' ],
+	[ 'no relations', { relations => [ 'NULL', 0 ] }, 'relation', qr/No sampled page was used in the last five minutes/, 'curve advice memory week query' ],
 	[ 'an index that nobody uses', { relations => [ q{'unused'}, 1 ] }, 'relation', qr/others would read less without them: public\.unused \(8192 bytes, 1\.0 reads per second\)\./,
-		'curve advice memory day month relation query database' ],
-	[ 'one that enforces something', { relations => [ q{'t_b_key'}, 1 ] }, 'relation', qr/^(?!.*others would read)/, 'curve advice memory day month relation query database' ],
-	[ 'no queries', { queries => [ '1::float8', 0, 'g::bigint' ] }, 'query', qr/No sampled page was used in the last five minutes/, 'curve advice memory day month relation database' ],
+		'curve advice memory week relation query' ],
+	[ 'one that enforces something', { relations => [ q{'t_b_key'}, 1 ] }, 'relation', qr/^(?!.*others would read)/, 'curve advice memory week relation query' ],
+	[ 'no queries', { queries => [ '1::float8', 0, 'g::bigint' ] }, 'query', qr/No sampled page was used in the last five minutes/, 'curve advice memory week relation' ],
 	[ 'no identifiers', { queries => [ '1::float8', 2, 'NULL::bigint' ] }, 'query', qr/There are no identifiers: set compute_query_id to on.*without an identifier/,
-		'curve advice memory day month relation query database' ],
-	[ 'no reads of queries', { queries => [ 'NULL::float8', 1, 'g::bigint' ] }, 'query', qr/query 11r&1, d <1>8192 bytes/, 'curve advice memory day month relation query database' ],
-	[ 'a database of no size', { databases => [ '0::bigint', '0::bigint', 1 ] }, 'database', qr/d1.*0 bytes/, 'curve advice memory day month relation query database' ],
-	[ 'a curve of one row', { curve => q{SELECT 60, 1000::bigint, 8192000::bigint, 990::bigint, 1010::bigint} }, 'curve', qr/60 s1000/, 'curve advice memory day month relation query database' ],
+		'curve advice memory week relation query' ],
+	[ 'no reads of queries', { queries => [ 'NULL::float8', 1, 'g::bigint' ] }, 'query', qr/query 11r&1, d <1>8192 bytes/, 'curve advice memory week relation query' ],
+	[ 'a curve of one row', { curve => q{SELECT 60, 1000::bigint, 8192000::bigint, 990::bigint, 1010::bigint} }, 'curve', qr/60 s1000/, 'curve advice memory week relation query' ],
 	[ 'a curve of nothing', { curve => q{SELECT s, 0::bigint, 0::bigint, 0::bigint, 0::bigint FROM unnest($1) s},
 			recommendation => { map { $_ => '0::bigint' } qw(working_set_bytes low_bytes high_bytes plateau_end_bytes recommended_cache_bytes peak_cache_bytes) } },
-		'curve', qr/0 bytes/, 'curve advice memory day month relation query database' ],
-	[ 'no curve', { curve => q{SELECT 1, 1::bigint, 1::bigint, 1::bigint, 1::bigint WHERE false} }, 'curve', qr/The curve is not known/, 'advice memory day month relation query database' ],
+		'curve', qr/0 bytes/, 'curve advice memory week relation query' ],
+	[ 'no curve', { curve => q{SELECT 1, 1::bigint, 1::bigint, 1::bigint, 1::bigint WHERE false} }, 'curve', qr/The curve is not known/, 'advice memory week relation query' ],
 	[ 'a sketch that is full', { curve => q{SELECT s, 1000000000000 + s, 8192000000000000 + s, 900000000000, NULL::bigint FROM unnest($1) s},
-			recommendation => { high_bytes => 'NULL::bigint', working_set_bytes => '8192000000000000::bigint' } }, 'curve', qr/to more/, 'curve advice memory day month relation query database' ],
+			recommendation => { high_bytes => 'NULL::bigint', working_set_bytes => '8192000000000000::bigint' } }, 'curve', qr/to more/, 'curve advice memory week relation query' ],
 	[ 'shared_buffers far above', { recommendation => { shared_buffers_bytes => '1099511627776::bigint', verdict => "'shrink'::text" } },
-		'curve', qr/shared_buffers 1024 GB, above/, 'curve advice memory day month relation query database' ],
+		'curve', qr/shared_buffers 1024 GB, above/, 'curve advice memory week relation query' ],
 	[ 'memory is not known', { recommendation => { map { $_ => $nothing{$_} } qw(memory_limit_bytes suggested_shared_buffers suggested_effective_cache_size) } },
-		undef, qr/^(?!.*Memory)/s, 'curve advice memory day month relation query database' ],
-	[ 'it exceeds memory', { recommendation => { verdict => "'exceeds memory'::text" }, words => "'EXCEEDS MEMORY: and so on'" }, undef, qr/EXCEEDS MEMORY: and so on/, 'curve advice memory day month relation query database' ],
-	[ 'no recommendation', { recommendation => { %nothing, status => "'collecting'::text" }, words => "'COLLECTING: wait'" }, undef, qr/COLLECTING: wait/, 'curve advice memory day month relation query database' ],
-	[ 'a stale one', { recommendation => { %nothing, status => "'stale'::text" }, info => { worker_pid => 'NULL::integer' }, words => "'STALE: because'" }, undef, qr/STALE: because/, 'curve advice memory day month relation query database' ],
+		undef, qr/^(?!.*Memory)/s, 'curve advice memory week relation query' ],
+	[ 'it exceeds memory', { recommendation => { verdict => "'exceeds memory'::text" }, words => "'EXCEEDS MEMORY: and so on'" }, undef, qr/EXCEEDS MEMORY: and so on/, 'curve advice memory week relation query' ],
+	[ 'no recommendation', { recommendation => { %nothing, status => "'collecting'::text" }, words => "'COLLECTING: wait'" }, undef, qr/COLLECTING: wait/, 'curve advice memory week relation query' ],
+	[ 'a stale one', { recommendation => { %nothing, status => "'stale'::text" }, info => { worker_pid => 'NULL::integer' }, words => "'STALE: because'" }, undef, qr/STALE: because/, 'curve advice memory week relation query' ],
 	[ 'nothing at all', {
 			recommendation => { %nothing, status => "'not tracking'::text", reason => "'because'::text" },
 			info => { tracking => 'false', map({ $_ => 'NULL::bigint' } qw(lookups hits evictions)), since => 'NULL::timestamptz', last_saved => 'NULL::timestamptz' },
-			history => [ '0::bigint', '0::bigint', '0::bigint', 'false', '0' ], relations => [ 'NULL', 0 ], queries => [ '1::float8', 0, 'g::bigint' ], databases => [ '0::bigint', '0::bigint', 0 ],
+			history => [ '0::bigint', '0::bigint', '0::bigint', 'false', '0' ], relations => [ 'NULL', 0 ], queries => [ '1::float8', 0, 'g::bigint' ],
 			memory => [ 'NULL::float8', q{'because'} ],
 			cache_advice => [ 'NULL::float8', 'NULL::float8', 'NULL::float8', 'NULL::text' ], curve => 'SELECT 1, 1::bigint, 1::bigint, 1::bigint, 1::bigint WHERE false' },
 		undef, qr/because/s, '' ],
-	[ 'words that are hostile', { words => q{concat('<b>', chr(1), chr(10), '<i>&amp;')} }, undef, qr/<b>\?.*<i>&amp;/s, 'curve advice memory day month relation query database' ],
+	[ 'words that are hostile', { words => q{concat('<b>', chr(1), chr(10), '<i>&amp;')} }, undef, qr/<b>\?.*<i>&amp;/s, 'curve advice memory week relation query' ],
 	[ 'text that is hostile', { recommendation => { reason => q{concat('<script>alert(1)</script>; &amp; " '' ]]>', chr(1), chr(65534), chr(233))::text}, status => q{'<i>'::text},
 			method => q{'<b>'::text}, verdict => q{'<u>'::text} }, info => { version => q{'<s>'::text}, reason => q{'&&&'::text} } },
-		undef, qr/<script>alert\(1\)<\/script>/, 'curve advice memory day month relation query database' ]);
+		undef, qr/<script>alert\(1\)<\/script>/, 'curve advice memory week relation query' ]);
 for (@cases)
 {
 	my ($case, $change, $section, $pattern, $pictures) = @$_;

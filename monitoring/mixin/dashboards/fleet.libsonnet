@@ -9,7 +9,6 @@ local p = import 'panels.libsonnet';
   local rule(name, more='') = '%s{%s%s}' % [name, matching, if more == '' then '' else ', ' + more],
   local perServer(name, more='') = 'max by (%s, instance) (%s)' % [cluster, rule(name, more)],
   // The rules cluster: have such sums ready; those of the chosen servers are made here.
-  local total(name) = 'sum(%s)' % perServer(name),
   local perCluster(name) = 'sum by (%s) (%s)' % [cluster, perServer(name)],
   // With those that have none, so that all of them are all servers.
   local byVerdict = '%s or label_replace(count(%s) - (sum(%s) or vector(0)), "verdict", "none", "", "")' % [byLabel('verdict', 'instance:working_set_verdict:max'), scraped, byLabel('verdict', 'instance:working_set_verdict:max')],
@@ -21,6 +20,7 @@ local p = import 'panels.libsonnet';
   // from good to bad
   local verdicts = ['keep', 'shrink', 'grow', 'exceeds memory'],
   local colors = [p.colors.good, p.colors.light, p.colors.unsure, p.colors.bad],
+  local verdictLines = [p.line(verdicts[i], colors[i]) for i in std.range(0, 3)] + [p.line('none', p.colors.neutral)],
   local verdict = std.join(' + ', std.mapWithIndex(
     function(i, v) (if i == 0 then '' else '%d * ' % (i + 1)) + perServer('instance:working_set_verdict:max', 'verdict="%s"' % v), verdicts
   )),
@@ -54,41 +54,10 @@ local p = import 'panels.libsonnet';
   ],
 
   local figure(title, description, unit, expr, defaults={}) =
-    p.stat(title, description, unit, 4, 3, p.now(expr), { decimals: 1 } + defaults),
+    p.stat(title, description, unit, 4, 4, p.now(expr), defaults),
 
-  // How many servers have which verdict or status: one figure for each.
-  local counts(title, description, label, names, colors, expr) =
-    p.stat(title, description, 'none', 12, 4, p.now(expr, '{{%s}}' % label), { decimals: 0 }, { textMode: 'value_and_name' }) {
-      fieldConfig+: {
-        overrides: [p.line(names[i], colors[i]) for i in std.range(0, std.length(names) - 1)],
-      },
-    },
-
-  local fleet = {
-    title: 'Fleet',
-    lines: [
-      [
-        p.stat(
-          'Servers with figures', 'Servers that there are figures of, of those that are scraped. All else on this page is about the first; the table below says what the others lack.',
-          'none', 4, 3,
-          p.now('count_values("with", sum(%s)) * on () group_left (all) count_values("all", count(%s)) * on () group_left () avg(%s)' % [scraped, scraped, scraped], '{{with}} of {{all}}'),
-          { thresholds: p.thresholds([{ color: p.colors.bad, value: null }, { color: p.colors.good, value: 1 }]) }, { textMode: 'name' }
-        ),
-        figure('Suggested', 'Sum of the suggested shared_buffers; of a server without a suggestion, of the present ones.', 'bytes', 'sum(%s)' % suggested),
-        figure('shared_buffers', 'Sum of the settings.', 'bytes', total('instance:working_set_shared_buffers_bytes:max')),
-        figure('Lacking', "Sum of what each server should have beyond its shared_buffers. A server whose verdict is keep or shrink lacks nothing.", 'bytes', total('instance:working_set_shortfall_bytes:max')),
-        figure('Most to save', 'The largest share of query time that the suggested size of a server would have saved in the past week.', 'percentunit', 'max(%s)' % perServer('instance:working_set_query_time_saved_ratio:max')),
-        figure('Hit ratio', 'Share of all lookups of the last five minutes that found the page in shared buffers. Not known while nothing is looked up.', 'percentunit', '1 - %s / (%s > 0)' % [total('instance:working_set_reads:rate5m'), total('instance:working_set_lookups:rate5m')], { decimals: 2 }),
-      ],
-      [
-        counts('Verdicts', 'How many servers are told to do what about shared_buffers. None: they do not track, their worker is late, it is too early, or there are no figures of them.', 'verdict', verdicts + ['none'], colors + [p.colors.neutral], byVerdict),
-        counts('States', 'How many recommendations are on time. Servers that do not track, or whose worker is late, have no verdict.', 'status', ['ok', 'collecting', 'stale', 'not tracking', 'no figures'], [p.colors.good, p.colors.light, p.colors.unsure, p.colors.bad, p.colors.bad], '%s or label_replace(sum(1 - %s), "status", "no figures", "", "")' % [byLabel('status', 'instance:working_set_status:max'), scraped]),
-      ],
-    ],
-  },
-
-  local column(name, unit, width=110) =
-    p.override(name, { unit: unit, 'custom.width': width }),
+  local column(name, unit, width=110, decimals=0) =
+    p.override(name, { unit: unit, decimals: decimals, 'custom.width': width }),
 
   local link = [{
     title: 'This server',
@@ -96,47 +65,51 @@ local p = import 'panels.libsonnet';
     url: '/d/%s?var-datasource=${datasource}&var-instance=${__value.raw}&${__url_time_range}' % config.serverDashboard.uid,
   }],
 
-  local servers = {
-    title: 'Servers',
+  local fleet = {
+    title: 'Fleet',
     lines: [
+      [
+        p.stat(
+          'Servers with figures', 'Servers that there are figures of, of those that are scraped. All else on this page is about the first; the table below says what the others lack.',
+          'none', 4, 4,
+          p.now('count_values("with", sum(%s)) * on () group_left (all) count_values("all", count(%s)) * on () group_left () avg(%s)' % [scraped, scraped, scraped], '{{with}} of {{all}}'),
+          { thresholds: p.thresholds([{ color: p.colors.bad, value: null }, { color: p.colors.good, value: 1 }]) }, { textMode: 'name' }
+        ),
+        figure('Lacking', 'Sum of what each server should have beyond its shared_buffers. A server whose verdict is keep or shrink lacks nothing.',
+               p.mb, p.inMB('sum(%s)' % perServer('instance:working_set_shortfall_bytes:max')), { decimals: 0 }),
+        figure('Most to save', 'The largest share of query time that the suggested size of a server would have saved in the past week.',
+               'percentunit', 'max(%s)' % perServer('instance:working_set_query_time_saved_ratio:max'), { decimals: 1 }),
+        p.stat(
+          'Verdicts', 'How many servers are told to do what about shared_buffers. None: they do not track, their worker is late, it is too early, or there are no figures of them.',
+          'none', 12, 4, p.now(byVerdict, '{{verdict}}'), { decimals: 0 }, { textMode: 'value_and_name' }
+        ) { fieldConfig+: { overrides: verdictLines } },
+      ],
       [
         p.table(
           'All servers, worst first', 'First those that there are no figures of, with what is the matter in place of a verdict; the exporter\'s log says more. Lacks: what is suggested beyond the setting. Saves: the share of query time that the suggested size would have saved in the past week. A click on a server leads to its dashboard.', 24, 10,
           [[cluster, 'Cluster'], ['instance', 'Server']],
           [
             ['Verdict', state],
-            ['Lacks', perServer('instance:working_set_shortfall_bytes:max')],
+            ['Lacks', p.inMB(perServer('instance:working_set_shortfall_bytes:max'))],
             ['Saves', perServer('instance:working_set_query_time_saved_ratio:max')],
-            ['Suggested', perServer('instance:working_set_suggested_shared_buffers_bytes:max')],
-            ['shared_buffers', perServer('instance:working_set_shared_buffers_bytes:max')],
-            ['Memory', perServer('instance:working_set_memory_limit_bytes:max')],
+            ['Suggested', p.inMB(perServer('instance:working_set_suggested_shared_buffers_bytes:max'))],
+            ['shared_buffers', p.inMB(perServer('instance:working_set_shared_buffers_bytes:max'))],
+            ['Memory', p.inMB(perServer('instance:working_set_memory_limit_bytes:max'))],
             ['Hit ratio', perServer('instance:working_set_hits_per_lookups:ratio_rate5m')],
             ['Reads', perServer('instance:working_set_reads:rate5m')],
           ],
           [
             p.override('Server', { links: link }),
             p.override('Verdict', { unit: 'none', mappings: words, 'custom.cellOptions': { type: 'color-text' }, 'custom.width': 275 }),
-            column('Lacks', 'bytes', 80),
-            column('Saves', 'percentunit', 80),
-            column('Suggested', 'bytes', 100),
-            column('shared_buffers', 'bytes', 115),
-            column('Memory', 'bytes', 80),
-            column('Hit ratio', 'percentunit', 75),
-            column('Reads', 'rps', 80),
+            column('Lacks', p.mb, 80),
+            column('Saves', 'percentunit', 80, 1),
+            column('Suggested', p.mb, 100),
+            column('shared_buffers', p.mb, 115),
+            column('Memory', p.mb, 90),
+            column('Hit ratio', 'percentunit', 75, 1),
+            column('Reads', 'rps', 95, 1),
           ],
-          ['Verdict', 'Lacks'], { decimals: 1 }
-        ),
-      ],
-      [
-        p.timeseries(
-          'The ten that lack most', 'What is suggested beyond shared_buffers. Nothing is shown of servers that lack nothing.', 'bytes', 12, 9,
-          [p.range('topk(10, %s > 0)' % perServer('instance:working_set_shortfall_bytes:max'), '{{%s}} {{instance}}' % cluster)],
-          defaults={ min: 0, noValue: 'no server lacks anything' }, calcs=['lastNotNull', 'max'], placement='right'
-        ),
-        p.timeseries(
-          'The ten that read most', 'Pages that clients did not find in shared buffers, in a second.', 'rps', 12, 9,
-          [p.range('topk(10, %s)' % perServer('instance:working_set_reads:rate5m'), '{{%s}} {{instance}}' % cluster)],
-          defaults={ min: 0 }, calcs=['lastNotNull', 'max'], placement='right'
+          ['Verdict', 'Lacks']
         ),
       ],
     ],
@@ -152,48 +125,41 @@ local p = import 'panels.libsonnet';
           [
             ['Servers', 'count by (%s) (%s)' % [cluster, scraped]],
             ['With figures', 'sum by (%s) (%s)' % [cluster, scraped]],
-            ['Lacks', perCluster('instance:working_set_shortfall_bytes:max')],
-            ['Suggested', 'sum by (%s) (%s)' % [cluster, suggested]],
-            ['shared_buffers', perCluster('instance:working_set_shared_buffers_bytes:max')],
-            ['Memory', perCluster('instance:working_set_memory_limit_bytes:max')],
+            ['Lacks', p.inMB(perCluster('instance:working_set_shortfall_bytes:max'))],
+            ['Suggested', p.inMB('sum by (%s) (%s)' % [cluster, suggested])],
+            ['shared_buffers', p.inMB(perCluster('instance:working_set_shared_buffers_bytes:max'))],
+            ['Memory', p.inMB(perCluster('instance:working_set_memory_limit_bytes:max'))],
             ['Hit ratio', '1 - %s / (%s > 0)' % [perCluster('instance:working_set_reads:rate5m'), perCluster('instance:working_set_lookups:rate5m')]],
-            ['Lookups', perCluster('instance:working_set_lookups:rate5m')],
+            ['Reads', perCluster('instance:working_set_reads:rate5m')],
           ],
           [
-            p.override('Servers', { unit: 'none', decimals: 0, 'custom.width': 90 }),
-            p.override('With figures', { unit: 'none', decimals: 0, 'custom.width': 110 }),
-            column('Lacks', 'bytes'),
-            column('Suggested', 'bytes'),
-            column('shared_buffers', 'bytes', 130),
-            column('Memory', 'bytes'),
-            column('Hit ratio', 'percentunit'),
-            column('Lookups', 'ops'),
+            column('Servers', 'none', 90),
+            column('With figures', 'none'),
+            column('Lacks', p.mb),
+            column('Suggested', p.mb),
+            column('shared_buffers', p.mb, 130),
+            column('Memory', p.mb),
+            column('Hit ratio', 'percentunit', 110, 1),
+            column('Reads', 'rps', 110, 1),
           ],
-          'Lacks', { decimals: 1 }
+          'Lacks'
         ),
       ],
       [
         p.timeseries(
-          'Suggested and given', 'Sums over those of the chosen servers that there are figures of. Where all of them fall at once, look whether servers without figures have become more.', 'bytes', 12, 9,
-          [
-            p.range('sum(%s)' % suggested, 'suggested'),
-            p.range(total('instance:working_set_shared_buffers_bytes:max'), 'shared_buffers'),
-          ],
-          [
-            p.line('suggested', p.colors.recommended, { 'custom.fillOpacity': 12 }),
-            p.dashed('shared_buffers', p.colors.sharedBuffers),
-          ],
-          { min: 0 }, ['lastNotNull', 'max']
+          'The ten that lack most', 'What is suggested beyond shared_buffers. Nothing is shown of servers that lack nothing.', p.mb, 12, 9,
+          [p.range(p.inMB('topk(10, %s > 0)' % perServer('instance:working_set_shortfall_bytes:max')), '{{%s}} {{instance}}' % cluster)],
+          defaults={ min: 0, decimals: 0, noValue: 'no server lacks anything' }
         ),
         p.timeseries(
           'Verdicts over time', 'How many servers are told to do what. None: there are no figures, or no verdict.', 'none', 12, 9,
           [p.range(byVerdict, '{{verdict}}')],
-          [p.line(verdicts[i], colors[i]) for i in std.range(0, 3)] + [p.line('none', p.colors.neutral)],
+          verdictLines,
           {
             min: 0,
             decimals: 0,
             custom: { fillOpacity: 60, lineWidth: 1, lineInterpolation: 'stepAfter', stacking: { mode: 'normal' } },
-          }, ['lastNotNull']
+          }
         ),
       ],
     ],
@@ -209,7 +175,7 @@ local p = import 'panels.libsonnet';
         p.instanceVariable('label_values(instance:working_set_scraped:max{%s=~"$cluster", job=~"$job"}, instance)' % cluster),
       ],
       [],
-      [fleet, servers, clusters]
+      [fleet, clusters]
     ),
   },
 }

@@ -9,7 +9,6 @@
     effectiveCacheSize: '#E69F00',
     recommended: '#009E73',
     peak: '#CC79A7',
-    suggested: '#B07AA1',
     size: '#0072B2',
     light: '#56B4E9',
     good: '#009E73',
@@ -20,6 +19,10 @@
   },
 
   datasource:: { type: 'prometheus', uid: '${datasource}' },
+
+  // Sizes are in MB of 2^20 bytes, as PostgreSQL writes them; Grafana has no such unit of its own.
+  mb:: 'suffix:MB',
+  inMB(expr):: expr + ' / 2^20',
 
   // ---------------------------------------------------------------- queries
 
@@ -110,11 +113,8 @@
         graphMode: 'none',
         justifyMode: 'center',
         orientation: 'auto',
-        percentChangeColorMode: 'standard',
         reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false },
-        showPercentChange: false,
         textMode: 'value',
-        wideLayout: true,
       } + options,
     },
 
@@ -123,59 +123,34 @@
     color: { mode: 'palette-classic' },
     mappings: [],
     thresholds: noThresholds,
-    custom: {
-      axisBorderShow: false,
-      axisCenteredZero: false,
-      axisColorMode: 'text',
-      axisLabel: '',
-      axisPlacement: 'auto',
-      drawStyle: 'line',
-      fillOpacity: 0,
-      gradientMode: 'none',
-      hideFrom: { legend: false, tooltip: false, viz: false },
-      insertNulls: false,
-      lineInterpolation: 'linear',
-      lineWidth: 2,
-      pointSize: 5,
-      scaleDistribution: { type: 'linear' },
-      showPoints: 'auto',
-      // what was not known is a gap
-      spanNulls: false,
-      stacking: { group: 'A', mode: 'none' },
-      thresholdsStyle: { mode: 'off' },
-    },
+    custom: { lineWidth: 2, fillOpacity: 0, showPoints: 'auto', spanNulls: false },    // what was not known is a gap
   },
 
-  local legend(calcs, placement='bottom') = {
-    calcs: calcs,
-    displayMode: if calcs == [] then 'list' else 'table',
-    placement: placement,
-    showLegend: true,
-  },
-
+  local legend = { calcs: [], displayMode: 'list', placement: 'bottom', showLegend: true },
   local tooltip = { mode: 'multi', sort: 'none', hideZeros: false },
 
-  timeseries(title, description, unit, w, h, targets, overrides=[], defaults={}, calcs=[], placement='bottom')::
+  timeseries(title, description, unit, w, h, targets, overrides=[], defaults={})::
     panel('timeseries', title, description, w, h, targets) {
       fieldConfig: { defaults: std.mergePatch(graphDefaults(unit), defaults), overrides: overrides },
-      options: { legend: legend(calcs, placement), tooltip: tooltip },
+      options: { legend: legend, tooltip: tooltip },
     },
 
-  // Series against a label that is a number, not against time.  columns: [[name, expr], ...],
+  // Series against a label that is a number of bytes, on a logarithmic axis.  columns: [[name, expr], ...],
   // each with one series for each value of the label.
-  trend(title, description, unit, w, h, label, x, xUnit, columns, overrides=[], defaults={})::
+  trend(title, description, unit, w, h, label, x, columns, overrides=[], defaults={})::
     panel('trend', title, description, w, h, [$.rows(column[1]) for column in columns]) {
       fieldConfig: {
         defaults: std.mergePatch(graphDefaults(unit), defaults),
-        overrides: [$.override(x, { unit: xUnit, 'custom.axisLabel': x })] + overrides,
+        overrides: [$.override(x, { unit: $.mb, decimals: 0, 'custom.axisLabel': x, 'custom.scaleDistribution': { type: 'log', log: 2 } })] + overrides,
       },
-      options: { legend: legend([]), tooltip: tooltip, xField: x },
+      options: { legend: legend, tooltip: tooltip, xField: x },
       transformations: [
         { id: 'merge', options: {} },
         // a label is text; as text, 1000 would come before 60
         { id: 'convertFieldType', options: { conversions: [{ targetField: label, destinationType: 'number' }], fields: {} } },
-        { id: 'sortBy', options: { fields: {}, sort: [{ field: label }] } },
-        $.organize([[label, x]], columns, ['Time']),
+        { id: 'calculateField', options: { mode: 'binary', alias: x, binary: { left: label, operator: '/', right: '1048576' } } },
+        { id: 'sortBy', options: { fields: {}, sort: [{ field: x }] } },
+        $.organize([[x, x]], columns, ['Time', label]),
       ],
     },
 
@@ -223,42 +198,6 @@
       transformations: [{ id: 'merge', options: {} }, $.organize(labels, columns, excluded)],
     },
 
-  // Rows from bottom to top in the order of their names, which are numbers of that unit.
-  heatmap(title, description, rowUnit, cellUnit, w, h, target)::
-    panel('heatmap', title, description, w, h, [target]) {
-      fieldConfig: {
-        defaults: {
-          custom: {
-            hideFrom: { legend: false, tooltip: false, viz: false },
-            scaleDistribution: { type: 'linear' },
-          },
-        },
-        overrides: [],
-      },
-      options: {
-        calculate: false,
-        cellGap: 0,
-        cellValues: { unit: cellUnit },
-        color: {
-          exponent: 0.5,
-          fill: 'dark-orange',
-          mode: 'scheme',
-          reverse: false,
-          scale: 'exponential',
-          scheme: 'Viridis',
-          steps: 64,
-        },
-        exemplars: { color: 'rgba(255,0,255,0.7)' },
-        filterValues: { le: 1e-9 },
-        legend: { show: true },
-        rowsFrame: { layout: 'auto' },
-        selectionMode: 'x',
-        showValue: 'never',
-        tooltip: { mode: 'single', showColorScale: true, yHistogram: false },
-        yAxis: { axisPlacement: 'left', reverse: false, unit: rowUnit },
-      },
-    },
-
   stateTimeline(title, description, w, h, targets, overrides=[], mappings=[])::
     panel('state-timeline', title, description, w, h, targets) {
       fieldConfig: {
@@ -276,7 +215,7 @@
       },
       options: {
         alignValue: 'left',
-        legend: legend([]),
+        legend: legend,
         mergeValues: true,
         rowHeight: 0.85,
         showValue: 'auto',
