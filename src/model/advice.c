@@ -10,7 +10,6 @@
 #define FEW_READS	30.0		/* for which the sampling rate counts, or as
 								 * many as pages are sampled, if more */
 #define FEW_PAGES	16			/* sampled ones in a sweep: its row is known */
-#define NO_READS	1			/* a second that do not matter */
 #define BLOCKS		8			/* of the time, to compare, */
 #define BLOCKS_SUPPOSED 3		/* as if so many more */
 #define VARIATION	0.002		/* had varied by this, */
@@ -470,18 +469,6 @@ bool
 ws_advice_followed(const WsFollower *follower, double seconds, int64_t now)
 {
 	return follower->from > 0 && now - follower->jumped_at >= seconds * 1000;
-}
-
-double
-ws_advice_saved_doubled(const WsAdviceTable *table)
-{
-	const WsAdvice *doubled = &table->rows[WS_SWEEP_DOUBLE];
-	double		saved = table->rows[WS_SWEEP_PRESENT].reads_per_second - doubled->reads_per_second -
-		doubled->unknown;
-
-	if (!table->sure || ws_advice_row_doubt(table, doubled))
-		return NAN;
-	return saved < 0 || table->reads_per_second < NO_READS ? 0 : saved;
 }
 
 void

@@ -228,12 +228,6 @@ extern double ws_advice_follow(WsFollower *follower, double factor, double buffe
 extern bool ws_advice_followed(const WsFollower *follower, double seconds, int64_t now);
 
 /*
- * Reads a second that twice the present size would save, by the predictions for
- * both; 0 if it has next to none; NaN if that is not sure.
- */
-extern double ws_advice_saved_doubled(const WsAdviceTable *table);
-
-/*
  * Why the table is not sure; empty if it is, or if nothing is known.  until is
  * when the cache will have filled, as text; empty: it has.
  */

@@ -116,7 +116,6 @@ typedef struct WsSummary
 } WsSummary;
 
 #define WS_SUMMARY_WIDTH	78	/* columns */
-#define WS_SUMMARY_LINES	6
 
 /* Enough for each text below with its null, if the facts' texts are shorter. */
 #define WS_SUMMARY_SIZE 2048
@@ -133,7 +132,7 @@ extern void ws_summary_reason(const WsSummary *s, char *buf, size_t size);
 /* The job of WsDecision: "02:15: 1.2 GB would save 35 % of ..."; or empty. */
 extern void ws_summary_job(const WsSummary *s, char *buf, size_t size);
 
-/* WS_SUMMARY_LINES for a ticket, without a newline at the end. */
+/* Six lines for a ticket, at most, without a newline at the end. */
 extern void ws_summary_text(const WsSummary *s, char *buf, size_t size);
 
 #endif							/* WS_SUMMARY_H */

@@ -32,13 +32,11 @@
 #include "stream.h"
 
 /*
- * Sizes as multiples of shared_buffers: the grid, ascending, some of it by
- * name, and the one that follows.
+ * Sizes as multiples of shared_buffers: the grid, ascending, with the
+ * present size, and the one that follows.
  */
 #define WS_SWEEP_GRID		20
 #define WS_SWEEP_PRESENT	9
-#define WS_SWEEP_DOUBLE		12
-#define WS_SWEEP_QUADRUPLE	15
 #define WS_SWEEP_FOLLOWER	WS_SWEEP_GRID
 #define WS_SWEEP_SIZES		(WS_SWEEP_GRID + 1)
 extern const double ws_sweep_grid[WS_SWEEP_GRID];

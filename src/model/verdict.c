@@ -73,10 +73,11 @@ ws_query_time(WsQueryTime *t, const WsVerdictFacts *f)
 	double		usual[2];
 	double		active = 0;
 	double		now = 0;
+	double		known = 0;
 
 	memset(t, 0, offsetof(WsQueryTime, row));
 	t->facts = f;
-	t->week_active = t->week_waiting = t->known = 0;
+	t->week_active = t->week_waiting = 0;
 	for (int64_t i = last - WS_COST_QUARTERS + 1; i <= last; i++)
 	{
 		const WsCostRow *row = ws_cost_row(f->costs, i);
@@ -118,10 +119,9 @@ ws_query_time(WsQueryTime *t, const WsVerdictFacts *f)
 		if (isnan(t->now[i]))
 			continue;
 		now += t->now[i];
-		t->known += t->active[i];
+		known += t->active[i];
 	}
-	t->week_share = t->known > 0 && t->known >= KNOWN * t->week_active ? fmin(now / t->known, 1) : NAN;
-	t->known = t->week_active > 0 ? t->known / t->week_active : 0;
+	t->week_share = known > 0 && known >= KNOWN * t->week_active ? fmin(now / known, 1) : NAN;
 }
 
 /* By how much a quarter's share is larger with another size; NaN: not known. */
@@ -207,8 +207,7 @@ set_memory(const WsVerdictFacts *f, WsDecision *d)
 	d->affordable = INFINITY;
 	if (f->memory <= 0)
 		return;
-	d->reserved = fmin(processes, RESERVED_MOST * f->memory);
-	d->cacheable = f->memory - d->reserved;
+	d->cacheable = f->memory - fmin(processes, RESERVED_MOST * f->memory);
 	d->affordable = fmax(floor(SHARED_MOST * d->cacheable / MB), 1) * MB;
 	d->effective = fmax(floor(fmin(d->cacheable, EFFECTIVE_MOST * f->memory) / MB), 1) * MB;
 }
@@ -456,10 +455,9 @@ ws_decide(const WsQueryTime *t, WsSteady *steady)
 	d.active = t->week_active;
 	d.waiting = t->week_waiting;
 	d.timed = t->timed;
-	d.known = t->known;
 	d.present = ws_query_time_shares(t, f->shared_buffers);
 	d.suggested = d.present;
-	d.best_share = d.other_share = NAN;
+	d.other_share = NAN;
 	affordable = f->shared_buffers <= d.affordable * exp(SAME_SIZE);
 	list_candidates(t, d.affordable, &c);
 	best = find_best(&c, fmax(d.affordable, affordable ? f->shared_buffers : 0), false);
@@ -474,8 +472,6 @@ ws_decide(const WsQueryTime *t, WsSteady *steady)
 		};
 		return d;
 	}
-	d.best = c.size[best];
-	d.best_share = c.share[best];
 	enough = c.share[best] + f->worth / 2;
 	target = find_good(&c, enough);
 	d.rising = is_rising(f, c.size[target], steady);

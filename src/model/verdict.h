@@ -98,7 +98,6 @@ typedef struct WsJob
 typedef struct WsDecision
 {
 	WsVerdict	verdict;
-	double		reserved;		/* bytes for processes */
 	double		cacheable;		/* bytes for the two caches; 0: not known */
 	double		affordable;		/* bytes of shared_buffers, at most */
 	double		size;			/* bytes, whole MB: what is suggested; the
@@ -113,13 +112,10 @@ typedef struct WsDecision
 								 * week, */
 	double		waiting;		/* and waited for reads */
 	bool		timed;			/* or do reads count instead? */
-	double		known;			/* share of that time in which the sizes were */
 
 	/* shares of query time in the week; NaN: not known */
 	WsShares	present;
 	WsShares	suggested;
-	double		best;			/* bytes: the best affordable size, */
-	double		best_share;
 	double		other;			/* bytes, an alternative: for grow a smaller
 								 * one that already saves half; for keep a
 								 * larger one that saves a little, or a
@@ -156,7 +152,6 @@ typedef struct WsQueryTime
 	double		week_active;
 	double		week_waiting;
 	double		week_share;		/* at the present size */
-	double		known;
 } WsQueryTime;
 
 /* Read the costs; facts and costs have to stay. */

@@ -907,45 +907,6 @@ test_note(void)
 	ok(ws_advice_row_doubt(&table, &row) == NULL, "doubt of a row: not if they do not matter");
 }
 
-static void
-test_saved_doubled(void)
-{
-	static const struct
-	{
-		double		reads[2];	/* at the present size, and at twice that */
-		double		want;
-	}			cases[] = {
-		{{2000, 100}, 1900}, {{1, 0.5}, 0.5},
-		/* a larger cache does not cost reads: that is noise */
-		{{5, 5.2}, 0},
-		/* less than one read a second does not matter */
-		{{0.99, 0}, 0},
-		{{NAN, 100}, NAN}, {{2000, NAN}, NAN},
-	};
-	WsAdviceTable table;
-
-	memset(&table, 0, sizeof(table));
-	table.sure = true;
-	table.seconds = 1;
-	table.lookups = 1e5;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-	{
-		table.rows[PRESENT].reads_per_second = cases[i].reads[0];
-		table.rows[WS_SWEEP_DOUBLE].reads_per_second = cases[i].reads[1];
-		table.reads_per_second = isnan(cases[i].reads[0]) ? 2000 : cases[i].reads[0];
-		ok(same(ws_advice_saved_doubled(&table), cases[i].want, 1e-9), "what doubling saves: case %zu", i);
-	}
-	table.rows[WS_SWEEP_DOUBLE].reads_per_second = 100;
-	ok(same(ws_advice_saved_doubled(&table), 1900, 1e-9), "what doubling saves: it is known");
-	table.sure = false;
-	ok(isnan(ws_advice_saved_doubled(&table)), "what doubling saves: not if the table is not sure");
-	table.sure = true;
-	table.rows[WS_SWEEP_DOUBLE].unknown = 99;
-	ok(same(ws_advice_saved_doubled(&table), 1801, 1e-9), "what doubling saves: not reads that may remain");
-	table.rows[WS_SWEEP_DOUBLE].unknown = 101;
-	ok(isnan(ws_advice_saved_doubled(&table)), "what doubling saves: not if most of its reads are unknown");
-}
-
 /* ---------------------------------------------------------------- from end to end */
 
 /*
@@ -1455,7 +1416,7 @@ main(void)
 	Workload	faster = {1000, {6000, 100, 600}, 1.5, 0, 10000, 500000, 2000000};
 	Workload	fastest = {3000, {20000, 100, 900}, 1.4, 2, 50000, 1500000, 3000000};
 
-	plan(1 + 17 + 4 + 3 + 5 + 4 + 14 + 6 + 19 + 10 + 2 * 3 + 6 * 2 + 3 * 2);
+	plan(1 + 17 + 4 + 3 + 5 + 4 + 14 + 6 + 19 + 2 * 3 + 6 * 2 + 3 * 2);
 	memcpy(factors, ws_sweep_grid, sizeof(ws_sweep_grid));
 	factors[WS_SWEEP_FOLLOWER] = 5.5;
 	test_add();
@@ -1467,7 +1428,6 @@ main(void)
 	test_follow();
 	test_doubt();
 	test_note();
-	test_saved_doubled();
 	test_end_to_end(3, seeded(171));
 	test_end_to_end(4, seeded(172));
 	test_damping(&hot, 0.9, 0.001, "few hot pages");

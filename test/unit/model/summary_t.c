@@ -28,9 +28,9 @@ usual(void)
 		.status = WS_STATUS_OK, .trouble = "", .withheld = "", .known = true,
 			.decision = {
 			.verdict = WS_VERDICT_GROW, .size = 512 * MB, .affordable = 16 * GB, .cacheable = 22 * GB,
-			.history = 6 * DAY, .active = 500000, .waiting = 30000, .timed = true, .known = 1,
+			.history = 6 * DAY, .active = 500000, .waiting = 30000, .timed = true,
 			.present = {0.061, 0.2, 0}, .suggested = {0.019, 0.05, -0.01},
-			.best = 2 * GB, .best_share = 0.015, .other_share = NAN
+			.other_share = NAN
 		},
 			.shared_buffers = 128 * MB, .confidence = WS_CONFIDENCE_MEDIUM, .why = "6 days seen",
 			.ask_again = "Tuesday 14:00", .filling = NAN, .promised = NAN, .came = NAN, .job_at = "02:15", .outgrown = "",
@@ -404,7 +404,7 @@ find_fault(const WsSummary *s, const char *text)
 		else if ((*c & 0xC0) != 0x80 && ++columns > WS_SUMMARY_WIDTH)
 			return "a line is too wide";
 	}
-	if (lines > WS_SUMMARY_LINES)
+	if (lines > 6)
 		return "there are too many lines";
 	if (text[0] == '\0' || strstr(text, "nan") || strstr(text, "inf") || strstr(text, "-0.") || strstr(text, "\n\n"))
 		return "something is no text";

@@ -81,7 +81,6 @@ test_sizes(void)
 	for (int i = 1; i < WS_SWEEP_GRID; i++)
 		fine &= ws_sweep_grid[i] > ws_sweep_grid[i - 1];
 	ok(fine && ws_sweep_grid[0] == 0.125 && ws_sweep_grid[WS_SWEEP_PRESENT] == 1 &&
-	   ws_sweep_grid[WS_SWEEP_DOUBLE] == 2 && ws_sweep_grid[WS_SWEEP_QUADRUPLE] == 4 &&
 	   ws_sweep_grid[WS_SWEEP_GRID - 1] == 16, "sizes ascend from an eighth to sixteen times the present one");
 	for (int i = 0; i < ALL; i++)
 		fine &= sweep_filled(sweep, i) == 0;
@@ -495,7 +494,7 @@ test_rings(void)
 {
 	enum
 	{
-		OLD = 1600, LAST = WS_SWEEP_QUADRUPLE	/* of 1600 buffers */
+		OLD = 1600, LAST = 15	/* of 1600 buffers */
 	};
 	static const struct
 	{

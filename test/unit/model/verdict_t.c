@@ -90,8 +90,7 @@ static void
 is_decision(const WsDecision *d, WsVerdict verdict, double least, double most, const char *name)
 {
 	if (!ok(d->verdict == verdict && d->size >= least && d->size <= most, "%s", name))
-		diag("%s, %.0f MB; week %.4f, then %.4f; best %.4f at %.0f MB", ws_verdict_name(d->verdict), d->size / MB,
-			 d->present.week, d->suggested.week, d->best_share, d->best / MB);
+		diag("%s, %.0f MB; week %.4f, then %.4f", ws_verdict_name(d->verdict), d->size / MB, d->present.week, d->suggested.week);
 }
 
 /* ---------------------------------------------------------------- curves */
@@ -459,6 +458,26 @@ random_history(void)
 	}
 }
 
+/* The least share of the week of all sizes that may be suggested */
+static double
+best_share(const WsDecision *d)
+{
+	double		most = fmax(d->affordable, facts.shared_buffers);
+	double		least = fmin(WS_SUGGESTED_LEAST, d->affordable);
+	double		best = d->present.week;
+
+	for (int i = 0; i < WS_COST_SIZES; i++)
+	{
+		double		bytes = ws_cost_buffers(i) * BUFFER;
+		double		unit = exp2(fmax(ceil(log2(bytes / (128 * MB))), 0)) * MB;
+
+		bytes = ceil(bytes / unit) * unit;
+		if (bytes >= least && bytes <= most)
+			best = fmin(best, ws_query_time_shares(&times, bytes).week);
+	}
+	return best;
+}
+
 static void
 test_random(void)
 {
@@ -471,19 +490,21 @@ test_random(void)
 	{
 		WsDecision	d;
 		const char *what = NULL;
+		double		best;
 		double		allowed;
 
 		random_history();
 		d = decide();
 		verdicts[d.verdict]++;
-		allowed = d.best_share + facts.worth / 2 * 1.26;
+		best = best_share(&d);
+		allowed = best + facts.worth / 2 * 1.26;
 		if (!(d.size > 0) || isnan(d.size))
 			what = "no size";
 		else if (d.size > d.affordable && d.size != facts.shared_buffers)
 			what = "a size that is not affordable";
 		else if (d.verdict == WS_VERDICT_KEEP && d.size != facts.shared_buffers)
 			what = "keep another size";
-		else if (d.verdict == WS_VERDICT_GROW && !(d.size > facts.shared_buffers && d.present.week - d.best_share >= facts.worth))
+		else if (d.verdict == WS_VERDICT_GROW && !(d.size > facts.shared_buffers && d.present.week - best >= facts.worth))
 			what = "grow for nothing";
 		else if (d.verdict == WS_VERDICT_GROW && !(d.suggested.week <= allowed))
 			what = "grow to what is not as good";
@@ -500,7 +521,7 @@ test_random(void)
 			what = "a job that gains nothing";
 		if (what && wrong++ < 5)
 			diag("%ld: %s: %s %.0f -> %.0f MB of %.0f, week %.4f -> %.4f, best %.4f, loss %.4f", i, what, ws_verdict_name(d.verdict),
-				 facts.shared_buffers / MB, d.size / MB, d.affordable / MB, d.present.week, d.suggested.week, d.best_share,
+				 facts.shared_buffers / MB, d.size / MB, d.affordable / MB, d.present.week, d.suggested.week, best,
 				 d.suggested.loss);
 	}
 	is_int(wrong, 0, "random histories: a verdict is what the rule says");
