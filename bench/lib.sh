@@ -574,8 +574,7 @@ server_version() { postgres --version | sed 's/.*) *\([0-9]\)/\1/;s/ .*//'; }
 # the server, but no client.
 #
 # The right to join goes with the group's cgroup.procs, opened here as descriptor 9: the kernel
-# checks the user that opened it.  Every user may change the limit.  Descriptor 8 is that of the
-# file of --svg, since the sandbox's user may not write there.
+# checks the user that opened it.  Every user may change the limit.
 #
 # Version 1 and version 2 of control groups will do.  Where there are none, or they cannot
 # be changed, as in most containers, in_cgroup prints a line and exits with success.
@@ -584,8 +583,6 @@ server_version() { postgres --version | sed 's/.*) *\([0-9]\)/\1/;s/ .*//'; }
 in_cgroup() {
     local mb=$1 top option=() name status=0
     shift
-    # shellcheck disable=SC2154
-    if [ -n "$svg" ] && [ -z "${WS_CGROUP:-}" ]; then exec 8>"$svg"; fi
     for name in --installed --monitoring; do
         if [[ " $* " == *" $name "* ]]; then option+=("$name"); fi
     done
@@ -614,7 +611,7 @@ in_cgroup() {
 # inside COMMAND [ARGUMENT...]: run it in the group; also the server that it starts.
 inside() (
     echo "$BASHPID" >&9 || { echo "cannot join the control group" >&2; exit 1; }
-    exec 8>&- 9>&-
+    exec 9>&-
     "$@"
 )
 

@@ -1,6 +1,6 @@
 /*
  * trials.h
- *		What bench/accuracy, bench/hash and bench/hotpath share: trials dealt to
+ *		What bench/accuracy and bench/hotpath share: trials dealt to
  *		processes, and time.
  *
  * Each process has random numbers of its own, so that a table is the same each

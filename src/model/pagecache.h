@@ -24,7 +24,7 @@
  * longer than this one: programs' files are on it, and it is seen late that it
  * is too long.  So the distance within which a page becomes active is the
  * length of the list and a sixteenth of the cache.  The sixteenth fits a
- * measured loop, with caches of 85 to 255 MB (bench/twotier).
+ * measured loop, with caches of 85 to 255 MB.
  *
  * Swap is not simulated; with it more pages become active.
  *

@@ -1,15 +1,9 @@
 # Tracking goes on after restarts, after a crash of a backend or of the worker, and after an
 # immediate shutdown.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use PostgreSQL::Test::Utils;
-use Test::More;
-use crashing;
+use lib 'test/t';
 use server;
+use crashing;
 
 my $node = new_server('main', 'restart_after_crash = on');
 make_table($node, 'pages', 5000);
@@ -47,6 +41,4 @@ $node->stop('immediate');
 $node->start;
 counts_a_scan($node, 'immediate shutdown', 5000);
 
-$node->stop;
-
-done_testing();
+finish($node);

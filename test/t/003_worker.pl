@@ -2,14 +2,9 @@
 # passes when this test says so: what is late, and how old a lookup is, does not depend on how busy
 # the machine is.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use clock;
-use Test::More;
+use lib 'test/t';
 use server;
+use clock;
 
 my $clock = clock->new;
 my $node = $clock->new_server(q{
@@ -93,6 +88,4 @@ $session->query_safe($scan);
 cmp_ok($session->query_safe('SELECT approximate_working_set_size_seconds(5)'),
 	'>=', 2000 - error_of(2000), 'nor does time');
 $session->quit;
-$node->stop;
-
-done_testing();
+finish($node);

@@ -1,13 +1,7 @@
 # On a standby redo counts as a client, reads are counted, and promotion
 # changes nothing.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use PostgreSQL::Test::Cluster;
-use Test::More;
+use lib 'test/t';
 use server;
 
 my $primary = new_server('primary', '', allows_streaming => 1);
@@ -39,6 +33,4 @@ counts_a_scan($standby, 'promoted', 2000);
 is($standby->safe_psql('postgres', 'SELECT tracking, worker_pid > 0 FROM working_set_info'),
 	't|t', 'tracking goes on');
 
-$standby->stop;
-$primary->stop;
-done_testing();
+finish($standby, $primary);

@@ -2,16 +2,9 @@
 # the extension were not there, and says why nothing is tracked.  Each step of the
 # probe is made to fail, one at a time.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use library;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use lib 'test/t';
 use server;
+use library;
 
 # a library that makes the probe doubt
 my $rival = pg_config('pkglibdir') . '/ws_test_rival.so';

@@ -1,13 +1,8 @@
 # The cache advice: for the present size it is what the server itself counted.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use Test::More;
-use sampling;
+use lib 'test/t';
 use server;
+use sampling;
 
 my $node = new_sampled();
 
@@ -36,6 +31,4 @@ is($node->safe_psql('postgres', q{
 	 WHERE h.size_factor = 0.5 AND l.size_factor = 2.5}),
 	't|t|t|t', 'half of it would read more, and two and a half times, which hold the table, little');
 
-$node->stop;
-
-done_testing();
+finish($node);

@@ -1,15 +1,9 @@
 # The recommendation: what it is at first, live_set and plateau_end, memory and how it is divided.
 # The clock is the test's.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use clock;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use lib 'test/t';
 use server;
+use clock;
 use past;
 
 my $clock = clock->new;
@@ -135,6 +129,4 @@ is($node->safe_psql('postgres', qq{SELECT pg_size_bytes(current_setting('shared_
 	't', 'and shared_buffers is what was suggested');
 }
 
-$node->stop;
-
-done_testing();
+finish($node);

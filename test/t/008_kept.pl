@@ -1,14 +1,9 @@
 # What is kept over a restart: the set and the sample; over crashes what was saved; and over a time
 # without the library.  (The history is 061's.)
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use Test::More;
-use crashing;
+use lib 'test/t';
 use server;
+use crashing;
 
 my $node = new_server('main', 'working_set.save = 1');
 make_table($node, 'pages', 4000);
@@ -82,6 +77,4 @@ $node->append_conf('postgresql.conf', q{shared_preload_libraries = 'working_set'
 $node->restart;
 wait_for_worker($node);
 cmp_ok(size($node, 3600), '>', 4000 - error_of(4000), 'and with us again it is used');
-$node->stop;
-
-done_testing();
+finish($node);

@@ -1,14 +1,9 @@
 # Who may do what: privileges of every function and view that the extension has.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use Test::More;
+use lib 'test/t';
+use server;
 use members;
 use roles;
-use server;
 
 my $node = new_server_with_roles();
 
@@ -100,6 +95,4 @@ is(as($node, 'ws_nobody', 'SELECT tracking FROM ws.working_set_info'), 't', 'wit
 sql($node, q{REVOKE SELECT ON ws.working_set_info FROM ws_nobody;
 	REVOKE EXECUTE ON FUNCTION ws.working_set_info() FROM ws_nobody});
 
-$node->stop;
-
-done_testing();
+finish($node);

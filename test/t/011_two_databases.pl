@@ -1,12 +1,7 @@
 # Two databases: one, or both of them, have the extension, and both show the same server; one is
 # dropped while its pages are known.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use Test::More;
+use lib 'test/t';
 use server;
 
 my $node = new_server('main');
@@ -80,6 +75,4 @@ is($node->safe_psql('postgres', qq{
 	SELECT datname IS NULL FROM working_set_relations WHERE relfilenode = $other_file AND fork = 'main'}),
 	't', 'it does not inherit the pages');
 
-$node->stop;
-
-done_testing();
+finish($node);

@@ -4,8 +4,7 @@
 
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use patience;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;

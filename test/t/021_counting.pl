@@ -1,15 +1,9 @@
 # What is counted is true: over switching off and on, while the worker hangs, and for
 # processes that go idle.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use clock;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use lib 'test/t';
 use server;
+use clock;
 
 my $clock = clock->new;
 # the logger has no shared memory, and reads the settings all the same
@@ -119,5 +113,4 @@ cmp_ok($node->safe_psql('postgres', q{SELECT pages FROM working_set_curve('{5}')
 kill 'CONT', $worker;
 $idle->quit;
 
-$node->stop;
-done_testing();
+finish($node);

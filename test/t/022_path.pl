@@ -5,8 +5,7 @@
 
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use patience;
 use library;
 use PostgreSQL::Test::Cluster;

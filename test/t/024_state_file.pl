@@ -1,14 +1,9 @@
 # The file that survives a restart: with numbers that are out of range under a
 # checksum that is right, and of another number of registers.  What is known is kept.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use Test::More;
-use kept;
+use lib 'test/t';
 use server;
+use kept;
 use state_file;
 use trials;
 

@@ -2,16 +2,9 @@
 # it has seen, as primary and as standby.  And pg_rewind, which replaces the file by the source's:
 # that is not used, and one's own, put back by hand, is.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use File::Copy qw(copy);
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use lib 'test/t';
 use server;
+use File::Copy qw(copy);
 use state_file;
 
 my $file = 'pg_stat/working_set.saved';
@@ -116,6 +109,4 @@ $b->start;
 wait_for_worker($b);
 cmp_ok(size($b, 'NULL'), '>', $used, 'its own, put back, it uses');
 is(rows($b), 5, 'and has its history');
-$b->stop;
-$a->stop;
-done_testing();
+finish($b, $a);

@@ -1,15 +1,10 @@
 # The self-check of the cache advice: an hour later, was the prediction within its error, and
 # also for a size that shared_buffers got in between?
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
+use lib 'test/t';
+use server;
 use clock;
 use pages;
-use Test::More;
-use server;
 
 my $clock = clock->new;
 my $node = $clock->new_server("shared_buffers = '16MB'");

@@ -3,8 +3,7 @@
 
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use patience;
 use clock;
 use Test::More;

@@ -1,14 +1,9 @@
 # What a scan of a large table makes live: hardly anything, alone or beside pages that come back
 # once.  The clock is the test's, so that a busy machine is not late.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use clock;
-use Test::More;
+use lib 'test/t';
 use server;
+use clock;
 
 my $clock = clock->new;
 my $node = $clock->new_server(q{

@@ -3,18 +3,12 @@
 # prediction.  The clock is the test's.  It takes minutes of it, and more than ten seconds of others,
 # until there is advice, so all that needs some is here.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
+use lib 'test/t';
+use server;
 use clock;
 use library;
 use pages;
 use IPC::Run;
-use PostgreSQL::Test::Utils;
-use Test::More;
-use server;
 
 plan skip_all => 'no control groups are mounted here' unless memory_known();
 

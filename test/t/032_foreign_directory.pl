@@ -1,18 +1,11 @@
 # The extension is found where its files were mounted, and not installed, by the settings that
 # CloudNativePG makes for an extension image: PostgreSQL 18 and later.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
+use lib 'test/t';
+use server;
 use File::Copy qw(copy);
 use File::Path qw(make_path);
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use library;
-use server;
 
 my ($version) = pg_config('version') =~ /(\d+)/;
 plan skip_all => 'extension_control_path is new in PostgreSQL 18' if $version < 18;
@@ -65,5 +58,4 @@ is( $node->safe_psql(
 my $worker = worker_pid($node);
 like(slurp_file("/proc/$worker/maps"), qr{\Q$image\E/lib/working_set\.so}, 'that of the worker, too');
 
-$node->stop;
-done_testing();
+finish($node);

@@ -2,15 +2,10 @@
 # nothing is lost; a worker that is late with fewer events loses some.  The clock is the test's: it
 # decides which of the two it is.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use clock;
-use Test::More;
-use sampling qw(changes_of_rate);
+use lib 'test/t';
 use server;
+use clock;
+use sampling qw(changes_of_rate);
 
 my $clock = clock->new;
 my $node = $clock->new_server(q{
@@ -84,6 +79,4 @@ for (my $tries = 0; $tries < 100 && info($node, 'dropped_samples') == $dropped; 
 cmp_ok(info($node, 'dropped_samples'), '>', $dropped, 'a worker that is late: events are dropped and counted');
 is(info($node, 'sample_rate'), '1', 'and the sample stays as dense as it is');
 kill 'CONT', $pid;
-$node->stop;
-
-done_testing();
+finish($node);

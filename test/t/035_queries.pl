@@ -1,15 +1,9 @@
 # Who uses the cache, by how a query runs: parallel plans, prepared statements, functions, roles,
 # COPY, CREATE INDEX, VACUUM, and calls by the protocol.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use PostgreSQL::Test::Utils;
-use Test::More;
-use queries;
+use lib 'test/t';
 use server;
+use queries;
 
 my $script = PostgreSQL::Test::Utils::tempdir;
 my $node = new_queried();
@@ -73,6 +67,4 @@ ok($node->poll_query_until('postgres', q{
 	       coalesce(max(pages) FILTER (WHERE queryid IS NOT NULL), 0) < 200 FROM working_set_queries('1 hour')}), 'they have no identifier')
   or diag(sql($node, q{SELECT * FROM working_set_queries('1 hour')}));
 
-$node->stop;
-
-done_testing();
+finish($node);

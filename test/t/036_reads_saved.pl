@@ -1,15 +1,10 @@
 # What others read because of a query, a role, an application or a relation: beside what the server
 # reads, with it and without it.  The clock is the test's.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
+use lib 'test/t';
+use server;
 use clock;
 use pages;
-use Test::More;
-use server;
 
 my $clock = clock->new;
 my $node = $clock->new_server(q{
@@ -135,5 +130,4 @@ run(14, 1);
 is(by_query($polluter, 'reads_per_second > 0 AND reads_saved_per_second IS NULL'), 't', 'what reads into free buffers costs nobody anything');
 is(sql($node, q{SELECT count(reads_saved_per_second) FROM working_set_queries}), '0', 'nor is that known of any other');
 is(sql($node, q{SELECT count(reads_saved_per_second) FROM working_set_relations}), '0', 'nor of relations');
-$node->stop;
-done_testing();
+finish($node);

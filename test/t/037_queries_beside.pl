@@ -1,14 +1,9 @@
 # Autovacuum, which reads all pages of a table while a query reads another one, is no query, and is
 # not ascribed to one.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use Test::More;
-use beside;
+use lib 'test/t';
 use server;
+use beside;
 
 my $node = new_stated('autovacuum_naptime = 1');
 sql($node, q{SELECT make('dead'); SELECT fill('dead'); DELETE FROM dead WHERE id % 10 = 0});
@@ -27,6 +22,4 @@ has_pages($node, $count, 'a query beside it has its own pages');
 has_pages($node, q{rolname IS NOT NULL}, 'and so has its role', catalog => 400, rows => q{working_set_queries('5 min', 'role')});
 is(sql($node, q{SELECT count(*) FROM working_set_queries WHERE queryid IS NULL AND pages > 400}), '0', 'autovacuum has no row');
 nothing_else($node, 'nor are its pages in another', $count);
-$node->stop;
-
-done_testing();
+finish($node);

@@ -1,13 +1,7 @@
 # What the workers of autoprewarm bring in at a start is needed by nobody yet: it is no use by a
 # client.  What somebody warms by pg_prewarm() is one.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use lib 'test/t';
 use server;
 
 chomp(my $libraries = qx(pg_config --pkglibdir));

@@ -1,17 +1,11 @@
 # Functions that loop over the sample, or make many rows, are cancelled before the next step; what a
 # relation costs them.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
+use lib 'test/t';
+use server;
 use clock;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use library;
 use sampling;
-use server;
 
 # No time is measured: a library cancels the query of its own session at the n-th step, and counts
 # those that come after.
@@ -81,6 +75,4 @@ my ($rows, $looks) = split /\n/, $node->safe_psql('postgres', q{
 	SELECT ws_test_calls()});
 is($looks, $rows, 'working_set_relations looks for each relation once');
 
-$node->stop;
-
-done_testing();
+finish($node);

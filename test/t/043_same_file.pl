@@ -1,14 +1,9 @@
 # Two relations that have a file of the same number, by pg_class.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use clock;
-use Test::More;
-use sampling;
+use lib 'test/t';
 use server;
+use clock;
+use sampling;
 
 my $clock = clock->new(running => 1);
 my $node = $clock->new_server("shared_buffers = 2048\nallow_system_table_mods = on");
@@ -41,6 +36,4 @@ sql($node, "UPDATE pg_class SET relfilenode = 0 WHERE relname = 'second'");
 is(sql($node, q{SELECT count(DISTINCT relation) FROM working_set_relations WHERE relation IN ('pg_class'::regclass, 'pg_database'::regclass)}),
 	'2', 'mapped catalogs have their names');
 
-$node->stop;
-
-done_testing();
+finish($node);

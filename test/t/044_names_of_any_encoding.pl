@@ -1,17 +1,11 @@
 # Names that are no text in the encoding of the database that shows them, or change how others look:
 # of databases and roles, in every view, text and script.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use lib 'test/t';
+use server;
 use members;
 use queries;
 use scrape;
-use server;
 
 my $node = new_queried();
 my $dir = PostgreSQL::Test::Utils::tempdir();
@@ -129,6 +123,4 @@ bytes_of("turn\xe2\x80\xaeround", '-v', "file=$dir/turned.html", '-f', monitorin
 my $html = slurp_file("$dir/turned.html");
 ok($html =~ /turn\?round/ && $html !~ /&#8238;/, 'report.sql turns no line around');
 
-$node->stop;
-
-done_testing();
+finish($node);

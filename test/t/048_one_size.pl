@@ -1,15 +1,9 @@
 # One size of shared_buffers: nothing for a day, then the same one in the view, the card and the command,
 # with its worth in query time; and nothing when nobody waits.  Days are copies of the first minutes (past.pm).
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use past;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use lib 'test/t';
 use server;
+use past;
 
 my $node = new_server('main', q{
 shared_buffers = '16MB'

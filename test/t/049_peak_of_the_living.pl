@@ -1,15 +1,10 @@
 # A table that is rewritten, or emptied and filled again, needs no more cache than before: neither
 # does the busiest time, nor a while later the recommendation.  The clock is the test's.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
+use lib 'test/t';
+use server;
 use clock;
 use pages;
-use Test::More;
-use server;
 
 my $clock = clock->new;
 my $node = $clock->new_server(q{
@@ -57,5 +52,4 @@ cmp_ok($live_later, '<=', 1.1 * $live, "what is live is what was ($live)");
 cmp_ok($recommended_later, '<=', 1.1 * $recommended, "and so is the recommendation ($recommended)");
 cmp_ok($live_later, '>=', 0.9 * $live, 'all of it is');
 diag("recommended $recommended, $recommended_then, $recommended_later; peak $peak, $peak_then, $peak_later; live $live, $live_then, $live_later");
-$node->stop;
-done_testing();
+finish($node);

@@ -1,15 +1,10 @@
 # Loaded by a session, and not by the server: that is no error, calls say what to do, and the
 # session goes on.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use IPC::Run;
-use Test::More;
-use library;
+use lib 'test/t';
 use server;
+use IPC::Run;
+use library;
 
 my $node = new_node('main', "shared_preload_libraries = ''");
 $node->start;
@@ -106,6 +101,4 @@ is($node->safe_psql('postgres', q{
 	SELECT count(filler) FROM pages \g /dev/null
 	SELECT tracking, since = '} . $since . q{', approximate_working_set_size() >= 2900 FROM working_set_info}),
 	't|t|t', 'LOAD where it is preloaded is nothing');
-$node->stop;
-
-done_testing();
+finish($node);

@@ -1,12 +1,7 @@
 # Settings that follow a reload, and those that wait for a restart; good values and bad ones, and
 # what the log says to these.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use Test::More;
+use lib 'test/t';
 use server;
 
 # what is set is in a file of its own
@@ -162,6 +157,4 @@ is(settings('postmaster'), shown(\%fixed, 1), 'with bad values a server starts, 
 $log = log_from($node, $offset);
 like($log, qr/WARNING:  invalid value for parameter "working_set\.$_": .*\n.*DETAIL:  .*$fixed{$_}[3]/,
 	"$_: the log warns") for sort keys %fixed;
-$node->stop;
-
-done_testing();
+finish($node);

@@ -1,15 +1,9 @@
 # Dump and restore: what is in the dump, and that what is restored is as it was, with what was
 # granted and what lies on top.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use PostgreSQL::Test::Utils;
-use Test::More;
-use members;
+use lib 'test/t';
 use server;
+use members;
 
 my $node = new_server('main');
 my $tmp = PostgreSQL::Test::Utils::tempdir();
@@ -60,6 +54,4 @@ for my $format (sort keys %dump)
 		"$format dump: and not for others");
 }
 
-$node->stop;
-
-done_testing();
+finish($node);

@@ -1,16 +1,10 @@
 # Updates of the extension from each older version: the result is a fresh one of the present
 # version, in all that makes an extension.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use lib 'test/t';
+use server;
 use library;
 use members;
-use server;
 
 my $node = new_server('main');
 $node->safe_psql('postgres', 'CREATE ROLE watcher');
@@ -118,6 +112,4 @@ SKIP:
 	is($got[1], $fresh, 'one that puts all right is a fresh install');
 }
 
-$node->stop;
-
-done_testing();
+finish($node);

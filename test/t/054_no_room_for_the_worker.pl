@@ -1,13 +1,7 @@
 # No room for the worker: lookups are counted without it, its absence is told, and when there is
 # room it comes.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use lib 'test/t';
 use server;
 
 # The server's own launcher of logical replication comes first.
@@ -72,6 +66,4 @@ is($node->safe_psql('postgres', q{
 kill 'TERM', $worker;
 wait_for($node, "worker_pid <> $worker FROM working_set_info", 'the worker was not replaced');
 pass('a worker that ends gets its place again');
-$node->stop;
-
-done_testing();
+finish($node);

@@ -1,15 +1,10 @@
 # A recommendation that is late is called stale, and one that is not is not: while the worker is
 # stopped, and when it goes on.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use clock;
-use Test::More;
-use lateness;
+use lib 'test/t';
 use server;
+use clock;
+use lateness;
 
 # The clocks go on by themselves, since this is about the time that passes; but for the minute
 # until there is a recommendation.
@@ -50,6 +45,4 @@ select(undef, undef, undef, 1);
 kill 'CONT', $worker;
 truthful('a short stop', ask_until($node, sub { $_[0] && $_[0]{status} eq 'ok' && $_[0]{most} < 2 }));
 
-$node->stop;
-
-done_testing();
+finish($node);

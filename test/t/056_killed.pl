@@ -1,18 +1,12 @@
 # Processes are killed: the worker, a backend, the checkpointer, and the postmaster with nobody left
 # to clean up.  The server is back, counts, and knows what was saved.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
+use lib 'test/t';
+use server;
 use clock;
 use IPC::Run;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use crashing;
 use lateness;
-use server;
 
 # The clocks go on by themselves, but for the minute until there is a recommendation.
 my $clock = clock->new(running => 1);

@@ -1,13 +1,7 @@
 # Logical replication: what a subscriber uses, for the table that is copied at first, and for rows
 # that are applied, counts as a client.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use lib 'test/t';
 use server;
 
 my $publisher = new_node('publisher', '', allows_streaming => 'logical');

@@ -2,15 +2,10 @@
 # extension nor reading steps on a trap, and what is planted in the schema that it is created in is
 # not run.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use Test::More;
+use lib 'test/t';
+use server;
 use members;
 use roles;
-use server;
 
 my $node = new_server_with_roles();
 
@@ -226,6 +221,4 @@ $node->safe_psql('planted', 'ALTER SEQUENCE traps.sprung RESTART');
 is($node->safe_psql('planted', 'SELECT is_called FROM traps.sprung'), 'f', 'nothing that was planted is run');
 is($node->safe_psql('planted', 'SELECT traps.spring()'), '1', 'which would be seen');
 
-$node->stop;
-
-done_testing();
+finish($node);

@@ -1,14 +1,9 @@
 # Relations of databases that one may not connect to: no name of theirs, but that there is a file.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use Test::More;
+use lib 'test/t';
+use server;
 use members;
 use roles;
-use server;
 
 my $node = new_server_with_roles();
 
@@ -51,6 +46,4 @@ is(as($node, 'ws_monitor', q{
 cmp_ok(as($node, 'ws_monitor', q{SELECT count(*) FROM ws.working_set_relations WHERE relation IS NOT NULL}),
 	'>', 0, 'where he sees them');
 
-$node->stop;
-
-done_testing();
+finish($node);

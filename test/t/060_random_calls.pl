@@ -1,16 +1,10 @@
 # Ten thousand calls of all functions with random arguments (trials.pm): the errors of a table, or
 # none; and the server, its memory and its worker are as before.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use lib 'test/t';
+use server;
 use members;
 use roles;
-use server;
 use trials;
 
 my $node = new_server_with_roles();
@@ -187,6 +181,4 @@ is(sql($node, 'SELECT tracking, since IS NOT NULL FROM ws.working_set_info'), 't
 unlike(substr(slurp_file($node->logfile), $log_before), qr/TRAP:|PANIC:|terminated by signal|exited with exit code/,
 	'nothing has crashed');
 
-$node->stop;
-
-done_testing();
+finish($node);

@@ -1,14 +1,9 @@
 # The history: what its rows are; it survives a crash, and a reset forgets it, also on disk.  The
 # clocks are the test's, and go on by themselves.  (What is kept over a restart is 008's.)
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use clock;
-use Test::More;
+use lib 'test/t';
 use server;
+use clock;
 
 my $clock = clock->new(running => 1);
 my $node = $clock->new_server(q{

@@ -1,13 +1,8 @@
 # The peak is what was needed, not what a projection foresaw.  The clock is the test's.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use clock;
-use Test::More;
+use lib 'test/t';
 use server;
+use clock;
 
 my $clock = clock->new;
 my $node = $clock->new_server(q{
@@ -44,6 +39,4 @@ is($beyond, 0, 'and the peak does not');
 $clock->let_pass($node, 60);
 wait_for($node, q{peak_cache_bytes = (SELECT max(recommended_cache_bytes) FROM working_set_history)
 	FROM working_set_recommendation}, 'the peak is not that of the history');
-$node->stop;
-
-done_testing();
+finish($node);

@@ -1,15 +1,9 @@
 # The clock is set: back by an hour, ahead by days, and to where ticks of 32 bits end.  The
 # recommendation goes on, and the history is moved with it.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use clock;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use lib 'test/t';
 use server;
+use clock;
 
 my $clock = clock->new(running => 1);
 my $node = $clock->new_server(q{
@@ -99,6 +93,4 @@ is(history($node, "count(*) >= $kept"), 't', 'and the history is kept');
 wait_for($node, q{status IN ('collecting', 'ok') FROM working_set_recommendation}, 'the worker is late');
 pass('and the worker is on time');
 
-$node->stop;
-
-done_testing();
+finish($node);

@@ -1,14 +1,9 @@
 # The rate of sampling after a reset: a large table has filled the sample; then few pages are used,
 # and the time that the sample keeps a page is not over.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use clock;
-use Test::More;
+use lib 'test/t';
 use server;
+use clock;
 
 # (the clocks go on by themselves, for in a clock that stands still a scan is a flood)
 my $clock = clock->new(running => 1);
@@ -34,6 +29,4 @@ for (my ($seconds, $passed) = (61, 0); $risen <= $rate && $passed < 900; $passed
 }
 cmp_ok($risen, '>', $rate, 'after a reset pages of before do not keep the rate of sampling low');
 
-$node->stop;
-
-done_testing();
+finish($node);

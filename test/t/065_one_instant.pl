@@ -1,13 +1,8 @@
 # One statement answers for one instant, whatever is used meanwhile, and each has its own.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use Test::More;
-use sampling;
+use lib 'test/t';
 use server;
+use sampling;
 
 my $node = new_sampled();
 
@@ -64,6 +59,4 @@ $node->safe_psql('postgres', q{
 	END $$});
 is($node->safe_psql('postgres', 'SELECT * FROM grown(' . patience() . ')'), 't|t', 'so do the statements of a function, and its expressions in time');
 
-$node->stop;
-
-done_testing();
+finish($node);

@@ -1,15 +1,10 @@
 # Pages by relation, kind and database: used once or more than once, of another database, cut off, and
 # of a relation that is held.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use clock;
-use Test::More;
-use sampling;
+use lib 'test/t';
 use server;
+use clock;
+use sampling;
 
 # The clocks go on by themselves.  All pages are sampled.
 my $clock = clock->new(running => 1);
@@ -72,6 +67,4 @@ is($node->safe_psql('postgres', q{SELECT pg_relation_size('cut')}), '0', 'emptie
 is($node->safe_psql('postgres', q{SELECT count(*) FROM working_set_relations WHERE relation = 'cut'::regclass AND fork = 'main'}),
 	'0', 'and it is not among the relations in use');
 
-$node->stop;
-
-done_testing();
+finish($node);

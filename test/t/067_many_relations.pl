@@ -1,13 +1,8 @@
 # Thousands of relations, of one page each.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use Test::More;
-use sampling;
+use lib 'test/t';
 use server;
+use sampling;
 
 my $node = new_sampled('max_locks_per_transaction = 256');
 
@@ -50,6 +45,4 @@ $node->safe_psql('postgres', q{
 	END LOOP; END $$;
 });
 
-$node->stop;
-
-done_testing();
+finish($node);

@@ -1,15 +1,9 @@
 # The worker that samples is stopped, is to reset while it drains, ends amid events, and is killed.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use lib 'test/t';
+use server;
 use crashing;
 use sampling;
-use server;
 
 my $node = new_sampled('restart_after_crash = on');
 

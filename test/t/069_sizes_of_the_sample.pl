@@ -1,14 +1,9 @@
 # A sample with room for few pages, for many, and for none; and of next to nothing.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use clock;
-use Test::More;
-use sampling;
+use lib 'test/t';
 use server;
+use clock;
+use sampling;
 
 # The clocks go on by themselves, but for the minute until there is a recommendation.
 my $clock = clock->new(running => 1);
@@ -74,6 +69,4 @@ becomes($node, 'postgres', q{
 	SELECT pages FROM working_set_relations WHERE relation = 'pages'::regclass AND fork = 'main'},
 	'1', 'and the table of which one page was used');
 
-$node->stop;
-
-done_testing();
+finish($node);

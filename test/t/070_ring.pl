@@ -1,14 +1,9 @@
 # The cache advice after a restart: pages that were read through a ring are in no cache that would
 # use one.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use Test::More;
-use sampling;
+use lib 'test/t';
 use server;
+use sampling;
 
 my $node = new_sampled();
 
@@ -38,6 +33,4 @@ is($node->safe_psql('postgres', q{
 	  FROM working_set_cache_advice WHERE size_factor IN (1, 4, 8, 16)}),
 	'1 misses, 4 misses, 8 hits, 16 hits', 'with a ring nearly all is read, without one it is there from the start');
 
-$node->stop;
-
-done_testing();
+finish($node);

@@ -1,14 +1,9 @@
 # Switched off by a reload nothing is known, nor counted; switched on it is counted from then on.
 # The clock is the test's.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use clock;
-use Test::More;
+use lib 'test/t';
 use server;
+use clock;
 
 my $clock = clock->new;
 my $node = $clock->new_server(q{
@@ -60,6 +55,4 @@ cmp_ok($node->safe_psql('postgres', 'SELECT approximate_working_set_size()'),
 	'>=', 2000 - error_of(2000), 'what is read afterwards is');
 $session->quit;
 
-$node->stop;
-
-done_testing();
+finish($node);

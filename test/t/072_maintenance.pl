@@ -1,11 +1,6 @@
 # VACUUM is kept apart from what clients use, and its session is a client again afterwards.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use Test::More;
+use lib 'test/t';
 use server;
 
 my $node = new_server('main');
@@ -33,6 +28,4 @@ $node->safe_psql('other', 'CREATE EXTENSION working_set');
 cmp_ok($node->safe_psql('other', 'SELECT approximate_working_set_size()'),
 	'>=', 2000 - error_of(2000), 'another database sees the whole server');
 
-$node->stop;
-
-done_testing();
+finish($node);

@@ -1,15 +1,9 @@
 # After ten idle seconds the worker sleeps until the next recommendation is due, and does not keep
 # the clock.  The clock is the test's.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use clock;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use lib 'test/t';
 use server;
+use clock;
 
 my $clock = clock->new;
 my $node = $clock->new_server(q{
@@ -65,6 +59,4 @@ $sleeper->quit;
 cmp_ok($node->safe_psql('postgres', 'SELECT approximate_working_set_size_seconds(5)'),
 	'>=', 2000 - error_of(2000), 'the first lookups after a rest are of now');
 
-$node->stop;
-
-done_testing();
+finish($node);

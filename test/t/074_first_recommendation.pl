@@ -1,14 +1,9 @@
 # The first recommendation comes after a minute, and is what was read; the headroom follows a reload.
 # The clock is the test's.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use clock;
-use Test::More;
+use lib 'test/t';
 use server;
+use clock;
 
 my $clock = clock->new;
 my $node = $clock->new_server(q{
@@ -50,6 +45,4 @@ $node->append_conf('postgresql.conf', 'working_set.headroom = 1');
 $node->reload;
 ok(eventually(sub { recommended(); recommendation($node, $doubled) eq 't' }), 'headroom follows a reload');
 
-$node->stop;
-
-done_testing();
+finish($node);

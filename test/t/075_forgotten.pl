@@ -1,12 +1,7 @@
 # What was forgotten does not come back: by a reset, and where nobody saw what was used, because
 # tracking was off.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use Test::More;
+use lib 'test/t';
 use server;
 
 my $node = new_server('main', 'working_set.save = 1');
@@ -58,6 +53,4 @@ $node->reload;
 wait_for($node, "tracking AND since > '$moment' AND worker_pid <> $worker FROM working_set_info", 'it does not start over');
 cmp_ok(size($node, 3600), '<', 2000, 'nor while the worker is another');
 
-$node->stop;
-
-done_testing();
+finish($node);

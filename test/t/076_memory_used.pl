@@ -1,12 +1,6 @@
 # The memory that the extension takes, also after several saves.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use lib 'test/t';
 use server;
 
 my $node = new_server('main', 'working_set.save = 1');
@@ -34,6 +28,4 @@ my $memory;
 eventually(sub { ($memory = memory_mb()) <= 9 });
 cmp_ok($memory, '<=', 9, sprintf('after four saves the extension takes %.1f MB in all', $memory));
 
-$node->stop;
-
-done_testing();
+finish($node);

@@ -2,13 +2,7 @@
 # may be wrong in is tried out by test/unit/statefile_t.c; here is that the server takes no notice
 # of it.  And those of another geometry.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use lib 'test/t';
 use server;
 use state_file;
 
@@ -79,6 +73,4 @@ $node->start;
 wait_for_worker($node);
 knows($node, 1000, 'a smaller table takes fewer pages');
 
-$node->stop;
-
-done_testing();
+finish($node);

@@ -1,14 +1,9 @@
 # Nowhere to write to: that is said once, tracking goes on, and it is saved when that is possible
 # again.  The clock is the test's.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use clock;
-use Test::More;
+use lib 'test/t';
 use server;
+use clock;
 
 my $clock = clock->new;
 my $node = $clock->new_server("shared_buffers = 8192\nworking_set.save = 1");
@@ -62,6 +57,4 @@ SKIP:
 		qr/(?:create file "pg_stat\/working_set\.saved\.tmp"|rename file .*): Permission denied/);
 }
 
-$node->stop;
-
-done_testing();
+finish($node);

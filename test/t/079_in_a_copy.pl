@@ -1,14 +1,7 @@
 # A copy of the data directory does not take the memory of the other for its own; a standby keeps
 # what it has seen itself, also over a promotion.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use lib 'test/t';
 use server;
 
 my $node = new_server('main', 'working_set.save = 1', allows_streaming => 1);
@@ -40,6 +33,4 @@ wait_for_worker($standby);
 cmp_ok(size($standby, 3600), '>', 4000 - error_of(4000), 'also over a promotion');
 $standby->stop;
 
-$node->stop;
-
-done_testing();
+finish($node);

@@ -1,13 +1,8 @@
 # The forecast from days that were saved, the quietest hour, and the peak.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use Test::More;
-use kept;
+use lib 'test/t';
 use server;
+use kept;
 use state_file;
 
 my ($node, $path, $good) = new_kept();
@@ -54,6 +49,4 @@ start($node);
 wait_for($node, 'computed_at IS NOT NULL FROM working_set_recommendation', 'nothing is recommended');
 is(sql($node, 'SELECT count(*), count(bytes) FROM working_set_forecast') . sql($node, 'SELECT idle_cache_bytes FROM working_set_recommendation'), '5|2',
 	'without days nothing is foretold, and no hour is quiet');
-$node->stop;
-
-done_testing();
+finish($node);

@@ -1,17 +1,11 @@
 # Something else is in the place of the file that survives a restart, or of the one that is written
 # aside: the server runs, says so, and saves a file.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use IO::Socket::UNIX;
-use PostgreSQL::Test::Utils;
-use POSIX qw(mkfifo);
-use Test::More;
-use kept;
+use lib 'test/t';
 use server;
+use IO::Socket::UNIX;
+use POSIX qw(mkfifo);
+use kept;
 use state_file;
 
 my ($node, $path, undef, $content) = new_kept();

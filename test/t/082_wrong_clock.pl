@@ -1,15 +1,10 @@
 # The file that survives a restart, and a clock that is wrong: behind, or ahead of the one that it was
 # saved by.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use clock;
-use Test::More;
-use kept;
+use lib 'test/t';
 use server;
+use clock;
+use kept;
 use state_file;
 
 my ($node, $path, $good, $content) = new_kept();
@@ -50,6 +45,4 @@ saved($node);
 $node->stop;
 $clock->lend(sub { start($node) });
 is(rows_put($node), 9, 'nor is it lost later');
-$node->stop;
-
-done_testing();
+finish($node);

@@ -1,14 +1,8 @@
 # What is forgotten where there is no worker stays forgotten, and it is said when that is not possible.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use PostgreSQL::Test::Utils;
-use Test::More;
-use kept;
+use lib 'test/t';
 use server;
+use kept;
 use state_file;
 
 my ($node, $path, $good, $content) = new_kept();

@@ -1,13 +1,8 @@
 # What a query reads, and what another one finds; a reset; and a session without identifiers.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use Test::More;
-use queries;
+use lib 'test/t';
 use server;
+use queries;
 
 my $node = new_queried();
 
@@ -40,6 +35,4 @@ sql($node, q{SELECT variance(length(filler)) FROM pages});
 uses($node, 'SELECT variance(length(filler)) FROM pages', 'one with an identifier');
 is(sql($node, q{SELECT count(*) FROM working_set_queries WHERE queryid = id_of('SELECT stddev(length(filler)) FROM pages')}), '0', 'and one without');
 
-$node->stop;
-
-done_testing();
+finish($node);

@@ -1,13 +1,8 @@
 # More queries than there are places for.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use Test::More;
-use queries;
+use lib 'test/t';
 use server;
+use queries;
 
 my $node = new_queried();
 
@@ -38,6 +33,4 @@ eventually(sub {
 });
 uses($node, 'SELECT count(filler), 2, 3 FROM pages', 'and a new one finds a place');
 
-$node->stop;
-
-done_testing();
+finish($node);

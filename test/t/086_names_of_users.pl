@@ -1,14 +1,9 @@
 # Names of applications, as strange as they may be, and too many of them; a database and a role that
 # are dropped.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use Test::More;
-use queries;
+use lib 'test/t';
 use server;
+use queries;
 
 my $node = new_queried();
 
@@ -58,6 +53,4 @@ ok(eventually(sub {
 	}), 'another role has its name')
   or diag(sql($node, q{SELECT * FROM working_set_queries('5 min', 'application')}));
 
-$node->stop;
-
-done_testing();
+finish($node);

@@ -1,14 +1,8 @@
 # What is known of queries when the worker ends, the server crashes, and nothing is sampled.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use PostgreSQL::Test::Utils;
-use Test::More;
-use queries;
+use lib 'test/t';
 use server;
+use queries;
 
 my $node = new_queried();
 
@@ -51,6 +45,4 @@ sql($node, 'SELECT count(filler), 5 FROM pages');
 uses($node, 'SELECT count(filler), 5 FROM pages', 'the smallest sample gives an answer');
 
 unlike(slurp_file($node->logfile), qr/was terminated by signal|PANIC:|TRAP:/, 'no crash');
-$node->stop;
-
-done_testing();
+finish($node);

@@ -1,11 +1,6 @@
 # Evictions are counted, and are no accesses.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use Test::More;
+use lib 'test/t';
 use server;
 
 my $node = new_server('main');
@@ -33,6 +28,4 @@ cmp_ok($evicted, '>=', 1808 - 200, 'reading one table evicts pages of the other'
 cmp_ok($size, '>=', 5000 - error_of(5000), 'the pages read are counted');
 cmp_ok($size, '<=', 5000 + error_of(5000) + 150, 'those evicted are not');
 
-$node->stop;
-
-done_testing();
+finish($node);

@@ -1,11 +1,6 @@
 # Settings that are out of range are refused, and the reason is given.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use Test::More;
+use lib 'test/t';
 use server;
 
 my $node = new_server('main');
@@ -35,6 +30,4 @@ for my $bad (
 	like($err, $message, 'and the reason given');
 }
 
-$node->stop;
-
-done_testing();
+finish($node);

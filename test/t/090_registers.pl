@@ -1,11 +1,6 @@
 # The fewest registers, and the most.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use Test::More;
+use lib 'test/t';
 use server;
 
 my $node = new_server('main');
@@ -26,6 +21,4 @@ for my $registers (1024, 65536)
 	cmp_ok($got, '<=', 5000 + $bound + 150, "$registers registers: upper bound");
 }
 
-$node->stop;
-
-done_testing();
+finish($node);

@@ -1,13 +1,7 @@
 # What monitoring/which_instance.sql answers, with figures that are made up.  (031 has it with those
 # of a server.)
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use lib 'test/t';
 use server;
 
 plan skip_all => 'no control groups are mounted here' unless memory_known();
@@ -62,6 +56,4 @@ is(scalar(() = verdicts() =~ /not known/g), 6, 'if nothing is known each machine
 present(q{predicted_disk_reads_per_second = 100, note = 'not sure'});
 unlike(verdicts(), qr/enough|much \d+[.]\d+ reads/, 'a present row that is not reliable is no bound');
 like(verdicts('-v', 'reads=100'), qr/free 340.00 cheapest that is enough/, 'and none is needed if one is given');
-$node->stop;
-
-done_testing();
+finish($node);

@@ -1,15 +1,9 @@
 # What WAL takes of the page cache, by wal_level, by the size of its files, and where it is written
 # past the page cache.  The clock is the test's.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use clock;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use lib 'test/t';
 use server;
+use clock;
 
 plan skip_all => 'no control groups are mounted here' unless memory_known();
 
@@ -58,6 +52,4 @@ if ($node->pg_version >= 16)
 	$clock->lend(sub { $node->stop('fast', fail_ok => 1); $node->start });
 }
 
-$node->stop;
-
-done_testing();
+finish($node);

@@ -1,12 +1,6 @@
 # Where there is no memory advice, it says why.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use lib 'test/t';
 use server;
 
 plan skip_all => 'no control groups are mounted here' unless memory_known();

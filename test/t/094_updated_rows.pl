@@ -1,13 +1,8 @@
 # What is predicted to be read where rows are updated, beside what is.  The clock is the test's.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use clock;
-use Test::More;
+use lib 'test/t';
 use server;
+use clock;
 
 my $clock = clock->new;
 my $node = $clock->new_server(q{
@@ -62,6 +57,4 @@ is($rate, 1, 'all pages are sampled');
 cmp_ok($misses, '>', 0.05, 'some of the lookups miss');
 cmp_ok(abs($off), '<', 0.03, "as many as are predicted ($off)");
 
-$node->stop;
-
-done_testing();
+finish($node);

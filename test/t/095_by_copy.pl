@@ -1,14 +1,8 @@
 # COPY, which has no plan, has the pages that it makes and reads.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use PostgreSQL::Test::Utils;
-use Test::More;
-use beside;
+use lib 'test/t';
 use server;
+use beside;
 
 my $tmp = PostgreSQL::Test::Utils::tempdir;
 my $node = new_stated();
@@ -30,6 +24,4 @@ my $of_query = of_statement('COPY (SELECT%');
 has_pages($node, $of_query, 'COPY of a query has those of the query', pages => 3000);
 nothing_else($node, 'no other has them', join(' OR ', $from, $to, $of_query));
 
-$node->stop;
-
-done_testing();
+finish($node);

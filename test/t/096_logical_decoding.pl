@@ -1,16 +1,10 @@
 # Logical decoding: by a function it is that statement's, by a walsender it has no identifier, but a
 # database, a role and an application.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use IPC::Run;
-use PostgreSQL::Test::Utils;
-use Test::More;
-use beside;
+use lib 'test/t';
 use server;
+use IPC::Run;
+use beside;
 
 skip_without('test_decoding');
 my $tmp = PostgreSQL::Test::Utils::tempdir;
@@ -51,6 +45,4 @@ is(sql($node, q{SELECT count(*) FROM working_set_queries WHERE queryid IS NULL A
 has_pages($node, $count, 'a query beside it has its own pages');
 nothing_else($node, 'and no other has them', $count);
 
-$node->stop;
-
-done_testing();
+finish($node);

@@ -1,14 +1,8 @@
 # Redo on a standby is no query, and queries beside it have their own pages.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use PostgreSQL::Test::Cluster;
-use Test::More;
-use beside;
+use lib 'test/t';
 use server;
+use beside;
 
 my $node = new_stated();
 $node->backup('backup');
@@ -35,7 +29,4 @@ reads_none($standby, $min, 'which it need not read');
 nothing_else($standby, 'no other has them', "$there OR $min");
 has_pages($standby, $redo, 'redo has those that it had');
 
-$standby->stop;
-$node->stop;
-
-done_testing();
+finish($standby, $node);

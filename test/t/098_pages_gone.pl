@@ -2,16 +2,9 @@
 # page is no part of the working set of any relation or query any more, also after a crash, and on
 # a standby.
 
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
-use pages qw(make_id_of);
+use lib 'test/t';
 use server;
+use pages qw(make_id_of);
 
 my $place = PostgreSQL::Test::Utils::tempdir();
 my $primary = new_server('primary', q{

@@ -3,14 +3,8 @@
 # beside it, and both are merged.  If that one cannot be read either, it stays, too, and nothing is
 # saved.  What is put aside replaces nothing that was put aside before.
 
-use strict;
-use warnings;
 use File::Basename;
-use FindBin;
-use lib $FindBin::Bin;
-use patience;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use lib 'test/t';
 use server;
 use state_file;
 
@@ -188,6 +182,4 @@ like($err, qr/WARNING:  working_set: could not correct file/, 'a reset that cann
 ok(!-e $path, 'nothing is saved');
 rmdir "$path.tmp" or die $!;
 ok(eventually(sub { -s $path }), 'it is saved once that is possible, with working_set.save = 0');
-$node->stop;
-
-done_testing();
+finish($node);

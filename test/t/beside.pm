@@ -5,13 +5,9 @@
 
 package beside;
 
-use strict;
-use warnings;
-use patience;
-use Exporter 'import';
-use Test::More;
-use library;
 use server;
+use Exporter 'import';
+use library;
 
 our @EXPORT = qw(skip_without new_stated has_pages of_statement nothing_else reads_none);
 

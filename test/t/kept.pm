@@ -6,13 +6,8 @@
 
 package kept;
 
-use strict;
-use warnings;
-use patience;
-use Exporter 'import';
-use PostgreSQL::Test::Utils;
-use Test::More;
 use server;
+use Exporter 'import';
 use state_file;
 
 our @EXPORT = qw(new_kept start rows_put mark_log log_since clear $used $forgotten $now);

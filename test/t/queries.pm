@@ -6,13 +6,9 @@
 
 package queries;
 
-use strict;
-use warnings;
-use patience;
-use Exporter 'import';
-use Test::More;
-use pages;
 use server;
+use Exporter 'import';
+use pages;
 
 our @EXPORT = qw(new_queried uses uses_by_role);
 

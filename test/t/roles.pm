@@ -6,11 +6,8 @@
 
 package roles;
 
-use strict;
-use warnings;
-use patience;
-use Exporter 'import';
 use server;
+use Exporter 'import';
 
 our @EXPORT = qw(new_server_with_roles run_as as);
 

@@ -7,14 +7,9 @@
 
 package sampling;
 
-use strict;
-use warnings;
-use patience;
+use server;
 use Exporter 'import';
 use IPC::Run;
-use PostgreSQL::Test::Utils;
-use Test::More;
-use server;
 
 our @EXPORT = qw(new_sampled wait_until becomes look_up changes_of_rate in_background);
 

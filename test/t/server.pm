@@ -4,19 +4,41 @@
 #   make_table($node, 'pages', 3000);
 #   wait_for($node, 'worker_pid > 0 FROM working_set_info', 'no worker');
 #   about(size($node, 3600), 3000, 300, 'a scan');
+#   finish($node);
+#
+# Who uses it has what each test needs, too: strict, warnings, patience, PostgreSQL's modules and
+# Test::More.
 
 package server;
 
 use strict;
 use warnings;
 use patience;
-use Exporter 'import';
+use Exporter;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(new_node new_server sql info recommendation history size knows memory_known wait_for wait_for_worker worker_pid saved
+our @EXPORT = qw(new_node new_server finish sql info recommendation history size knows memory_known wait_for wait_for_worker worker_pid saved
   has_ended postmaster_pid kill_postmaster make_table error_of about counts_a_scan log_from log_size refusal);
+
+sub import
+{
+	my ($class, @names) = @_;
+	my $user = caller;
+	strict->import;
+	warnings->import;
+	eval "package $user; \$_->import for qw(patience PostgreSQL::Test::Cluster PostgreSQL::Test::Utils Test::More); 1" or die $@
+	  unless @names;
+	return Exporter::export($class, $user, @names);
+}
+
+# The last line of a test.
+sub finish
+{
+	$_->stop for @_;
+	return done_testing();
+}
 
 # A server that preloads the extension, with these settings.  It is not started.
 sub new_node
