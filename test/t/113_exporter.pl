@@ -129,7 +129,7 @@ pretend_memory_advice($main, $quoted);
 pretend_queries($main, $quoted);
 $first_in = 'figures, ';
 $main->safe_psql('postgres', "ALTER ROLE working_set_scrape IN DATABASE postgres SET search_path = pg_catalog, figures, $quoted, pg_temp");
-my $more = new_exporter($main, files => [ 'working_set.yml', map { "working_set_$_.jobs.yml" } @opt_in, 'neon_dashboard' ]);
+my $more = new_exporter($main, files => [ 'working_set.yml', map { "working_set_$_.jobs.yml" } @opt_in ]);
 ($series) = agrees($main, $more, 'with all opt-in jobs', @opt_in);
 is_deeply([ sort @{ names_of($series) }, @unknown, map { /_suggested_/ ? @of_limit : () } @unknown ],
 	[ sort @always, @tracking, @on_time, keys %{ $documented->{'opt-in'} } ],
@@ -157,7 +157,7 @@ is_deeply([ grep { !defined $second->{$_} } keys %$first ], [], 'two exporters e
 is($second->{$_}, $first->{$_}, "two exporters: $_")
   for qw(working_set_recommended_cache_size_bytes working_set_peak_cache_size_bytes);
 # one that was replaced may still be about to end
-my $jobs = 3 + @opt_in;
+my $jobs = 2 + @opt_in;
 ok($main->poll_query_until('postgres', qq{SELECT count(*) <= $jobs FROM pg_stat_activity WHERE usename = 'working_set_scrape'}),
 	'two exporters: one connection for each job');
 stop_exporter($more);

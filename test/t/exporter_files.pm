@@ -75,12 +75,12 @@ sub collectors_of_sql_exporter
 		  qw(working_set working_set_relations working_set_databases working_set_memory working_set_queries working_set_neon working_set_neon_dashboard working_set_reason) };
 }
 
-# jobs of Debian's prometheus-sql-exporter
+# jobs of Debian's prometheus-sql-exporter; both of Neon's collectors are in one
 sub jobs_of_sql_exporter
 {
 	return map { @{ $_->{jobs} } } read_yaml(monitoring('prometheus-sql-exporter/working_set.yml')),
 	  map { { jobs => read_yaml(monitoring("prometheus-sql-exporter/$_.jobs.yml")) } }
-	  grep { $_ ne 'working_set' } sort keys %{ collectors_of_sql_exporter() };
+	  grep { $_ ne 'working_set' && $_ ne 'working_set_neon_dashboard' } sort keys %{ collectors_of_sql_exporter() };
 }
 
 # One statement of an exporter's files.  $labels has the names of columns that are labels; $name_of->(column,
