@@ -94,7 +94,7 @@ run(int break_even, double once_an_hour, uint32_t population)
 	int			steps = 360 * (break_even > 3600 ? 30 : 3);
 
 	ws_sampler_init(sampler, WS_SAMPLE_PAGES_DEFAULT, LOG2M, LOWEST, START);
-	ws_life_init(life, WS_SAMPLE_PAGES_DEFAULT, break_even, WS_HOLD_DEFAULT);
+	ws_life_init(life, WS_SAMPLE_PAGES_DEFAULT, break_even, WS_HOLD);
 	ws_sampler_set_brief(sampler, life->break_even + life->break_even / 15, START);
 	for (uint32_t i = 0; i < (uint32_t) LIVE; i++)
 		if (ws_hash_stratum(page_hash(population, i), LOG2M) >= LOWEST)

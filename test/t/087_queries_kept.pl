@@ -23,13 +23,13 @@ sql($node, 'SELECT count(filler), 2, 3 FROM pages');
 uses($node, 'SELECT count(filler), 2, 3 FROM pages', 'used in the last five minutes');
 my $before = sql($node, 'SELECT array_agg(queryid) FROM working_set_queries WHERE queryid IS NOT NULL');
 $node->restart;
-ok($node->poll_query_until('postgres', 'SELECT sum(pages) > 1000 FROM working_set_relations'), 'over a restart it knows the pages');
+ok($node->poll_query_until('postgres', 'SELECT sum(bytes) > 1000 * current_setting(\'block_size\')::int FROM working_set_relations'), 'over a restart it knows the pages');
 is(sql($node, "SELECT count(*) FROM working_set_queries WHERE queryid = ANY ('$before')"), '0', 'and no query');
 
 $node->stop('immediate');
 $node->start;
 wait_for_worker($node);
-is(sql($node, 'SELECT count(*) FROM working_set_queries WHERE pages > 1000'), '0', 'after a restart it starts over');
+is(sql($node, 'SELECT count(*) FROM working_set_queries WHERE bytes > 1000 * current_setting(\'block_size\')::int'), '0', 'after a restart it starts over');
 sql($node, 'SELECT count(filler), 4 FROM pages');
 uses($node, 'SELECT count(filler), 4 FROM pages', 'and sees what comes');
 
