@@ -40,10 +40,11 @@ is($node->safe_psql('postgres', q{
 	SELECT count(*) FROM working_set_relations WHERE datname IS NULL AND relation LIKE 'pg\_%'}) > 0,
 	1, 'shared catalogs have a name, and no database');
 $node->safe_psql('postgres', 'DROP DATABASE other WITH (FORCE)');
+# (the worker may have noticed that the file is gone)
 is($node->safe_psql('postgres', qq{
-	SELECT datname IS NULL, relid IS NULL, resident_bytes
+	SELECT coalesce(bool_and(datname IS NULL AND relid IS NULL AND resident_bytes = 0), true)
 	  FROM working_set_relations WHERE relation = 'file $file'}),
-	't|t|0', 'its database dropped, it has neither');
+	't', 'its database dropped, it has neither');
 
 # --- pages that have been cut off, and a relation that is held
 
@@ -64,8 +65,8 @@ wait_until($node, "count(*) = 0 $held", 'nobody holds it any more');
 $node->safe_psql('postgres', 'DELETE FROM cut');
 $node->safe_psql('postgres', 'VACUUM cut');
 is($node->safe_psql('postgres', q{SELECT pg_relation_size('cut')}), '0', 'emptied, its file has no pages');
-is($node->safe_psql('postgres', q{SELECT count(*) FROM working_set_relations WHERE relid = 'cut'::regclass}),
-	'0', 'and it is not among the relations in use');
+is($node->safe_psql('postgres', q{SELECT coalesce(max(bytes), 0) <= pg_table_size('cut') FROM working_set_relations WHERE relid = 'cut'::regclass}),
+	't', 'and no more than its maps are in use');
 
 $node->stop;
 
