@@ -857,7 +857,7 @@ main(int argc, char **argv)
 	ws_sampler_init(sampler, SAMPLE, sketch->log2m, 0, WS_TICK_ORIGIN);
 	ws_sampler_set_brief(sampler, break_even + break_even / 15, WS_TICK_ORIGIN);
 	life = memory(ws_life_size(SAMPLE));
-	ws_life_init(life, SAMPLE, (int) break_even / TPS, WS_HOLD_DEFAULT);
+	ws_life_init(life, SAMPLE, (int) break_even / TPS, WS_HOLD);
 
 	for (uint32_t t = 0; t < (WARM_UP + SCORED + 15) * minute_ticks; t++)
 	{

@@ -338,8 +338,6 @@ count(const WsAccess *access, bool scan, bool miss)
 		tally->hits++;
 	if (scan && miss)
 		tally->scan_reads++;
-	else if (scan)
-		tally->scan_hits++;
 	lookups++;
 	hits += !miss;
 	step_misses += miss;
@@ -459,7 +457,7 @@ restart(double mb, int64_t t)
 	ws_sweep_resize(sweep, mb);
 	seed_sweeps(0);
 
-	ws_life_init(life, PAGES, WS_BREAK_EVEN_DEFAULT, WS_HOLD_DEFAULT);
+	ws_life_init(life, PAGES, WS_BREAK_EVEN_DEFAULT, WS_HOLD);
 	memset(recent, 0, sizeof(recent));
 	memset(&differences, 0, sizeof(differences));
 	memset(&quarter, 0, sizeof(quarter));

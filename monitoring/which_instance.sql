@@ -11,8 +11,8 @@
 -- would read from disk, with the best shared_buffers and with the present ones; the row is for
 -- those that read less from disk. A machine is good enough if it reads no more than the variable
 -- `reads' a second (by default a tenth more than is predicted for the present machine, or one
--- read more; if that has a note, no machine is known to be good enough), waits for no more than
--- `seconds' in a second (by default anything), and reads no more than its own limit. The cheapest
+-- read more; if that has a note, no machine is known to be good enough), takes no more than the
+-- share `share' of query time for reads (by default any), and reads no more than its own limit. The cheapest
 -- of these is marked. A machine whose prediction has a note is not known to be good enough.
 -- Prices are in any currency. The first row is the present machine.
 --
@@ -25,9 +25,9 @@
 \else
 	\set reads ''
 \endif
-\if :{?seconds}
+\if :{?share}
 \else
-	\set seconds ''
+	\set share ''
 \endif
 
 \set ws_quiet :QUIET
@@ -83,7 +83,7 @@ WITH line AS (
 	                CASE WHEN now.note IS NULL
 	                     THEN greatest(1.1 * now.predicted_disk_reads_per_second, now.predicted_disk_reads_per_second + 1)
 	                END) AS reads,
-	       coalesce(nullif(:'seconds', '')::float8, 'infinity') AS seconds
+	       coalesce(nullif(:'share', '')::float8, 1) AS share
 	  FROM present now
 ), predicted AS (
 	SELECT m.*, a.*,
@@ -100,31 +100,31 @@ WITH line AS (
 	       CASE WHEN p.reads IS NULL OR b.reads IS NULL OR p.note IS NOT NULL THEN 'not known'
 	            WHEN p.reads > p.most THEN 'above its limit of reads'
 	            WHEN p.reads > b.reads THEN 'reads too much'
-	            WHEN b.seconds < 'infinity' AND p.predicted_read_seconds_per_second IS NULL THEN 'time of a wait not known'
-	            WHEN p.predicted_read_seconds_per_second > b.seconds THEN 'waits too long'
+	            WHEN b.share < 1 AND p.predicted_read_time_share IS NULL THEN 'read time not known'
+	            WHEN p.predicted_read_time_share > b.share THEN 'waits too long'
 	            ELSE 'enough' END AS verdict
 	  FROM predicted p, bound b
 ), shown AS (
 	SELECT name, size_given, cost,
 	       CASE WHEN verdict = 'enough' AND cost = min(cost) FILTER (WHERE verdict = 'enough') OVER ()
 	            THEN 'cheapest that is enough' ELSE verdict END AS verdict,
-	       memory_bytes, setting, predicted_hit_ratio, predicted_os_hit_ratio, error, reads,
-	       predicted_disk_bytes_per_second, predicted_read_seconds_per_second, note
+	       memory_bytes, shared_buffers_bytes, predicted_hit_ratio, predicted_os_hit_ratio, error, reads,
+	       predicted_disk_bytes_per_second, predicted_read_time_share, note
 	  FROM classified
 	 UNION ALL
 	SELECT to_char(now(), '"now, "YYYY-MM-DD HH24:MI'), round(memory_bytes / 1048576.0) || 'MB', NULL, 'the present machine',
-	       memory_bytes, setting, predicted_hit_ratio, predicted_os_hit_ratio, error, predicted_disk_reads_per_second,
-	       predicted_disk_bytes_per_second, predicted_read_seconds_per_second, note
+	       memory_bytes, shared_buffers_bytes, predicted_hit_ratio, predicted_os_hit_ratio, error, predicted_disk_reads_per_second,
+	       predicted_disk_bytes_per_second, predicted_read_time_share, note
 	  FROM present
 )
 SELECT name AS machine,
        size_given AS memory,
-       setting AS shared_buffers,
+       round(shared_buffers_bytes / 1048576.0) || 'MB' AS shared_buffers,
        round((1 - (1 - predicted_hit_ratio) * (1 - predicted_os_hit_ratio))::numeric, 4) AS cached,
        round(((1 - predicted_hit_ratio) * error)::numeric, 4) AS error,
        round(reads::numeric) AS "reads/s",
        round((predicted_disk_bytes_per_second / 1048576)::numeric, 1) AS "MB/s",
-       round(predicted_read_seconds_per_second::numeric, 2) AS "waiting s/s",
+       round(predicted_read_time_share::numeric, 2) AS "read time",
        round(cost, 2) AS "a month",
        verdict,
        coalesce(note, '') AS note

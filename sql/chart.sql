@@ -43,7 +43,7 @@ SELECT regexp_replace(string_agg(line, ' ' ORDER BY n), 'since .*; the', 'since 
   FROM drawn WHERE n > (SELECT n FROM drawn WHERE line ~ '^ {20}0 ');
 
 -- a row says what the curve says: nobody else uses pages, but this does
-SELECT pg_size_bytes(trim(substr(line, 12, 8))) / current_setting('block_size')::numeric BETWEEN pages_low * 0.9 AND pages_high * 1.1 AS agrees
+SELECT pg_size_bytes(trim(substr(line, 12, 8))) BETWEEN low_bytes * 0.9 AND high_bytes * 1.1 AS agrees
   FROM drawn, working_set_curve('{3600}') WHERE line LIKE 'p%';
 
 -- While nothing is tracked, which takes effect between two commands: each of these asks, and if it is

@@ -6,12 +6,12 @@ SELECT count(*) FROM working_set_curve(NULL, NULL);
 
 -- rows come in the order asked for, as often as asked for
 SELECT seconds FROM working_set_curve('{300,0,60,300,3600}');
-SELECT seconds, pages, bytes, pages_low, pages_high FROM working_set_curve('{0}');
+SELECT seconds, pages, bytes, low_bytes, high_bytes FROM working_set_curve('{0}');
 
 -- it never falls, bytes are pages, bounds are around
 SELECT bool_and(pages >= before) AS rises,
        bool_and(bytes = pages * current_setting('block_size')::bigint) AS in_bytes,
-       bool_and(pages_low <= pages AND pages <= pages_high) AS bounded,
+       bool_and(low_bytes <= bytes AND bytes <= high_bytes) AS bounded,
        bool_and(pages > 0) AS some
   FROM (SELECT *, lag(pages, 1, 0::bigint) OVER (ORDER BY seconds) AS before FROM working_set_curve) AS c;
 

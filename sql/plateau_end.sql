@@ -53,17 +53,3 @@ SELECT * FROM working_set_plateau_end('{1,2,3,4,5,6}', 7);
 SELECT * FROM working_set_plateau_end('{1,2,3,4,5,6}', 5, 1);
 SELECT * FROM working_set_plateau_end('{1,2,3,4,5,6}', 5, 5, 'NaN');
 \set VERBOSITY default
-
--- Gray's break-even time: the price of a read over that of a page for a second
-SELECT working_set_break_even(10, 0.2) = round(0.2 / 1e6 / 10 * (2 ^ 30 / current_setting('block_size')::int) * 730 * 3600) AS rule;
-SELECT working_set_break_even(10, NULL), working_set_break_even(1e9, 1e-9);
-SELECT working_set_break_even(0, 0.2);
-SELECT working_set_break_even(-1, 0.2);
-SELECT working_set_break_even('NaN', 0.2);
-SELECT working_set_break_even(10, 'Infinity');
-SELECT working_set_break_even(10, 0);
-SELECT working_set_break_even(1e-300, 1e300);
-\set VERBOSITY sqlstate
-SELECT working_set_break_even(10, 0);
-SELECT working_set_break_even(1e-9, 1e9);
-\set VERBOSITY default

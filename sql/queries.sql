@@ -38,7 +38,7 @@ BEGIN
 END $$;
 -- has it so many pages, and so many of its own?
 CREATE FUNCTION uses(query text, expected int, own int) RETURNS boolean LANGUAGE sql AS $$
-	SELECT coalesce(bool_and(abs(pages - expected) <= bound AND abs(exclusive_bytes / current_setting('block_size')::int - own) <= bound), false)
+	SELECT coalesce(bool_and(abs(bytes / current_setting('block_size')::int - expected) <= bound AND abs(exclusive_bytes / current_setting('block_size')::int - own) <= bound), false)
 	  FROM (SELECT *, 40 + 4 * standard_error_bytes / current_setting('block_size')::int AS bound FROM working_set_queries) q
 	 WHERE q.queryid IS NOT DISTINCT FROM id_of(query) AND datname = current_database()
 $$;
@@ -48,7 +48,7 @@ SET max_parallel_workers_per_gather = 0;
 SET compute_query_id = off;
 SELECT working_set_reset() IS NOT NULL AS reset;
 SELECT count(filler) FROM thousand;
-SELECT wait_for($$(SELECT abs(pages - 1000) <= 150 + 4 * standard_error_bytes / current_setting('block_size')::int FROM working_set_queries WHERE queryid IS NULL AND datname = current_database())$$) AS seen;
+SELECT wait_for($$(SELECT abs(bytes / current_setting('block_size')::int - 1000) <= 150 + 4 * standard_error_bytes / current_setting('block_size')::int FROM working_set_queries WHERE queryid IS NULL AND datname = current_database())$$) AS seen;
 SELECT count(*) FROM working_set_queries WHERE queryid IS NOT NULL;
 
 SET compute_query_id = on;
@@ -66,22 +66,21 @@ SELECT count(filler) FROM thousand WHERE id > 0;
 RESET ROLE;
 SET application_name = 'an owner';
 SELECT count(filler) FROM thousand WHERE id > 1;
-SELECT wait_for($$(SELECT count(*) = 2 FROM working_set_queries WHERE queryid = id_of('SELECT count(filler) FROM thousand WHERE id > 2') AND pages > 900)$$) AS two_roles;
+SELECT wait_for($$(SELECT count(*) = 2 FROM working_set_queries WHERE queryid = id_of('SELECT count(filler) FROM thousand WHERE id > 2') AND bytes > 900 * current_setting('block_size')::int)$$) AS two_roles;
 
 -- by role and by application: no other column of these is known
-SELECT wait_for($$(SELECT count(*) = 1 FROM working_set_queries('5 min', 'role') WHERE rolname = 'regress_ws_reader' AND abs(pages - 1000) <= 150 + 4 * standard_error_bytes / current_setting('block_size')::int)$$) AS role;
-SELECT datname, application_name, queryid, is_other, reads_per_second >= 0 AS reads, exclusive_bytes <= bytes AS exclusive
+SELECT wait_for($$(SELECT count(*) = 1 FROM working_set_queries('5 min', 'role') WHERE rolname = 'regress_ws_reader' AND abs(bytes / current_setting('block_size')::int - 1000) <= 150 + 4 * standard_error_bytes / current_setting('block_size')::int)$$) AS role;
+SELECT datname, application_name, queryid, reads_per_second >= 0 AS reads, exclusive_bytes <= bytes AS exclusive
   FROM working_set_queries('5 min', 'role') WHERE rolname = 'regress_ws_reader';
-SELECT application_name, datname, rolname, queryid, is_other, abs(pages - 1000) <= 150 + 4 * standard_error_bytes / current_setting('block_size')::int AS pages
+SELECT application_name, datname, rolname, queryid, abs(bytes / current_setting('block_size')::int - 1000) <= 150 + 4 * standard_error_bytes / current_setting('block_size')::int AS pages
   FROM working_set_queries('5 min', 'application') WHERE application_name = 'a reader';
 SELECT count(*) FROM working_set_queries('5 min', 'application') WHERE application_name = 'an owner';
 
 -- whatever the rows are, they fit together
-SELECT by, bool_and(share > 0 AND share <= 1 AND bytes = pages * current_setting('block_size')::bigint
-                    AND reused_bytes BETWEEN 0 AND bytes AND exclusive_bytes BETWEEN 0 AND bytes
+SELECT by, bool_and(bytes > 0 AND exclusive_bytes BETWEEN 0 AND bytes
                     AND reads_per_second >= 0 AND standard_error_bytes >= 0
                     AND (reads_saved_per_second IS NULL) = (reads_saved_standard_error IS NULL)) AS fine,
-       sum(share) >= 1 - 1e-9 AS all_of_it, sum(exclusive_bytes) <= min(s.size) * 1.01 + 8 * current_setting('block_size')::int AS exclusive, bool_or(is_other) AS other
+       sum(bytes) >= min(s.size) * 0.99 - 8 * current_setting('block_size')::int AS all_of_it, sum(exclusive_bytes) <= min(s.size) * 1.01 + 8 * current_setting('block_size')::int AS exclusive, bool_or(rolname = 'other' AND application_name = 'other') AS other
   FROM unnest('{query,role,application}'::text[]) AS by, working_set_queries('5 min', by), working_set_size('5 min') AS s (size)
  GROUP BY by ORDER BY by;
 
@@ -90,8 +89,8 @@ GRANT EXECUTE ON FUNCTION working_set_queries(interval, text) TO regress_ws_read
 GRANT SELECT ON working_set_queries TO regress_ws_reader;
 SET application_name = 'a reader';
 SET ROLE regress_ws_reader;
-SELECT rolname = current_user AS own, bool_or(queryid IS NOT NULL) AS queryid, sum(pages) > 0 AS pages
-  FROM working_set_queries WHERE pages > 900 GROUP BY 1 ORDER BY 1;
+SELECT rolname = current_user AS own, bool_or(queryid IS NOT NULL) AS queryid, sum(bytes) > 0 AS bytes
+  FROM working_set_queries WHERE bytes > 900 * current_setting('block_size')::int GROUP BY 1 ORDER BY 1;
 SELECT count(*) FILTER (WHERE application_name = 'a reader') AS own, count(*) FILTER (WHERE application_name = 'an owner') AS anothers,
        count(*) FILTER (WHERE application_name IS NULL) > 0 AS hidden
   FROM working_set_queries('5 min', 'application');
@@ -100,7 +99,7 @@ RESET ROLE;
 GRANT pg_read_all_stats TO regress_ws_reader;
 SET ROLE regress_ws_reader;
 SELECT rolname = current_user AS own, bool_or(queryid IS NOT NULL) AS queryid
-  FROM working_set_queries WHERE pages > 900 GROUP BY 1 ORDER BY 1;
+  FROM working_set_queries WHERE bytes > 900 * current_setting('block_size')::int GROUP BY 1 ORDER BY 1;
 RESET ROLE;
 
 -- a role that is gone has no name
@@ -108,7 +107,7 @@ REVOKE ALL ON FUNCTION working_set_queries(interval, text) FROM regress_ws_reade
 REVOKE ALL ON working_set_queries FROM regress_ws_reader;
 REVOKE ALL ON thousand FROM regress_ws_reader;
 DROP ROLE regress_ws_reader;
-SELECT count(*) FROM working_set_queries('5 min', 'role') WHERE rolname IS NULL AND pages > 900;
+SELECT count(*) FROM working_set_queries('5 min', 'role') WHERE rolname IS NULL AND bytes > 900 * current_setting('block_size')::int;
 
 -- other periods
 SELECT count(*) FROM working_set_queries('0');
@@ -124,7 +123,7 @@ SELECT * FROM working_set_queries('1 min', '');
 
 -- nothing from before a reset
 SELECT working_set_reset() IS NOT NULL AS reset;
-SELECT count(*) FROM working_set_queries WHERE pages > 900;
+SELECT count(*) FROM working_set_queries WHERE bytes > 900 * current_setting('block_size')::int;
 RESET compute_query_id;
 RESET application_name;
 DROP FUNCTION uses(text, int, int);

@@ -1,7 +1,6 @@
--- What the working set consists of: relations, databases, names that are gone, bad periods
+-- What the working set consists of: relations, names that are gone, bad periods
 
 \d working_set_relations
-\d working_set_databases
 
 -- A table of 1000 pages, each used once by a scan.  Wait until the worker has seen all of it,
 -- and what else is used meanwhile: its share is that of the sample, which the worker reads in
@@ -27,21 +26,18 @@ BEGIN
 END $$;
 SELECT working_set_reset() IS NOT NULL AS reset;
 SELECT count(filler) FROM thousand;
-SELECT wait_for('(SELECT abs(pages - 1000) <= 20 + 4 * standard_error_bytes / current_setting(''block_size'')::float8 AND abs(resident_bytes - bytes) <= current_setting(''block_size'')::int FROM working_set_relations WHERE relation = ''thousand''::regclass AND fork = ''main'')') AS seen;
+SELECT wait_for($$(SELECT abs(bytes / current_setting('block_size')::int - 1000) <= 20 + 4 * standard_error_bytes / current_setting('block_size')::float8 AND abs(resident_bytes - bytes) <= 4 * current_setting('block_size')::int FROM working_set_relations WHERE relid = 'thousand'::regclass)$$) AS seen;
 
-SELECT datname = current_database() AS datname, relkind, fork,
-       relfilenode = pg_relation_filenode('thousand') AS relfilenode,
-       bytes = pages * current_setting('block_size')::int AS bytes, share > 0.5 AND share < 1 AS share, reused_bytes
-  FROM working_set_relations WHERE relation = 'thousand'::regclass AND fork = 'main';
--- all of it, by relation and by database
-SELECT abs(sum(share) - 1) < 1e-9 AS shares,
-       bool_and(pages >= least(share * s.size, pg_relation_size(relation, fork) / current_setting('block_size')::float8) - 1) AND sum(pages) <= min(s.size) + count(*) AS pages
-  FROM working_set_relations, approximate_working_set_size_seconds(300) AS s (size);
-SELECT abs(sum(share) - 1) < 1e-9 AS shares, count(*) FILTER (WHERE datname = current_database()) AS this_one
-  FROM working_set_databases;
--- largest first
+-- one row, of the table and its visibility map
+SELECT datname = current_database() AS datname, relation, relkind,
+       bytes % current_setting('block_size')::int AS part_of_a_page, bytes <= pg_table_size('thousand') AS bytes,
+       reused_bytes <= 8 * current_setting('block_size')::int AS used_once
+  FROM working_set_relations WHERE relid = 'thousand'::regclass;
+-- all of it, each relation once, largest first
+SELECT sum(bytes) BETWEEN 0.9 * min(s.size) AND min(s.size) + count(*) * current_setting('block_size')::int AS all_of_it,
+       count(relid) = count(DISTINCT relid) AS once, bool_and(relation <> '' AND bytes > 0) AS named
+  FROM working_set_relations, working_set_size(interval '5 min') AS s (size);
 SELECT relation FROM working_set_relations LIMIT 1;
-SELECT datname = current_database() AS this_one FROM working_set_databases LIMIT 1;
 
 -- Density: a row to a page, of its header and pointer, a number, and the text with its length.
 -- Of what sessions count, the server knows after a second, or at once if asked to.
@@ -50,56 +46,52 @@ ALTER TABLE bloated ALTER filler SET STORAGE PLAIN;
 INSERT INTO bloated SELECT g, repeat('x', current_setting('block_size')::int - 1192) FROM generate_series(1, 200) g;
 CREATE INDEX bloated_id ON bloated (id);
 SELECT pg_stat_force_next_flush();
-SELECT density FROM working_set_relations WHERE relation = 'bloated'::regclass AND fork = 'main' AND density IS NOT NULL;
+SELECT density FROM working_set_relations WHERE relid = 'bloated'::regclass AND density IS NOT NULL;
 VACUUM (FREEZE, ANALYZE) bloated;
 SELECT count(filler) FROM bloated;
 CREATE FUNCTION has_density(expected float8) RETURNS boolean LANGUAGE sql AS $$
 	SELECT abs(density - expected * (24 + 4 + 4 + 4 + current_setting('block_size')::int - 1192) / current_setting('block_size')::int) < 0.01
-	  FROM working_set_relations WHERE relation = 'bloated'::regclass AND fork = 'main'
+	  FROM working_set_relations WHERE relid = 'bloated'::regclass
 $$;
 SELECT wait_for('has_density(1)') AS full;
 DELETE FROM bloated WHERE id % 2 = 0;
 SELECT pg_stat_force_next_flush();
 SELECT wait_for('has_density(0.5)') AS half_full;
--- only the main forks of tables have one
-SELECT count(*) FILTER (WHERE density IS NOT NULL AND (relkind NOT IN ('r', 'm') OR fork <> 'main' OR density NOT BETWEEN 0 AND 1)) AS wrong,
+-- only tables have one
+SELECT count(*) FILTER (WHERE density IS NOT NULL AND (relkind NOT IN ('r', 'm') OR density NOT BETWEEN 0 AND 1)) AS wrong,
        count(*) FILTER (WHERE (reads_saved_per_second IS NULL) <> (reads_saved_standard_error IS NULL)) AS without_error
   FROM working_set_relations;
 -- a column that ANALYZE has not seen may be of any width
 ALTER TABLE bloated ADD later text;
-SELECT density FROM working_set_relations WHERE relation = 'bloated'::regclass AND fork = 'main';
+SELECT density FROM working_set_relations WHERE relid = 'bloated'::regclass;
 DROP FUNCTION has_density(float8);
 DROP TABLE bloated;
 
 -- other periods
 SELECT count(*) FROM working_set_relations('0');
-SELECT count(*) FROM working_set_databases('0');
 SELECT count(*) > 0 AS rows FROM working_set_relations('1 hour');
 SELECT count(*) > 0 AS rows FROM working_set_relations(NULL);
-SELECT count(*) > 0 AS rows FROM working_set_databases(NULL);
 SELECT * FROM working_set_relations('-1 s');
 SELECT * FROM working_set_relations('1 hour 1 ms');
-SELECT * FROM working_set_databases('-1 s');
-SELECT * FROM working_set_databases('1 day');
 \set VERBOSITY sqlstate
 SELECT * FROM working_set_relations('-1 s');
 SELECT * FROM working_set_relations('1 hour 1 ms');
 \set VERBOSITY default
 
 -- rewritten: the old file is nobody's now
-SELECT pg_relation_filenode('thousand') AS old \gset
+SELECT 'file ' || pg_relation_filenode('thousand') AS old \gset
 VACUUM (FULL) thousand;
-SELECT relation IS NULL AS nameless, relkind IS NULL AS kindless, pages > 900 AS pages, resident_bytes
-  FROM working_set_relations WHERE relfilenode = :old AND fork = 'main';
+SELECT relid IS NULL AND relkind IS NULL AS nameless, bytes > 900 * current_setting('block_size')::int AS bytes, resident_bytes
+  FROM working_set_relations WHERE relation = :'old';
 -- dropped
 SELECT count(filler) FROM thousand;
-SELECT pg_relation_filenode('thousand') AS new \gset
-SELECT wait_for('(SELECT pages > 900 FROM working_set_relations WHERE relation = ''thousand''::regclass AND fork = ''main'')') AS seen;
+SELECT 'file ' || pg_relation_filenode('thousand') AS new \gset
+SELECT wait_for($$(SELECT bytes > 900 * current_setting('block_size')::int FROM working_set_relations WHERE relid = 'thousand'::regclass)$$) AS seen;
 DROP TABLE thousand;
-SELECT relation IS NULL AS nameless, pages > 900 AS pages, resident_bytes
-  FROM working_set_relations WHERE relfilenode = :new AND fork = 'main';
+SELECT relid IS NULL AND relkind IS NULL AS nameless, bytes > 900 * current_setting('block_size')::int AS bytes, resident_bytes
+  FROM working_set_relations WHERE relation = :'new';
 
 -- asking is no use of the pages asked about: the dropped table's are not used again
 SELECT working_set_reset() IS NOT NULL AS reset;
-SELECT count(*) FROM working_set_relations('1 hour') WHERE relfilenode = :new;
+SELECT count(*) FROM working_set_relations('1 hour') WHERE relation = :'new';
 DROP FUNCTION wait_for(text);

@@ -10,9 +10,8 @@ SELECT count(*) FROM working_set_recommendation;
 SELECT count(*) FROM working_set_info;
 
 -- tracking from the start
-SELECT tracking, reason, registers, since <= clock_timestamp() AS since,
+SELECT tracking, reason, since <= clock_timestamp() AS since,
        lookups >= hits AS lookups, hits > 0 AS hits, evictions >= 0 AS evictions,
-       shared_memory_bytes BETWEEN 1000000 AND 8 * 1024 * 1024 AS memory,
        worker_pid > 0 AS worker,
        version = extversion AS version
   FROM working_set_info, pg_extension WHERE extname = 'working_set';
@@ -25,11 +24,10 @@ SELECT sample_rate BETWEEN 0.000001 AND 1 AND log(2, sample_rate::numeric) % 1 =
 
 -- for a minute after a reset nothing is recommended
 SELECT working_set_reset() IS NOT NULL AS reset;
-SELECT status, confidence, computed_at, working_set_bytes, window_seconds, plateau_end_bytes,
-       recommended_cache_bytes, recommended_cache, recommended_low_bytes, recommended_high_bytes,
-       live_bytes, peak_cache_bytes, peak_at, idle_cache_bytes,
+SELECT status, confidence, computed_at, working_set_bytes, plateau_end_bytes,
+       recommended_cache_bytes, live_bytes, peak_cache_bytes, peak_at,
        suggested_shared_buffers, suggested_effective_cache_size, verdict,
-       reads_per_second, expected_reads_per_second, saved_read_ms_per_second
+       reads_per_second, expected_reads_per_second, query_time_saved
   FROM working_set_recommendation;
 -- and the reset emptied the history
 SELECT * FROM working_set_history;
@@ -64,3 +62,14 @@ SELECT classid::regclass, objid, objsubid
 SELECT attrelid::regclass, attname FROM pg_attribute
  WHERE attrelid IN (SELECT oid FROM pg_class WHERE relkind = 'v' AND relname LIKE 'working\_set\_%')
    AND attnum > 0 AND col_description(attrelid, attnum) IS NULL;
+
+-- what there is to learn: at most 100 columns in 9 views, and 12 settings
+SELECT count(DISTINCT attrelid) <= 9 AS views, count(*) <= 100 AS columns
+  FROM pg_attribute WHERE attrelid IN (SELECT oid FROM pg_class WHERE relkind = 'v' AND relname LIKE 'working\_set\_%') AND attnum > 0;
+SELECT attrelid::regclass AS view, count(*) AS columns
+  FROM pg_attribute WHERE attrelid IN (SELECT oid FROM pg_class WHERE relkind = 'v' AND relname LIKE 'working\_set\_%') AND attnum > 0
+ GROUP BY attrelid ORDER BY attrelid::regclass::text COLLATE "C";
+SELECT count(*) <= 12 AS settings FROM pg_settings WHERE name LIKE 'working\_set.%';
+SELECT count(*) AS functions FROM pg_depend
+ WHERE classid = 'pg_proc'::regclass AND refclassid = 'pg_extension'::regclass AND deptype = 'e'
+   AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'working_set');

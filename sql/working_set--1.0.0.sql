@@ -46,8 +46,8 @@ CREATE FUNCTION working_set_curve(
 	OUT seconds integer,
 	OUT pages bigint,
 	OUT bytes bigint,
-	OUT pages_low bigint,
-	OUT pages_high bigint)
+	OUT low_bytes bigint,
+	OUT high_bytes bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'ws_working_set_curve'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 60;
@@ -66,8 +66,8 @@ COMMENT ON VIEW working_set_curve IS
 COMMENT ON COLUMN working_set_curve.seconds IS 'Length in seconds of the window, which ends now';
 COMMENT ON COLUMN working_set_curve.pages IS 'Number of distinct pages used in the window';
 COMMENT ON COLUMN working_set_curve.bytes IS 'Size of these pages in bytes';
-COMMENT ON COLUMN working_set_curve.pages_low IS 'Lower 95 % bound of pages';
-COMMENT ON COLUMN working_set_curve.pages_high IS 'Upper 95 % bound of pages, or NULL if the sketch is full';
+COMMENT ON COLUMN working_set_curve.low_bytes IS 'Lower 95 % bound of bytes';
+COMMENT ON COLUMN working_set_curve.high_bytes IS 'Upper 95 % bound of bytes, or NULL if the sketch is full';
 
 REVOKE ALL ON working_set_curve FROM PUBLIC;
 GRANT SELECT ON working_set_curve TO pg_monitor;
@@ -104,39 +104,19 @@ COMMENT ON FUNCTION working_set_plateau_end(double precision[], integer, integer
 REVOKE ALL ON FUNCTION working_set_plateau_end(double precision[], integer, integer, double precision) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION working_set_plateau_end(double precision[], integer, integer, double precision) TO pg_monitor;
 
-CREATE FUNCTION working_set_break_even(
-	price_gb_month double precision,
-	price_million_reads double precision)
-RETURNS integer
-AS 'MODULE_PATHNAME', 'ws_working_set_break_even'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION working_set_break_even(double precision, double precision) IS
-'Seconds for which to keep a page costs as much as to read it again, from the prices of a gigabyte of memory for a month and of a million reads: a value for working_set.break_even';
-
-REVOKE ALL ON FUNCTION working_set_break_even(double precision, double precision) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION working_set_break_even(double precision, double precision) TO pg_monitor;
-
 CREATE FUNCTION working_set_recommendation(
 	OUT status text,
 	OUT verdict text,
 	OUT confidence text,
-	OUT recommended_cache text,
 	OUT suggested_shared_buffers text,
 	OUT suggested_effective_cache_size text,
 	OUT reason text,
 	OUT recommended_cache_bytes bigint,
-	OUT recommended_low_bytes bigint,
-	OUT recommended_high_bytes bigint,
 	OUT working_set_bytes bigint,
-	OUT low_bytes bigint,
-	OUT high_bytes bigint,
-	OUT window_seconds integer,
 	OUT live_bytes bigint,
 	OUT plateau_end_bytes bigint,
 	OUT peak_cache_bytes bigint,
 	OUT peak_at timestamp with time zone,
-	OUT idle_cache_bytes bigint,
 	OUT shared_buffers_bytes bigint,
 	OUT memory_limit_bytes bigint,
 	OUT current_hit_ratio double precision,
@@ -145,9 +125,7 @@ CREATE FUNCTION working_set_recommendation(
 	OUT expected_reads_per_second double precision,
 	OUT read_time_share double precision,
 	OUT query_time_saved double precision,
-	OUT saved_read_ms_per_second double precision,
 	OUT recurring_job text,
-	OUT method text,
 	OUT computed_at timestamp with time zone)
 RETURNS record
 AS 'MODULE_PATHNAME', 'ws_working_set_recommendation'
@@ -167,22 +145,15 @@ COMMENT ON VIEW working_set_recommendation IS
 COMMENT ON COLUMN working_set_recommendation.status IS 'ok, collecting (less than a minute of data), stale (the background worker is late), or not tracking';
 COMMENT ON COLUMN working_set_recommendation.verdict IS 'What to do about shared_buffers: grow, shrink, keep, exceeds memory, or NULL while confidence is low or the size still rises';
 COMMENT ON COLUMN working_set_recommendation.confidence IS 'How sure verdict and suggestion are: low, medium, high, or NULL if there is no recommendation';
-COMMENT ON COLUMN working_set_recommendation.recommended_cache IS 'recommended_cache_bytes with a unit, or NULL if there is no recommendation';
 COMMENT ON COLUMN working_set_recommendation.suggested_shared_buffers IS 'The one size to set shared_buffers to, the present one if it is to be kept, or NULL while confidence is low, the size still rises, or the memory limit is not known';
 COMMENT ON COLUMN working_set_recommendation.suggested_effective_cache_size IS 'Value for ALTER SYSTEM SET effective_cache_size with suggested_shared_buffers, or NULL if that is NULL';
 COMMENT ON COLUMN working_set_recommendation.reason IS 'What to do about shared_buffers, what that is worth, and what it is based on, or why there is no recommendation: at most two sentences';
-COMMENT ON COLUMN working_set_recommendation.recommended_cache_bytes IS 'Cache in bytes that the present workload needs, with its expected growth and working_set.headroom, or NULL if there is no recommendation';
-COMMENT ON COLUMN working_set_recommendation.recommended_low_bytes IS 'Lower 95 % bound of recommended_cache_bytes, or NULL if there is no recommendation';
-COMMENT ON COLUMN working_set_recommendation.recommended_high_bytes IS 'Upper 95 % bound of recommended_cache_bytes, or NULL if the sketch is full or there is no recommendation';
-COMMENT ON COLUMN working_set_recommendation.working_set_bytes IS 'Size in bytes of the working set of the last window_seconds, or NULL if there is no recommendation';
-COMMENT ON COLUMN working_set_recommendation.low_bytes IS 'Lower 95 % bound of working_set_bytes, or NULL if there is no recommendation';
-COMMENT ON COLUMN working_set_recommendation.high_bytes IS 'Upper 95 % bound of working_set_bytes, or NULL if the sketch is full or there is no recommendation';
-COMMENT ON COLUMN working_set_recommendation.window_seconds IS 'Length in seconds of the window that the method chose, or of the data if that is less, or NULL if there is no recommendation';
+COMMENT ON COLUMN working_set_recommendation.recommended_cache_bytes IS 'Cache in bytes that the present workload needs, with its expected growth and a tenth on top, or NULL if there is no recommendation';
+COMMENT ON COLUMN working_set_recommendation.working_set_bytes IS 'Size in bytes of the working set of the last working_set.break_even, or up to the end of the plateau, or NULL if there is no recommendation';
 COMMENT ON COLUMN working_set_recommendation.live_bytes IS 'Result in bytes of the method live_set, or NULL if it has too little data or no sample';
 COMMENT ON COLUMN working_set_recommendation.plateau_end_bytes IS 'Result in bytes of the method plateau_end, or NULL if there is no recommendation';
 COMMENT ON COLUMN working_set_recommendation.peak_cache_bytes IS 'Largest cache in bytes that was needed within working_set.history, for a cache that can change its size at once, or NULL if there is no recommendation';
 COMMENT ON COLUMN working_set_recommendation.peak_at IS 'Start of the minute, quarter of an hour or day in which peak_cache_bytes was needed, or NULL if there is no recommendation';
-COMMENT ON COLUMN working_set_recommendation.idle_cache_bytes IS 'Cache in bytes that was enough in the quietest hour of the day on each of the last seven days, or NULL if there is no recommendation or less than a day of history';
 COMMENT ON COLUMN working_set_recommendation.shared_buffers_bytes IS 'Setting shared_buffers in bytes';
 COMMENT ON COLUMN working_set_recommendation.memory_limit_bytes IS 'Memory in bytes that the server may use, the least of the limits of its host and its control groups, or NULL if they cannot be read';
 COMMENT ON COLUMN working_set_recommendation.current_hit_ratio IS 'Share of clients'' lookups in the last five minutes that found their page in shared buffers, 0 to 1, or NULL if there were none';
@@ -191,9 +162,7 @@ COMMENT ON COLUMN working_set_recommendation.reads_per_second IS 'Pages per seco
 COMMENT ON COLUMN working_set_recommendation.expected_reads_per_second IS 'Same expected with suggested_shared_buffers, or NULL if expected_hit_ratio is NULL';
 COMMENT ON COLUMN working_set_recommendation.read_time_share IS 'Share of the time in which clients were active, in the last week, that they waited for reads, 0 to 1, or NULL if not known';
 COMMENT ON COLUMN working_set_recommendation.query_time_saved IS 'Share of that time that suggested_shared_buffers would save, negative if it would cost some, or NULL if that is NULL';
-COMMENT ON COLUMN working_set_recommendation.saved_read_ms_per_second IS 'query_time_saved in milliseconds of waiting per second of the last week, of all clients together';
 COMMENT ON COLUMN working_set_recommendation.recurring_job IS 'When on at least three of the last seven days a job ran that a larger cache would save a fifth of its time, with the size, or NULL';
-COMMENT ON COLUMN working_set_recommendation.method IS 'Method in use: that of working_set.method, or plateau_end while live_set has too little data or no sample';
 COMMENT ON COLUMN working_set_recommendation.computed_at IS 'When the recommendation was made, or NULL if there is no recommendation';
 
 REVOKE ALL ON working_set_recommendation FROM PUBLIC;
@@ -206,15 +175,9 @@ GRANT SELECT ON working_set_recommendation TO pg_monitor;
 CREATE FUNCTION working_set_cache_advice(
 	OUT size_factor double precision,
 	OUT cache_bytes bigint,
-	OUT cache text,
 	OUT predicted_hit_ratio double precision,
-	OUT predicted_hit_ratio_without_scans double precision,
 	OUT predicted_reads_per_second double precision,
-	OUT low_reads_per_second double precision,
-	OUT high_reads_per_second double precision,
-	OUT read_factor double precision,
 	OUT predicted_read_time_share double precision,
-	OUT worst_read_time_share double precision,
 	OUT error double precision,
 	OUT note text)
 RETURNS SETOF record
@@ -234,16 +197,10 @@ COMMENT ON VIEW working_set_cache_advice IS
 'Predicted hit ratio of the last five minutes for twenty sizes of shared_buffers and the suggested one; no rows if lookups are not tracked or no pages are sampled';
 COMMENT ON COLUMN working_set_cache_advice.size_factor IS 'Size as a multiple of shared_buffers';
 COMMENT ON COLUMN working_set_cache_advice.cache_bytes IS 'Size in bytes';
-COMMENT ON COLUMN working_set_cache_advice.cache IS 'Size with a unit';
 COMMENT ON COLUMN working_set_cache_advice.predicted_hit_ratio IS 'Share of clients'' lookups that would find their page, 0 to 1, or NULL if the sample is too small';
-COMMENT ON COLUMN working_set_cache_advice.predicted_hit_ratio_without_scans IS 'Same for all lookups except those of sequential scans';
 COMMENT ON COLUMN working_set_cache_advice.predicted_reads_per_second IS 'Pages per second that clients would have to read, as far as is known, or NULL if the sample is too small';
-COMMENT ON COLUMN working_set_cache_advice.low_reads_per_second IS 'Lower 95 % bound of predicted_reads_per_second, or NULL if the sample is too small';
-COMMENT ON COLUMN working_set_cache_advice.high_reads_per_second IS 'Upper 95 % bound; it counts first reads of pages that a cache of this size may have had for long';
-COMMENT ON COLUMN working_set_cache_advice.read_factor IS 'predicted_reads_per_second as a multiple of that at the present size, or NULL if the sample is too small';
 COMMENT ON COLUMN working_set_cache_advice.predicted_read_time_share IS 'Share of the time in which clients were active, in the last week, that they would have waited for reads, 0 to 1, or NULL if not known';
-COMMENT ON COLUMN working_set_cache_advice.worst_read_time_share IS 'Same in the quarter of an hour of the last 35 days in which it is largest, of those with a tenth of the average activity';
-COMMENT ON COLUMN working_set_cache_advice.error IS '95 % bound of the error of predicted_hit_ratio, or NULL if the sample is too small';
+COMMENT ON COLUMN working_set_cache_advice.error IS '95 % bound of the error of predicted_hit_ratio; times the lookups per second, that of predicted_reads_per_second; or NULL if the sample is too small';
 COMMENT ON COLUMN working_set_cache_advice.note IS 'Why the row is not reliable, or NULL if it is';
 
 REVOKE ALL ON working_set_cache_advice FROM PUBLIC;
@@ -256,8 +213,6 @@ GRANT SELECT ON working_set_cache_advice TO pg_monitor;
 CREATE FUNCTION working_set_memory_advice(
 	memory bigint DEFAULT NULL,
 	shared_buffers bigint DEFAULT NULL,
-	OUT size text,
-	OUT setting text,
 	OUT memory_bytes bigint,
 	OUT shared_buffers_bytes bigint,
 	OUT page_cache_bytes bigint,
@@ -265,8 +220,6 @@ CREATE FUNCTION working_set_memory_advice(
 	OUT predicted_os_hit_ratio double precision,
 	OUT predicted_disk_reads_per_second double precision,
 	OUT predicted_disk_bytes_per_second double precision,
-	OUT measured_disk_bytes_per_second double precision,
-	OUT predicted_read_seconds_per_second double precision,
 	OUT predicted_read_time_share double precision,
 	OUT error double precision,
 	OUT present boolean,
@@ -286,8 +239,6 @@ CREATE VIEW working_set_memory_advice AS
 
 COMMENT ON VIEW working_set_memory_advice IS
 'What clients would read from disk, by the last five minutes, with a quarter to four times the memory, best divided between shared_buffers and the kernel''s page cache, and with both as they are';
-COMMENT ON COLUMN working_set_memory_advice.size IS 'Memory with a unit';
-COMMENT ON COLUMN working_set_memory_advice.setting IS 'Value for shared_buffers';
 COMMENT ON COLUMN working_set_memory_advice.memory_bytes IS 'Memory of the machine or control group in bytes';
 COMMENT ON COLUMN working_set_memory_advice.shared_buffers_bytes IS 'Part of it for shared_buffers, in bytes';
 COMMENT ON COLUMN working_set_memory_advice.page_cache_bytes IS 'Part of it that is left for the kernel''s page cache, if all else takes what it takes now';
@@ -295,8 +246,6 @@ COMMENT ON COLUMN working_set_memory_advice.predicted_hit_ratio IS 'Share of cli
 COMMENT ON COLUMN working_set_memory_advice.predicted_os_hit_ratio IS 'Share of the other lookups that would not wait for the disk, 0 to 1';
 COMMENT ON COLUMN working_set_memory_advice.predicted_disk_reads_per_second IS 'Times per second that clients would wait for the disk';
 COMMENT ON COLUMN working_set_memory_advice.predicted_disk_bytes_per_second IS 'Bytes per second that would be read from disk, readahead included';
-COMMENT ON COLUMN working_set_memory_advice.measured_disk_bytes_per_second IS 'Bytes per second that the kernel read for clients (read_bytes in /proc of the server''s processes), where present; else NULL';
-COMMENT ON COLUMN working_set_memory_advice.predicted_read_seconds_per_second IS 'Seconds per second that clients would wait for reads, or NULL if the time of a read is not known, or if fewer than a tenth of the reads wait at present';
 COMMENT ON COLUMN working_set_memory_advice.predicted_read_time_share IS 'Share of the time in which clients are active that they would wait for reads, by their share in the last week, 0 to 1, or NULL if not known';
 COMMENT ON COLUMN working_set_memory_advice.error IS '95 % bound of the error of predicted_os_hit_ratio';
 COMMENT ON COLUMN working_set_memory_advice.present IS 'Whether the row is of the memory and shared_buffers that there are now';
@@ -306,22 +255,19 @@ REVOKE ALL ON working_set_memory_advice FROM PUBLIC;
 GRANT SELECT ON working_set_memory_advice TO pg_monitor;
 
 --
--- Relations and databases of the working set
+-- Relations and queries of the working set
 --
 
 CREATE FUNCTION working_set_relations(
 	period interval DEFAULT '5 min',
 	OUT datname text,
-	OUT relation regclass,
+	OUT relid oid,
+	OUT relation text,
 	OUT relkind "char",
-	OUT relfilenode oid,
-	OUT fork text,
-	OUT pages bigint,
 	OUT bytes bigint,
-	OUT share double precision,
-	OUT standard_error_bytes bigint,
 	OUT resident_bytes bigint,
 	OUT reused_bytes bigint,
+	OUT standard_error_bytes bigint,
 	OUT reads_saved_per_second double precision,
 	OUT reads_saved_standard_error double precision,
 	OUT density double precision)
@@ -330,7 +276,7 @@ AS 'MODULE_PATHNAME', 'ws_working_set_relations'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 100;
 
 COMMENT ON FUNCTION working_set_relations(interval) IS
-'Clients'' working set of the last "period" by relation and fork, for up to an hour or working_set.break_even, whichever is longer (NULL: for that long); no rows if lookups are not tracked or no pages are sampled';
+'Clients'' working set of the last "period" by relation, for up to an hour or working_set.break_even, whichever is longer (NULL: for that long); no rows if lookups are not tracked or no pages are sampled';
 
 REVOKE ALL ON FUNCTION working_set_relations(interval) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION working_set_relations(interval) TO pg_monitor;
@@ -339,21 +285,18 @@ CREATE VIEW working_set_relations AS
 	SELECT * FROM working_set_relations();
 
 COMMENT ON VIEW working_set_relations IS
-'Clients'' working set of the last five minutes by relation and fork, largest first';
+'Clients'' working set of the last five minutes by relation, all forks together, largest first';
 COMMENT ON COLUMN working_set_relations.datname IS 'Database, or NULL for a relation that all databases share or whose database was dropped';
-COMMENT ON COLUMN working_set_relations.relation IS 'Relation, or NULL if it is of another database, was dropped, or was rewritten, or if pg_class gives its file to two';
-COMMENT ON COLUMN working_set_relations.relkind IS 'Kind of relation as in pg_class, or NULL like relation';
-COMMENT ON COLUMN working_set_relations.relfilenode IS 'Number of the relation''s file';
-COMMENT ON COLUMN working_set_relations.fork IS 'Fork: main, fsm, vm, or init';
-COMMENT ON COLUMN working_set_relations.pages IS 'Estimated number of distinct pages used in the period, at most those of the file';
-COMMENT ON COLUMN working_set_relations.bytes IS 'Size of these pages in bytes';
-COMMENT ON COLUMN working_set_relations.share IS 'Share of the working set, 0 to 1, not limited by the size of the file';
-COMMENT ON COLUMN working_set_relations.standard_error_bytes IS 'Standard error of bytes';
+COMMENT ON COLUMN working_set_relations.relid IS 'OID of the relation, or NULL if it is of another database, was dropped, or was rewritten, or if pg_class gives its file to two';
+COMMENT ON COLUMN working_set_relations.relation IS 'Name of the relation, or "file" and the number of its file where relid is NULL';
+COMMENT ON COLUMN working_set_relations.relkind IS 'Kind of relation as in pg_class, or NULL like relid';
+COMMENT ON COLUMN working_set_relations.bytes IS 'Estimated size in bytes of the distinct pages used in the period, at most that of the file';
 COMMENT ON COLUMN working_set_relations.resident_bytes IS 'Part of bytes that is in shared buffers now';
 COMMENT ON COLUMN working_set_relations.reused_bytes IS 'Part of bytes that was used twice in the period, at least five seconds apart';
-COMMENT ON COLUMN working_set_relations.reads_saved_per_second IS 'Pages per second that clients would not have to read of other relations and forks, if this one were not used: simulated with the present shared_buffers over the last five minutes, whatever the period; its own reads do not count; negative: reads that it saves the others; NULL if not simulated, or not for long enough: the six largest are, once shared buffers are full and somebody can evict something';
+COMMENT ON COLUMN working_set_relations.standard_error_bytes IS 'Standard error of bytes';
+COMMENT ON COLUMN working_set_relations.reads_saved_per_second IS 'Pages per second that clients would not have to read of other relations, if this one were not used: simulated with the present shared_buffers over the last five minutes, whatever the period; its own reads do not count; negative: reads that it saves the others; NULL if not simulated, or not for long enough: the ten largest are, once shared buffers are full and somebody can evict something';
 COMMENT ON COLUMN working_set_relations.reads_saved_standard_error IS 'Standard error of reads_saved_per_second, by sampling';
-COMMENT ON COLUMN working_set_relations.density IS 'Share of the bytes of the file that live rows take, 0 to 1: the live rows that the server counts (n_live_tup of pg_stat_all_tables) times their average width at the last ANALYZE. It is that of the whole file, not only of the pages that were used, and what aligns columns counts as empty; NULL for all but the main forks of tables and materialized views of this database, or if not analyzed since statistics were reset, or a column has none';
+COMMENT ON COLUMN working_set_relations.density IS 'Share of the bytes of the main fork that live rows take, 0 to 1: the live rows that the server counts (n_live_tup of pg_stat_all_tables) times their average width at the last ANALYZE. It is that of the whole file, not only of the pages that were used, and what aligns columns counts as empty; NULL for all but tables and materialized views of this database, or if not analyzed since statistics were reset, or a column has none';
 
 REVOKE ALL ON working_set_relations FROM PUBLIC;
 GRANT SELECT ON working_set_relations TO pg_monitor;
@@ -365,13 +308,9 @@ CREATE FUNCTION working_set_queries(
 	OUT rolname text,
 	OUT application_name text,
 	OUT queryid bigint,
-	OUT is_other boolean,
-	OUT pages bigint,
 	OUT bytes bigint,
-	OUT share double precision,
-	OUT standard_error_bytes bigint,
-	OUT reused_bytes bigint,
 	OUT exclusive_bytes bigint,
+	OUT standard_error_bytes bigint,
 	OUT reads_per_second double precision,
 	OUT reads_saved_per_second double precision,
 	OUT reads_saved_standard_error double precision)
@@ -386,64 +325,23 @@ REVOKE ALL ON FUNCTION working_set_queries(interval, text) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION working_set_queries(interval, text) TO pg_monitor;
 
 CREATE VIEW working_set_queries AS
-	SELECT datname, rolname, queryid, is_other, pages, bytes, share, standard_error_bytes,
-	       reused_bytes, exclusive_bytes, reads_per_second, reads_saved_per_second,
-	       reads_saved_standard_error
-	  FROM working_set_queries();
+	SELECT * FROM working_set_queries();
 
 COMMENT ON VIEW working_set_queries IS
 'Clients'' working set of the last five minutes by query, largest first; a page counts for each query that used it, so the rows add up to more than the working set';
 COMMENT ON COLUMN working_set_queries.datname IS 'Database that the query ran in, or NULL for processes without one and for a dropped database';
-COMMENT ON COLUMN working_set_queries.rolname IS 'Role that ran the query, or NULL for processes without one and for a dropped role';
+COMMENT ON COLUMN working_set_queries.rolname IS 'Role that ran the query, or NULL for processes without one and for a dropped role, or other: see application_name';
+COMMENT ON COLUMN working_set_queries.application_name IS 'NULL; other, with the same in rolname, in the row that is the sum of all queries that are not among the largest';
 COMMENT ON COLUMN working_set_queries.queryid IS 'Identifier of the top-level query, as in pg_stat_statements and pg_stat_activity; NULL if none was computed (set compute_query_id to on, or preload pg_stat_statements), or if the query is of another role and you do not have the privileges of pg_read_all_stats';
-COMMENT ON COLUMN working_set_queries.is_other IS 'Whether the row is the sum of those that are not among the largest';
-COMMENT ON COLUMN working_set_queries.pages IS 'Estimated number of distinct pages that the query used in the period';
-COMMENT ON COLUMN working_set_queries.bytes IS 'Size of these pages in bytes';
-COMMENT ON COLUMN working_set_queries.share IS 'Share of the working set that the query used, 0 to 1';
+COMMENT ON COLUMN working_set_queries.bytes IS 'Estimated size in bytes of the distinct pages that the query used in the period';
 COMMENT ON COLUMN working_set_queries.standard_error_bytes IS 'Standard error of bytes';
-COMMENT ON COLUMN working_set_queries.reused_bytes IS 'Part of bytes that the query used twice in the period, at least five seconds apart';
 COMMENT ON COLUMN working_set_queries.exclusive_bytes IS 'Part of bytes that no other query used in the period';
 COMMENT ON COLUMN working_set_queries.reads_per_second IS 'Pages per second that the query had to read in the last five minutes, or NULL for a second after a reset';
-COMMENT ON COLUMN working_set_queries.reads_saved_per_second IS 'Pages per second that all others would not have to read, if the query did not run: simulated with the present shared_buffers over the last five minutes, whatever the period; its own reads (reads_per_second) do not count; negative: reads that it saves the others, because they find what it brought in; NULL if not simulated, or not for long enough: the eight largest queries are, and the three largest roles and applications, once shared buffers are full and somebody can evict something';
+COMMENT ON COLUMN working_set_queries.reads_saved_per_second IS 'Pages per second that all others would not have to read, if the query did not run: simulated with the present shared_buffers over the last five minutes, whatever the period; its own reads (reads_per_second) do not count; negative: reads that it saves the others, because they find what it brought in; NULL if not simulated, or not for long enough: the six largest queries are, and the two largest roles and applications, once shared buffers are full and somebody can evict something';
 COMMENT ON COLUMN working_set_queries.reads_saved_standard_error IS 'Standard error of reads_saved_per_second, by sampling';
 
 REVOKE ALL ON working_set_queries FROM PUBLIC;
 GRANT SELECT ON working_set_queries TO pg_monitor;
-
-CREATE FUNCTION working_set_databases(
-	period interval DEFAULT '5 min',
-	OUT datname text,
-	OUT pages bigint,
-	OUT bytes bigint,
-	OUT share double precision,
-	OUT standard_error_bytes bigint,
-	OUT resident_bytes bigint,
-	OUT reused_bytes bigint)
-RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'ws_working_set_databases'
-LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10;
-
-COMMENT ON FUNCTION working_set_databases(interval) IS
-'Clients'' working set of the last "period" by database, for up to an hour or working_set.break_even, whichever is longer (NULL: for that long); no rows if lookups are not tracked or no pages are sampled';
-
-REVOKE ALL ON FUNCTION working_set_databases(interval) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION working_set_databases(interval) TO pg_monitor;
-
-CREATE VIEW working_set_databases AS
-	SELECT * FROM working_set_databases();
-
-COMMENT ON VIEW working_set_databases IS
-'Clients'' working set of the last five minutes by database, largest first';
-COMMENT ON COLUMN working_set_databases.datname IS 'Database, or NULL for relations that all databases share and for a dropped database';
-COMMENT ON COLUMN working_set_databases.pages IS 'Estimated number of distinct pages used in the period';
-COMMENT ON COLUMN working_set_databases.bytes IS 'Size of these pages in bytes';
-COMMENT ON COLUMN working_set_databases.share IS 'Share of the working set, 0 to 1';
-COMMENT ON COLUMN working_set_databases.standard_error_bytes IS 'Standard error of bytes';
-COMMENT ON COLUMN working_set_databases.resident_bytes IS 'Part of bytes that is in shared buffers now';
-COMMENT ON COLUMN working_set_databases.reused_bytes IS 'Part of bytes that was used twice in the period, at least five seconds apart';
-
-REVOKE ALL ON working_set_databases FROM PUBLIC;
-GRANT SELECT ON working_set_databases TO pg_monitor;
 
 --
 -- History
@@ -454,9 +352,6 @@ CREATE FUNCTION working_set_history(
 	OUT minutes integer,
 	OUT working_set_bytes bigint,
 	OUT recommended_cache_bytes bigint,
-	OUT plateau_end_bytes bigint,
-	OUT live_bytes bigint,
-	OUT mean_cache_bytes bigint,
 	OUT lookups bigint,
 	OUT hits bigint)
 RETURNS SETOF record
@@ -470,20 +365,16 @@ REVOKE ALL ON FUNCTION working_set_history() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION working_set_history() TO pg_monitor;
 
 CREATE VIEW working_set_history AS
-	SELECT at, working_set_bytes, recommended_cache_bytes, mean_cache_bytes, plateau_end_bytes, live_bytes, lookups, hits, minutes
-	FROM working_set_history();
+	SELECT * FROM working_set_history();
 
 COMMENT ON VIEW working_set_history IS
 'Past recommendations, latest first: a row per minute of the last day, a row per quarter of an hour of the last 35 days, and a row per day of the last 400';
 COMMENT ON COLUMN working_set_history.at IS 'Start of the minute, quarter of an hour, or day of UTC';
+COMMENT ON COLUMN working_set_history.minutes IS 'Length of the row''s time in minutes: 1, 15 or 1440';
 COMMENT ON COLUMN working_set_history.working_set_bytes IS 'Size of the working set in bytes when recommended_cache_bytes was largest, or NULL if there was no recommendation';
-COMMENT ON COLUMN working_set_history.recommended_cache_bytes IS 'Largest cache in bytes that was needed, with working_set.headroom, or NULL if there was no recommendation; with live_set, pages that were used once count as at most a quarter of the others';
-COMMENT ON COLUMN working_set_history.mean_cache_bytes IS 'Mean of the caches in bytes that were needed, or NULL if there was no recommendation, or the row was saved by a version that did not count it';
-COMMENT ON COLUMN working_set_history.plateau_end_bytes IS 'Result in bytes of the method plateau_end at that time, or NULL if there was none';
-COMMENT ON COLUMN working_set_history.live_bytes IS 'Result in bytes of the method live_set at that time, or NULL if there was none';
+COMMENT ON COLUMN working_set_history.recommended_cache_bytes IS 'Largest cache in bytes that was needed, with a tenth on top, or NULL if there was no recommendation; with live_set, pages that were used once count as at most a quarter of the others';
 COMMENT ON COLUMN working_set_history.lookups IS 'Number of lookups of pages by clients';
 COMMENT ON COLUMN working_set_history.hits IS 'Number of these lookups that found the page in shared buffers';
-COMMENT ON COLUMN working_set_history.minutes IS 'Length of the row''s time in minutes: 1, 15 or 1440';
 
 REVOKE ALL ON working_set_history FROM PUBLIC;
 GRANT SELECT ON working_set_history TO pg_monitor;
@@ -491,8 +382,6 @@ GRANT SELECT ON working_set_history TO pg_monitor;
 CREATE FUNCTION working_set_forecast(
 	OUT forecast text,
 	OUT at timestamp with time zone,
-	OUT earliest timestamp with time zone,
-	OUT latest timestamp with time zone,
 	OUT bytes bigint,
 	OUT low_bytes bigint,
 	OUT high_bytes bigint)
@@ -513,8 +402,6 @@ COMMENT ON VIEW working_set_forecast IS
 'Where the peaks of weeks are heading, from the trend of up to 84 days: three rows for the cache needed in 7, 30 and 90 days, and two for the days on which shared_buffers and memory are outgrown';
 COMMENT ON COLUMN working_set_forecast.forecast IS 'What is foretold: in 7 days, in 30 days, in 90 days, shared_buffers outgrown, or memory outgrown';
 COMMENT ON COLUMN working_set_forecast.at IS 'Start of the day of UTC, today''s if a size is outgrown already, or NULL if there is no recommendation, the growth is not certain, or the day is not within a year';
-COMMENT ON COLUMN working_set_forecast.earliest IS 'Lower 95 % bound of at, or NULL if that is NULL';
-COMMENT ON COLUMN working_set_forecast.latest IS 'Upper 95 % bound of at, or NULL if it is not within a year or at is NULL';
 COMMENT ON COLUMN working_set_forecast.bytes IS 'Cache in bytes that the busiest time of a week will need then, or the size that is outgrown, or NULL if fewer than 21 days are known or there is no recommendation';
 COMMENT ON COLUMN working_set_forecast.low_bytes IS 'Lower 95 % bound of bytes, or NULL if that is NULL';
 COMMENT ON COLUMN working_set_forecast.high_bytes IS 'Upper 95 % bound of bytes, or NULL if that is NULL';
@@ -530,7 +417,6 @@ CREATE FUNCTION working_set_info(
 	OUT tracking boolean,
 	OUT reason text,
 	OUT since timestamp with time zone,
-	OUT registers integer,
 	OUT sample_rate double precision,
 	OUT sampled_pages bigint,
 	OUT lookups bigint,
@@ -541,7 +427,6 @@ CREATE FUNCTION working_set_info(
 	OUT predictions_within_error integer,
 	OUT worker_pid integer,
 	OUT last_saved timestamp with time zone,
-	OUT shared_memory_bytes bigint,
 	OUT version text)
 RETURNS record
 AS 'MODULE_PATHNAME', 'ws_working_set_info'
@@ -561,7 +446,6 @@ COMMENT ON VIEW working_set_info IS
 COMMENT ON COLUMN working_set_info.tracking IS 'True if lookups of pages are counted';
 COMMENT ON COLUMN working_set_info.reason IS 'Why lookups are counted or not';
 COMMENT ON COLUMN working_set_info.since IS 'Start of the counters: server start, last reset, or when tracking was turned on, or NULL if lookups are not tracked';
-COMMENT ON COLUMN working_set_info.registers IS 'Number of registers of the sketch';
 COMMENT ON COLUMN working_set_info.sample_rate IS 'Share of pages that are sampled now, 0 to 1';
 COMMENT ON COLUMN working_set_info.sampled_pages IS 'Number of pages in the sample, at most working_set.sample_pages';
 COMMENT ON COLUMN working_set_info.lookups IS 'Number of lookups of pages by clients, or NULL if the probe is not attached';
@@ -572,7 +456,6 @@ COMMENT ON COLUMN working_set_info.predictions_checked IS 'Number of predictions
 COMMENT ON COLUMN working_set_info.predictions_within_error IS 'Number of these that differed by no more than their error';
 COMMENT ON COLUMN working_set_info.worker_pid IS 'Process ID of the background worker, or NULL if it does not run';
 COMMENT ON COLUMN working_set_info.last_saved IS 'When the state file was last written, or NULL if it was not';
-COMMENT ON COLUMN working_set_info.shared_memory_bytes IS 'Shared memory of the extension in bytes';
 COMMENT ON COLUMN working_set_info.version IS 'Version of the loaded library';
 
 REVOKE ALL ON working_set_info FROM PUBLIC;
@@ -613,8 +496,8 @@ age AS MATERIALIZED (
 	  FROM (SELECT extract(epoch FROM clock_timestamp() - least(since, (SELECT min(at) FROM @ws@.working_set_history() WHERE minutes = 1)))
 	          FROM @ws@.working_set_info() WHERE tracking) i (s)),
 curve AS MATERIALIZED (
-	SELECT c.seconds, c.pages, c.bytes::float8 AS bytes, c.pages_low * block AS low, c.pages_high * block AS high
-	  FROM age, CAST(current_setting('block_size') AS float8) AS block,
+	SELECT c.seconds, c.pages, c.bytes::float8 AS bytes, c.low_bytes::float8 AS low, c.high_bytes::float8 AS high
+	  FROM age,
 	       @ws@.working_set_curve(ARRAY(SELECT unnest('{1,5,10,30}'::integer[]) UNION SELECT 60 * m FROM generate_series(1, 60) m UNION SELECT longest)) c),
 plateau AS (
 	SELECT least(60 * e.index, longest) AS ends, e.index < 60 AS stepped

@@ -63,7 +63,6 @@ make_memory(void)
 	else
 	{
 		ws_setup_init(memory, GetNamedLWLockTranche(NAME), sample);
-		ws_shared->memory = ws_setup_size(sample);
 	}
 	LWLockRelease(AddinShmemInitLock);
 }

@@ -22,9 +22,8 @@
 #define FREED_PART		8
 #define FILLED_LOW		0.4
 
-_Static_assert(sizeof(WsPageUse) == 16, "a pair has no gaps");
-_Static_assert(WS_USE_TICKS <= 64, "six bits hold the age of a use");
-_Static_assert(WS_ORIGINS <= 1024, "ten bits hold an origin");
+_Static_assert(sizeof(WsPageUse) == 12, "a pair has no gaps");
+_Static_assert(WS_ORIGINS <= UINT16_MAX, "16 bits hold an origin");
 _Static_assert(WS_ATTRIBUTION_MAX <= NONE, "16 bits hold the number of a pair");
 
 /* The head of the bucket of a hash. */
@@ -70,6 +69,12 @@ ws_attribution_init(WsAttribution *a, uint32_t capacity, uint32_t log2m, uint32_
 		heads[i] = NONE;
 }
 
+static uint32_t
+larger(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
 static void
 drop(WsAttribution *a, uint32_t entry)
 {
@@ -80,11 +85,11 @@ drop(WsAttribution *a, uint32_t entry)
 	while (previous != entry && a->pairs[previous].next != entry)
 		previous = a->pairs[previous].next;
 	if (previous == entry)
-		*head = (uint16_t) pair->next;
+		*head = pair->next;
 	else
 		a->pairs[previous].next = pair->next;
 	memset(pair, 0, sizeof(*pair));
-	pair->next = a->free & 0xFFFF;
+	pair->next = (uint16_t) a->free;
 	a->free = entry;
 	a->count--;
 }
@@ -160,7 +165,6 @@ ws_attribution_touch(WsAttribution *a, uint32_t hash, uint32_t origin, uint32_t 
 {
 	uint32_t	entry;
 	WsPageUse  *pair;
-	uint32_t	began;
 
 	if (ws_hash_stratum(hash, a->log2m) < a->shift)
 		return;
@@ -176,24 +180,14 @@ ws_attribution_touch(WsAttribution *a, uint32_t hash, uint32_t origin, uint32_t 
 		a->count++;
 		a->pairs[entry] = (WsPageUse)
 		{
-			.hash = hash, .last = tick, .origin = origin & 0x3FF, .next = *bucket(a, hash)
+			.hash = hash, .last = tick, .origin = (uint16_t) origin, .next = *bucket(a, hash)
 		};
 		*bucket(a, hash) = (uint16_t) entry;
 		return;
 	}
 	pair = &a->pairs[entry];
 	/* events of different processes are slightly out of order */
-	if (tick <= pair->last)
-		return;
-	began = pair->last - pair->use;
-	if (tick - began >= WS_USE_TICKS)
-	{
-		pair->before = pair->last;
-		pair->use = 0;
-	}
-	else
-		pair->use = (tick - began) & 0x3F;
-	pair->last = tick;
+	pair->last = larger(pair->last, tick);
 }
 
 void
@@ -218,12 +212,6 @@ ws_attribution_count(const WsAttribution *a, uint32_t since, uint32_t *counts)
 			counts[a->pairs[i].origin]++;
 }
 
-static uint32_t
-larger(uint32_t a, uint32_t b)
-{
-	return a > b ? a : b;
-}
-
 uint32_t
 ws_attribution_last(const WsAttribution *a, uint32_t hash, const bool *origins)
 {
@@ -246,9 +234,7 @@ ws_attribution_merge(WsAttribution *a, const bool *origins)
 	for (uint32_t i = 0; i < a->capacity; i++)
 	{
 		WsPageUse  *pair = &a->pairs[i];
-		uint32_t	other,
-					later,
-					earlier;
+		uint32_t	other;
 
 		if (pair->last == 0 || !origins[pair->origin] || pair->origin == WS_ORIGIN_OTHER)
 			continue;
@@ -258,14 +244,7 @@ ws_attribution_merge(WsAttribution *a, const bool *origins)
 			pair->origin = WS_ORIGIN_OTHER;
 			continue;
 		}
-		later = larger(pair->last, a->pairs[other].last);
-		earlier = pair->last + a->pairs[other].last - later;
-		a->pairs[other].before = larger(a->pairs[other].before, pair->before);
-		if (later - earlier >= WS_USE_TICKS)
-			a->pairs[other].before = larger(a->pairs[other].before, earlier);
-		if (pair->last > a->pairs[other].last)
-			a->pairs[other].use = pair->use;
-		a->pairs[other].last = later;
+		a->pairs[other].last = larger(a->pairs[other].last, pair->last);
 		drop(a, i);
 	}
 	for (uint32_t i = 0; i < WS_ORIGINS; i++)
@@ -356,12 +335,7 @@ ws_attribution_select(const WsAttribution *a, uint32_t now, uint32_t ticks, uint
 	for (uint32_t i = 0; i < a->capacity; i++)
 		if (within(a->pairs[i].last, now, ticks, floor) &&
 			ws_hash_stratum(a->pairs[i].hash, a->log2m) >= shift)
-		{
-			out[n] = a->pairs[i];
-			if (!within(out[n].before, now, ticks, floor))
-				out[n].before = 0;
-			n++;
-		}
+			out[n++] = a->pairs[i];
 	return n;
 }
 
@@ -377,23 +351,6 @@ by_page_and_group(const void *a, const void *b)
 	return (x->next > y->next) - (x->next < y->next);
 }
 
-/* Did the group of these pairs use their page twice, with a time between? */
-static bool
-reused(const WsPageUse *pairs, uint32_t n)
-{
-	uint32_t	first = pairs[0].last;
-	uint32_t	last = first;
-
-	for (uint32_t i = 0; i < n; i++)
-	{
-		if (pairs[i].before != 0)
-			return true;
-		first = pairs[i].last < first ? pairs[i].last : first;
-		last = larger(last, pairs[i].last);
-	}
-	return last - first >= WS_USE_TICKS;
-}
-
 uint32_t
 ws_attribution_divide(WsPageUse *pairs, uint32_t n, const uint32_t *group, WsGroupPages *pages,
 					  uint32_t ngroups)
@@ -402,7 +359,7 @@ ws_attribution_divide(WsPageUse *pairs, uint32_t n, const uint32_t *group, WsGro
 
 	memset(pages, 0, ngroups * sizeof(*pages));
 	for (uint32_t i = 0; i < n; i++)
-		pairs[i].next = group[pairs[i].origin] & 0xFFFF;
+		pairs[i].next = (uint16_t) group[pairs[i].origin];
 	qsort(pairs, n, sizeof(*pairs), by_page_and_group);
 	for (uint32_t i = 0, of_group; i < n; i += of_group)
 	{
@@ -414,7 +371,6 @@ ws_attribution_divide(WsPageUse *pairs, uint32_t n, const uint32_t *group, WsGro
 			;
 		distinct += first;
 		p->pages++;
-		p->reused += reused(&pairs[i], of_group);
 		p->exclusive += first && (i + of_group == n || pairs[i + of_group].hash != pairs[i].hash);
 	}
 	return distinct;

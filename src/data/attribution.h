@@ -36,12 +36,9 @@
 typedef struct WsPageUse
 {
 	uint32_t	hash;			/* of the page */
-	/* ticks */
-	uint32_t	last;			/* touch; 0: no pair */
-	uint32_t	before;			/* last touch of the use before; 0: none */
-	uint32_t	origin:10;		/* its entry */
-	uint32_t	use:6;			/* the last use began so long before "last" */
-	uint32_t	next:16;		/* in the same bucket, or free */
+	uint32_t	last;			/* tick of the last touch; 0: no pair */
+	uint16_t	origin;			/* its entry */
+	uint16_t	next;			/* in the same bucket, or free */
 } WsPageUse;
 
 typedef struct WsAttribution
@@ -122,8 +119,7 @@ extern uint32_t ws_attribution_mature_shift(const WsAttribution *attribution, ui
 
 /*
  * Copy the pairs of strata shift and up that were used in the last ticks and
- * not before the floor; "out" has the table's capacity.  "before" of a copy is
- * 0 unless it is in that time, too.
+ * not before the floor; "out" has the table's capacity.
  */
 extern uint32_t ws_attribution_select(const WsAttribution *attribution, uint32_t now, uint32_t ticks,
 									  uint32_t floor, uint32_t shift, WsPageUse *out);
@@ -132,7 +128,6 @@ extern uint32_t ws_attribution_select(const WsAttribution *attribution, uint32_t
 typedef struct WsGroupPages
 {
 	uint32_t	pages;
-	uint32_t	reused;			/* twice, with a time between */
 	uint32_t	exclusive;		/* by no other group */
 } WsGroupPages;
 

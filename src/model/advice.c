@@ -49,12 +49,10 @@ ws_tally_access(WsTally *tally, const WsTallied *a)
 		missed &= ~unknown;
 	}
 	tally->weight = a->weight;
-	if (a->run)
+	if (a->run && a->read)
 	{
-		double	   *runs = a->read ? tally->run_reads : tally->run_hits;
-
-		runs[0] += a->weight;
-		runs[1] += a->class == WS_CLASS_SCAN ? a->weight : 0;
+		tally->run_reads[0] += a->weight;
+		tally->run_reads[1] += a->class == WS_CLASS_SCAN ? a->weight : 0;
 	}
 	for (; missed != 0; missed &= missed - 1)
 		tally->missed[__builtin_ctz(missed)][a->class][a->group] +=
@@ -104,17 +102,12 @@ ws_sum_groups(const double *groups, int but)
 	return sum;
 }
 
-/* Accesses of scans: the share of all in runs that the sampled ones show. */
-static double
-of_scans(double counted, const double *runs, double limit)
-{
-	return fmin(runs[0] > 0 ? counted * runs[1] / runs[0] : counted, limit);
-}
-
+/* Of scans: the share of all in runs that the sampled ones show. */
 static double
 real_reads(const WsTally *t, int class)
 {
-	double		scans = of_scans(t->scan_reads, t->run_reads, t->reads);
+	double		share = t->run_reads[0] > 0 ? t->run_reads[1] / t->run_reads[0] : 1;
+	double		scans = fmin(t->scan_reads * share, t->reads);
 
 	return class == WS_CLASS_SCAN ? scans : t->reads - scans;
 }
@@ -272,21 +265,16 @@ predict_row(const WsTally *t, int size, double nbuffers, double factor, bool eno
 {
 	double		accesses = t->hits + t->reads;
 	double		reads = predict_all_reads(t, size, -1);
-	double		rest = real_reads(t, WS_CLASS_REST) + t->hits -
-		of_scans(t->scan_hits, t->run_hits, t->hits);
 
 	row->factor = factor;
 	row->buffers = rint(row->factor * nbuffers);
-	row->hit_ratio = row->hit_ratio_without_scans = NAN;
+	row->hit_ratio = row->error = NAN;
 	row->reads_per_second = row->low = row->high = row->unknown = NAN;
-	row->read_factor = row->error = NAN;
 	if (accesses <= 0 || t->seconds <= 0 || !enough)
 		return;
 	row->hit_ratio = hit_ratio(reads, accesses);
 	row->reads_per_second = fmin(reads, accesses) / t->seconds;
 	row->unknown = fmin(unknown_reads(t, size), accesses) / t->seconds;
-	if (rest > 0)
-		row->hit_ratio_without_scans = hit_ratio(predict_reads(t, size, WS_CLASS_REST, -1), rest);
 }
 
 /* Reads of scans that there are more or fewer of than at the present size. */
@@ -354,12 +342,8 @@ ws_advise(const WsAdviceFacts *f, WsAdviceTable *table)
 	{
 		WsAdvice   *row = &table->rows[i];
 
-		if (isnan(row->hit_ratio))
-			continue;
-		if (!isnan(table->difference))
+		if (!isnan(row->hit_ratio) && !isnan(table->difference))
 			set_error(f, table, i, change_error(blocks, nblocks, i, 1 - row->hit_ratio), row);
-		if (present->reads_per_second > 0)
-			row->read_factor = row->reads_per_second / present->reads_per_second;
 	}
 }
 

@@ -37,15 +37,13 @@ typedef struct WsTally
 	double		seconds;
 	double		hits;			/* of clients, all pages */
 	double		reads;
-	double		scan_hits;		/* those of them in runs of blocks; estimated */
-	double		scan_reads;		/* and counted */
+	double		scan_reads;		/* those of them in runs of blocks */
 	double		weight;			/* pages for each sampled one, lately */
 	double		pages;			/* sampled pages that were used */
 	double		correction;		/* all pages used, over those that the sampled
 								 * ones stand for; 0: not known */
 
-	/* sampled accesses in runs: all, and those of sequential scans */
-	double		run_hits[2];
+	/* sampled reads in runs: all, and those of sequential scans */
 	double		run_reads[2];
 
 	/* sampled reads that really happened, and how many events they were */
@@ -103,12 +101,10 @@ typedef struct WsAdvice
 	double		factor;			/* size as a multiple of the present one */
 	double		buffers;
 	double		hit_ratio;
-	double		hit_ratio_without_scans;
 	double		reads_per_second;	/* that are known, and 95 % bounds */
 	double		low;
 	double		high;
 	double		unknown;		/* a second: what high has for first uses */
-	double		read_factor;	/* reads relative to the present size */
 	double		error;			/* 95 % bound: hit_ratio is off by less */
 	WsErrorPart from;			/* most of that comes from this */
 } WsAdvice;

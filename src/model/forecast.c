@@ -288,7 +288,7 @@ ws_forecast_size(const WsForecast *t, int day, double *low, double *high)
 WsForecastDate
 ws_forecast_exceeds(const WsForecast *t, double size)
 {
-	WsForecastDate date = {-1, -1, -1};
+	WsForecastDate date = {-1, -1};
 
 	for (int day = 0; day <= WS_FORECAST_DAYS_AHEAD && date.latest < 0; day++)
 	{
@@ -296,15 +296,11 @@ ws_forecast_exceeds(const WsForecast *t, double size)
 		double		high;
 		double		expected = ws_forecast_size(t, day, &low, &high);
 
-		if (date.earliest < 0 && high > size)
-			date.earliest = day;
 		if (date.expected < 0 && expected > size)
 			date.expected = day;
 		if (low > size)
 			date.latest = day;
 	}
-	if (date.expected < 0)
-		date.earliest = -1;
 	return date;
 }
 

@@ -49,8 +49,7 @@ typedef struct WsForecast
 typedef struct WsForecastDate
 {
 	int			expected;
-	int			earliest;		/* 95 % bounds */
-	int			latest;
+	int			latest;			/* 95 % bound */
 } WsForecastDate;
 
 /*
@@ -66,8 +65,8 @@ extern WsForecast ws_forecast(const double *peaks, int n);
 extern double ws_forecast_size(const WsForecast *trend, int day, double *low, double *high);
 
 /*
- * When does the peak of a week exceed a size?  0: it does now.  The bounds are
- * -1 when no day is expected.
+ * When does the peak of a week exceed a size?  0: it does now.  The bound is
+ * -1 if it is not within these.
  */
 extern WsForecastDate ws_forecast_exceeds(const WsForecast *trend, double size);
 

@@ -24,9 +24,6 @@
 
 #define NEEDED_MOST			1.25	/* times the proved pages */
 
-#define SIGMAS				1.96	/* 95 % of a normal distribution */
-#define RULE_OF_THREE		(3 / SIGMAS)	/* sigma of none, in items */
-
 #define UNKNOWN_SLOWING		0.5 /* of growth that has just begun */
 #define EXPECTED_MOST		0.15	/* growth, as a share of the size */
 
@@ -95,7 +92,7 @@ in_bin(double uses, double steps)
  * these items have reached: counts of others do not add up from class to class.
  */
 void
-ws_live_hazards(const WsLifeTable *t, int group, WsHazard *hazard)
+ws_live_hazards(const WsLifeTable *t, int group, double *hazard)
 {
 	int			below = group > WS_LIFE_LONG ? WS_LIFE_AGAIN : group - 1;
 	double		reached = 0;	/* hazard of the younger classes */
@@ -105,12 +102,10 @@ ws_live_hazards(const WsLifeTable *t, int group, WsHazard *hazard)
 	{
 		double		n = t->at_risk[group][c];
 		double		r = t->returned[group][c];
-		double		items;
-		double		trust = 0;
 		double		h = reached;
 
 		if (c > 0)
-			coming *= pow(1 - hazard[c - 1].h, WS_LIFE_BINS_PER_CLASS);
+			coming *= pow(1 - hazard[c - 1], WS_LIFE_BINS_PER_CLASS);
 		for (int s = 0; s < WS_LIFE_BINS_PER_CLASS; s++)
 			coming += t->population[group][c * WS_LIFE_BINS_PER_CLASS + s];
 		if (group > 0 && t->returned[below][c] > t->at_risk[below][c] * reached)
@@ -118,95 +113,34 @@ ws_live_hazards(const WsLifeTable *t, int group, WsHazard *hazard)
 			n += LOWER_WEIGHT * t->at_risk[below][c];
 			r += LOWER_WEIGHT * t->returned[below][c];
 		}
-		/* a return early in a wide bin is an item, too */
-		items = fmax(n, r);
 		if (n > 0)
 		{
-			trust = items / (items + fmax(PRIOR_WEIGHT * coming, coming - FEW * items));
+			/* a return early in a wide bin is an item, too */
+			double		items = fmax(n, r);
+			double		trust = items / (items + fmax(PRIOR_WEIGHT * coming, coming - FEW * items));
+
 			h = fmin(reached + trust * (in_bin(r / n, t->bin_steps[c]) - reached), HAZARD_MAX);
+			reached += trust * (h - reached);
 		}
-		hazard[c] = (WsHazard)
-		{
-			h, items, coming, reached, trust
-		};
-		reached += trust * (h - reached);
+		hazard[c] = h;
 	}
 }
 
-/* What a life table makes of its items; in items, variances in squares. */
+/* What a life table makes of its items; in items. */
 typedef struct Tally
 {
 	double		n;				/* all items */
 	double		live;			/* used again within the break-even time, */
 	double		again;			/* and used more than once before */
 	double		held;			/* whatever the table predicts */
-	double		variance;		/* of live */
-	double		variance_held;
 } Tally;
-
-/*
- * The variance of live that comes from the hazards of a group.  "gone" are the
- * items that stay away, by idle time: what a hazard changes.
- *
- * A hazard also changes what the older classes lean on, "reached", and how many
- * items are "coming" to them, and so their trust.  From the oldest class to the
- * youngest, the slopes of live by these are carried on.
- */
-static double
-greenwood(const double *gone, const WsHazard *hazard)
-{
-	double		slope[WS_LIFE_CLASSES];
-	double		younger = 0;
-	double		by_reached = 0;
-	double		by_coming = 0;
-	double		variance = 0;
-
-	for (int c = 0; c < WS_LIFE_CLASSES; c++)
-	{
-		slope[c] = WS_LIFE_BINS_PER_CLASS * younger;
-		for (int i = 0; i < WS_LIFE_BINS_PER_CLASS; i++)
-		{
-			double		g = gone[c * WS_LIFE_BINS_PER_CLASS + i];
-
-			slope[c] += g * (WS_LIFE_BINS_PER_CLASS - i);
-			younger += g;
-		}
-		slope[c] /= 1 - hazard[c].h;
-	}
-	for (int c = WS_LIFE_CLASSES - 1; c >= 0; c--)
-	{
-		const WsHazard *z = &hazard[c];
-
-		/* an item and half a use more: few items are not to seem sure */
-		double		n = z->items + 1;
-		double		h = (z->items * z->h + 0.5) / n;
-		double		stay = pow(1 - z->h, WS_LIFE_BINS_PER_CLASS);
-		double		per_item = z->coming - FEW * z->items > PRIOR_WEIGHT * z->coming ? 1 : PRIOR_WEIGHT;
-		double		all;		/* slope by h, */
-		double		own;		/* and by what the items themselves show */
-
-		all = slope[c] + z->trust * by_reached -
-			by_coming * z->coming * WS_LIFE_BINS_PER_CLASS * stay / (1 - z->h);
-		own = z->trust * all;
-		variance += own * own * h * (1 - h) / n;
-		by_coming *= stay;
-		if (z->items > 0)
-			by_coming -= per_item / z->items * (z->h - z->reached) *
-				(own + z->trust * z->trust * by_reached);
-		by_reached = (1 - z->trust) * (all + by_reached);
-	}
-	return variance;
-}
 
 static void
 count_live(const WsLifeTable *t, Tally *y)
 {
-	double		squares = 0;
-
 	for (int g = 0; g < WS_LIFE_GROUPS; g++)
 	{
-		WsHazard	hazard[WS_LIFE_CLASSES];
-		double		gone[WS_LIFE_BINS]; /* will not come back */
+		double		hazard[WS_LIFE_CLASSES];
 		double		stay_away = 1;
 
 		ws_live_hazards(t, g, hazard);
@@ -214,18 +148,13 @@ count_live(const WsLifeTable *t, Tally *y)
 		{
 			double		live;
 
-			stay_away *= 1 - hazard[s / WS_LIFE_BINS_PER_CLASS].h;
-			gone[s] = t->population[g][s] * stay_away;
+			stay_away *= 1 - hazard[s / WS_LIFE_BINS_PER_CLASS];
 			live = t->population[g][s] * (1 - stay_away);
 			y->n += t->population[g][s];
 			y->live += live;
 			y->again += g > WS_LIFE_ONCE ? live : 0;
-			squares += live * (1 - stay_away);
 		}
-		y->variance += greenwood(gone, hazard);
 	}
-	if (y->n > 0)
-		y->variance += squares - y->live * y->live / y->n;
 }
 
 /* Hold a share of the idle pages, by how many marked pages came back. */
@@ -236,37 +165,15 @@ count_held(const WsLifeTable *t, Tally *y)
 	double		marked = t->marked + prior;
 	double		came_back = (t->came_back + prior) / marked;
 	double		share = (came_back - HELD_NOT) / (HELD_IN_FULL - HELD_NOT);
-	double		slope = share > 0 && share < 1 ? t->idle / (HELD_IN_FULL - HELD_NOT) : 0;
 
-	share = fmin(fmax(share, 0), 1);
-	y->held = t->in_use + share * t->idle;
-	y->variance_held = t->in_use + share * share * t->idle - y->held * y->held / y->n +
-		slope * slope * came_back * (1 - came_back) / marked;
+	y->held = t->in_use + fmin(fmax(share, 0), 1) * t->idle;
 }
 
-/* How many items to keep if so many come back, and these are held. */
+/* How many items to keep if so many come back. */
 static double
-to_keep(const Tally *y, double live, double held, double most)
+to_keep(const Tally *y, double live, double most)
 {
-	return fmin(fmax(live, fmax(held, fmin(most, HELD_IN_ANY_CASE * live))), y->n);
-}
-
-/* The bounds: the errors of the sample, at their worst, and of the window. */
-static void
-set_bounds(WsLive *live, const Tally *y, double keep, double most)
-{
-	double		unsampled = fmax(1 - y->n / live->window.pages, 0);
-	double		few = RULE_OF_THREE * RULE_OF_THREE;
-	double		e = SIGMAS * sqrt(unsampled * (y->variance + few));
-	double		e_held = SIGMAS * sqrt(unsampled * (fmax(y->variance_held, 0) + few));
-	double		low = to_keep(y, y->live - e, y->held - e_held, most - e_held);
-	double		high = to_keep(y, y->live + e, y->held + e_held, most + e_held);
-	double		per_item = live->window.pages / y->n;
-	double		e_window = SIGMAS * sqrt(live->window.variance) * keep / y->n;
-
-	live->low = fmax(floor(live->pages - hypot(per_item * (keep - low), e_window)), 0);
-	live->high = live->window.saturated ? INFINITY :
-		ceil(live->pages + hypot(per_item * (high - keep), e_window));
+	return fmin(fmax(live, fmax(y->held, fmin(most, HELD_IN_ANY_CASE * live))), y->n);
 }
 
 WsLive
@@ -276,7 +183,6 @@ ws_live_set(WsLife *life, const WsEstimate *window)
 	double		most = t->in_use + t->idle;
 	Tally		y = {0};
 	WsLive		result = {.window = *window};
-	double		keep;
 
 	count_live(t, &y);
 	result.known = y.n > 0 || window->pages <= 0;
@@ -285,10 +191,8 @@ ws_live_set(WsLife *life, const WsEstimate *window)
 		return result;
 
 	count_held(t, &y);
-	keep = to_keep(&y, y.live, y.held, most);
-	result.pages = window->pages * (keep / y.n);
-	result.proved = window->pages * (to_keep(&y, y.again, y.held, most) / y.n);
-	set_bounds(&result, &y, keep, most);
+	result.pages = window->pages * (to_keep(&y, y.live, most) / y.n);
+	result.proved = window->pages * (to_keep(&y, y.again, most) / y.n);
 	return result;
 }
 
@@ -351,10 +255,7 @@ live_set(const WsWorkload *w, WsRecommendation *r)
 		return;
 	r->pages = w->live.pages;
 	r->projected = w->live.projected;
-	r->low = w->live.low;
-	r->high = w->live.high;
 	r->needed = fmin(r->pages, NEEDED_MOST * w->live.proved);
-	r->window_seconds = w->break_even;
 	r->window = w->live.window;
 }
 
@@ -369,7 +270,6 @@ plateau_end(const WsWorkload *w, WsRecommendation *r)
 	p = ws_plateau(series, WS_CURVE_WINDOWS, w->min_wait, w->window_size, w->max_increase);
 	r->pages = p.pages;
 	r->projected = p.projected;
-	r->window_seconds = p.index * WS_CURVE_STEP;
 	r->window = w->curve[p.index - 1];
 }
 
@@ -385,8 +285,6 @@ ws_recommend(const WsHeuristic *h, const WsWorkload *w)
 		.pages = NAN,
 		.projected = NAN,
 		.needed = NAN,
-		.low = NAN,
-		.window_seconds = WS_CURVE_WINDOWS * WS_CURVE_STEP,
 		.window = w->curve[WS_CURVE_WINDOWS - 1]
 	};
 
@@ -395,13 +293,5 @@ ws_recommend(const WsHeuristic *h, const WsWorkload *w)
 		r.projected = r.pages;
 	if (isnan(r.needed))
 		r.needed = r.pages;
-	if (isnan(r.low))
-	{
-		double		share = r.window.pages > 0 ? r.pages / r.window.pages : r.pages;
-
-		ws_estimate_bounds(&r.window, &r.low, &r.high);
-		r.low *= share;
-		r.high *= share;
-	}
 	return r;
 }

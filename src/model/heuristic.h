@@ -24,8 +24,8 @@
  *
  * To add a heuristic, write its function beside live_set() in heuristic.c,
  * give it a WsMethod below, and a name in ws_heuristics[].  The function sets
- * r->pages, and r->window and r->window_seconds if pages is not about the
- * longest window; all other fields have defaults.
+ * r->pages, and r->window if pages is not about the longest window; all other
+ * fields have defaults.
  */
 #ifndef WS_HEURISTIC_H
 #define WS_HEURISTIC_H
@@ -48,8 +48,6 @@ typedef struct WsLive
 {
 	bool		known;			/* false: no item was seen yet */
 	double		pages;			/* that are worth their memory */
-	double		low;			/* 95 % bounds of pages, whole ones; */
-	double		high;			/* infinity if the sketch is full */
 	double		proved;			/* pages of those used more than once */
 	double		projected;		/* the caller's part, by ws_project() */
 	WsEstimate	window;			/* all pages of the break-even time */
@@ -61,7 +59,6 @@ typedef struct WsWorkload
 	WsLive		live;			/* unknown without a sample */
 
 	/* settings */
-	int			break_even;		/* seconds that live is about */
 	int			min_wait;		/* steps of the curve, at least window_size */
 	int			window_size;	/* steps of the curve, at least 2 */
 	double		max_increase;
@@ -72,10 +69,7 @@ typedef struct WsRecommendation
 	double		pages;			/* to cache; NaN: no answer */
 	double		projected;		/* pages a little later; default: pages */
 	double		needed;			/* pages for the busiest time; default: pages */
-	double		low;			/* 95 % bounds of pages; default: the same */
-	double		high;			/* share of the window's */
-	int			window_seconds; /* that pages is about; default: the longest */
-	WsEstimate	window;			/* its size */
+	WsEstimate	window;			/* that pages is about; default: the longest */
 } WsRecommendation;
 
 /* In the order of ws_heuristics[]. */
@@ -129,38 +123,11 @@ extern WsPlateau ws_plateau(const double *series, int n, int min_offset,
  * hold are kept even if the table gives them up, so that a pause does not empty
  * the cache.  Where too few of these came back, only a fifth more than the
  * table's answer is kept.  Sets life->mark for the next step.
- *
- * The bounds are for what a table of all pages would answer, not for what the
- * workload will do.  Three errors are added as if independent:
- *
- *	- of the hazards: Greenwood's variance, h (1 - h) / n for the counts of each
- *	  class, by the delta method, also through the older classes that lean on
- *	  it, and how much they do.  n is the weight that counts have after decay.
- *	  They are up to twice as sure as that, but the same pages return again and
- *	  again, which makes them less sure;
- *	- of which pages are sampled: that of a mean over n of N pages;
- *	- of the window's size.
- *
- * The first two are those of a sample: their variances shrink by 1 - n / N, and
- * where none of n items was seen, up to three may be.
- *
- * References: Greenwood 1926; Cochran 1977 (sampling from finite populations);
- * Hanley and Lippman-Hand 1983 (the rule of three).
  */
 extern WsLive ws_live_set(WsLife *life, const WsEstimate *window);
 
-/* The probability that a page of a class is used in a bin. */
-typedef struct WsHazard
-{
-	double		h;
-	double		items;			/* at risk, that it comes from, */
-	double		coming;			/* and those it is for: there, or to come */
-	double		reached;		/* hazard of the younger classes */
-	double		trust;			/* weight of its own items, 0 to 1 */
-} WsHazard;
-
-/* That of each class of a group. */
-extern void ws_live_hazards(const WsLifeTable *table, int group, WsHazard *hazard);
+/* The probability that a page of each class of a group is used in a bin. */
+extern void ws_live_hazards(const WsLifeTable *table, int group, double *hazard);
 
 /*
  * Where a growing size will be two periods from now, from its values now, one

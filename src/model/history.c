@@ -69,19 +69,6 @@ cut(double pages)
 	return pages > WS_HISTORY_PAGES_MAX ? WS_HISTORY_PAGES_MAX : pages;
 }
 
-/* The mean of what was added to either. */
-static void
-join_means(WsHistoryRow *result, const WsHistoryRow *a, const WsHistoryRow *b)
-{
-	uint64_t	added = (uint64_t) a->added + b->added;
-	double		mean = a->added == 0 ? b->mean : a->mean;
-
-	if (a->added > 0 && b->added > 0)
-		mean += ((double) b->mean - a->mean) * b->added / (double) added;
-	result->mean = (float) mean;
-	result->added = added < UINT32_MAX ? (uint32_t) added : UINT32_MAX;
-}
-
 /* Store a row, or join one of its number; false: a younger one there stays. */
 static bool
 put(WsHistoryRow *rows, int places, int64_t number, const WsHistoryRow *row, bool replace)
@@ -101,7 +88,6 @@ put(WsHistoryRow *rows, int places, int64_t number, const WsHistoryRow *row, boo
 			result = *place;
 		result.lookups = sum(place->lookups, row->lookups);
 		result.hits = sum(place->hits, row->hits);
-		join_means(&result, place, row);
 	}
 	result.number = number;
 	*place = result;
@@ -114,17 +100,10 @@ ws_history_add(WsHistory *history, int64_t time, const WsHistoryRow *row)
 	WsHistoryRow in_range = {
 		.working_set = cut(row->working_set),
 		.recommended = cut(row->recommended),
-		.plateau_end = cut(row->plateau_end),
-		.live = cut(row->live),
 		.lookups = sum(0, row->lookups),
 		.hits = sum(0, row->hits)
 	};
 
-	if (!isnan(in_range.recommended))
-	{
-		in_range.mean = (float) in_range.recommended;
-		in_range.added = 1;
-	}
 	for (const Tier *t = tiers; t < tiers + TIERS; t++)
 		put(rows_of(history, t), t->places, time / unit_of(t), &in_range, true);
 }
@@ -215,64 +194,29 @@ entry_of(const WsHistoryRow *row, int minutes)
 	return entry;
 }
 
-/* Count the rows of these numbers, and list them unless entries is NULL. */
-static int
-list_rows(const WsHistoryRow *rows, int places, int minutes, int64_t first, int64_t last,
-		  WsHistoryEntry *entries)
-{
-	int			n = 0;
-
-	for (int64_t i = last; i >= first; i--)
-	{
-		if (rows[i % places].number != i)
-			continue;
-		if (entries)
-			entries[n] = entry_of(&rows[i % places], minutes);
-		n++;
-	}
-	return n;
-}
-
-/*
- * List the rows of ws_history_read() that begin in so many seconds, unless
- * entries is NULL.  Returns their number, or with "length" their minutes.  A
- * row in which the shorter ones begin may be listed in part, and is left out.
- */
-static int
-list(const WsHistory *history, int64_t now, int64_t seconds, WsHistoryEntry *entries, bool length)
+int
+ws_history_read(const WsHistory *history, int64_t now, WsHistoryEntry *entries)
 {
 	int64_t		until = INT64_MAX;	/* the minute that the tier before begins */
 	int			n = 0;
 
-	if (now < 0 || seconds <= 0)
+	if (now < 0)
 		return 0;
 	for (const Tier *t = tiers; t < tiers + TIERS; t++)
 	{
+		const WsHistoryRow *rows = rows_of(history, t);
 		int64_t		last = now / unit_of(t);
 		int64_t		first = later(last - (t->places - 1), 1);
-		int			rows;
 
+		/* a row in which the shorter ones begin is left out */
 		if (last > until / t->minutes - 1)
 			last = until / t->minutes - 1;
 		until = first * t->minutes;
-		rows = list_rows(rows_of(history, t), t->places, t->minutes,
-						 later(first, first_of(now, seconds, unit_of(t))), last,
-						 entries ? entries + n : NULL);
-		n += length ? rows * t->minutes : rows;
+		for (int64_t i = last; i >= first; i--)
+			if (rows[i % t->places].number == i)
+				entries[n++] = entry_of(&rows[i % t->places], t->minutes);
 	}
 	return n;
-}
-
-int
-ws_history_read(const WsHistory *history, int64_t now, WsHistoryEntry *entries)
-{
-	return list(history, now, INT64_MAX, entries, false);
-}
-
-int
-ws_history_known(const WsHistory *history, int64_t now, int64_t seconds)
-{
-	return list(history, now, seconds, NULL, true);
 }
 
 /* Take each row that is higher than the peak, or as high and begins later. */
@@ -303,31 +247,6 @@ ws_history_peak(const WsHistory *history, int64_t now, int64_t seconds, WsHistor
 	if (found.minutes > 0)
 		*peak = found;
 	return found.minutes > 0;
-}
-
-double
-ws_history_idle(const WsHistory *history, int64_t now)
-{
-	int64_t		unit = MINUTE * WS_MINUTES_PER_QUARTER;
-	double		highest[24];
-	double		lowest = INFINITY;
-
-	if (ws_history_known(history, now, WS_HISTORY_WEEK) < WS_MINUTES_PER_DAY)
-		return NAN;
-	for (int hour = 0; hour < 24; hour++)
-		highest[hour] = -INFINITY;
-	for (int64_t i = first_of(now, WS_HISTORY_WEEK, unit); i <= now / unit; i++)
-	{
-		const WsHistoryRow *row = &history->quarters[i % WS_HISTORY_QUARTERS];
-		double	   *hour = &highest[i * WS_MINUTES_PER_QUARTER / 60 % 24];
-
-		if (row->number == i && row->recommended > *hour)
-			*hour = row->recommended;
-	}
-	for (int hour = 0; hour < 24; hour++)
-		if (highest[hour] >= 0 && highest[hour] < lowest)
-			lowest = highest[hour];
-	return isinf(lowest) ? NAN : lowest;
 }
 
 void
@@ -369,8 +288,7 @@ check(const WsHistoryRow *rows, int places, int64_t unit)
 			return "there are more hits than lookups";
 		if (row->lookups > WS_HISTORY_LOOKUPS_MAX)
 			return "there are too many lookups";
-		if (!possible(row->working_set) || !possible(row->recommended) ||
-			!possible(row->plateau_end) || !possible(row->live) || !possible(row->mean))
+		if (!possible(row->working_set) || !possible(row->recommended))
 			return "a size is out of range";
 	}
 	return NULL;

@@ -11,8 +11,8 @@
  * time zone.
  *
  * The row of a quarter of an hour, or of a day, has the sizes of its minute
- * with the highest recommendation, since a cache is sized for the peak, and the
- * mean of all.  Its counts are sums.
+ * with the highest recommendation, since a cache is sized for the peak.  Its
+ * counts are sums.
  *
  * A wall clock that is set back leaves rows of a time that has not come yet;
  * ws_history_set_back() moves them.  Readers ask for rows up to now, and see no
@@ -46,12 +46,8 @@ typedef struct WsHistoryRow
 								 * row */
 	double		working_set;
 	double		recommended;	/* needed: with headroom, not projected */
-	double		plateau_end;
-	double		live;
 	uint64_t	lookups;		/* at most WS_HISTORY_LOOKUPS_MAX */
 	uint64_t	hits;			/* at most lookups */
-	float		mean;			/* of recommended, as often as it was added */
-	uint32_t	added;			/* so often; 0: the mean is not known */
 } WsHistoryRow;
 
 typedef struct WsHistory
@@ -91,12 +87,12 @@ extern void ws_history_count(WsHistoryRow *row, WsHistoryCount *last, const WsHi
 extern void ws_history_init(WsHistory *history);
 
 /*
- * Add a row, at a time in seconds since 1970; row->number, mean and added are
- * ignored.  The minute, its quarter and its day keep the sizes of the highest
- * recommendation (NaN is the lowest; of equals the last), and add up lookups
- * and hits.  All are cut to their maximum.  A row of a later time in the same
- * place is replaced: the present clock counts.  The first minute (quarter, day)
- * of 1970 is ignored.
+ * Add a row, at a time in seconds since 1970; row->number is ignored.  The
+ * minute, its quarter and its day keep the sizes of the highest recommendation
+ * (NaN is the lowest; of equals the last), and add up lookups and hits.  All
+ * are cut to their maximum.  A row of a later time in the same place is
+ * replaced: the present clock counts.  The first minute (quarter, day) of 1970
+ * is ignored.
  */
 extern void ws_history_add(WsHistory *history, int64_t time, const WsHistoryRow *row);
 
@@ -132,23 +128,10 @@ extern bool ws_history_peak(const WsHistory *history, int64_t now, int64_t secon
 							WsHistoryEntry *peak);
 
 /*
- * What served the quietest hour of the day: the highest recommendation, in
- * pages, of each of the 24 hours (of UTC) in the last week, and of these the
- * lowest.  NaN with less than a day of history.
- */
-extern double ws_history_idle(const WsHistory *history, int64_t now);
-
-/*
  * The highest recommendation, in pages, of each of the last n days before the
  * present one, the oldest first; NaN: not known.
  */
 extern void ws_history_daily(const WsHistory *history, int64_t now, double *peaks, int n);
-
-/*
- * Count the minutes of ws_history_read() that begin in so many seconds; a
- * quarter counts as 15, a day as 1440.
- */
-extern int	ws_history_known(const WsHistory *history, int64_t now, int64_t seconds);
 
 /* NULL when all invariants hold, else what is wrong.  For data from outside. */
 extern const char *ws_history_check(const WsHistory *history);

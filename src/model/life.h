@@ -44,12 +44,11 @@
 #define WS_LIFE_GAPS		4	/* groups of pages known for long */
 #define WS_LIFE_IN_USE		6	/* pages idle for fewer steps are not held */
 
-/* In seconds.  A step is at least one tick. */
+/* In seconds.  A step is at least one tick.  The hold is that of a pause. */
 #define WS_BREAK_EVEN_MIN		30
 #define WS_BREAK_EVEN_DEFAULT	900
 #define WS_BREAK_EVEN_MAX		86400
-#define WS_HOLD_DEFAULT			300
-#define WS_HOLD_MAX				3600
+#define WS_HOLD					300
 
 /* groups */
 enum

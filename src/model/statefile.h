@@ -33,7 +33,7 @@
 #include "sketch.h"
 
 #define WS_STATEFILE_MAGIC	UINT64_C(0x776f726b73657431)
-#define WS_STATEFILE_FORMAT 7
+#define WS_STATEFILE_FORMAT 8
 
 #define WS_STATEFILE_SKETCHES 2 /* of clients, and of maintenance */
 

@@ -82,7 +82,6 @@ typedef struct WsVerdictFacts
 typedef struct WsShares
 {
 	double		week;			/* in the last week, or what was seen of it */
-	double		worst;			/* the largest of a quarter of 35 days */
 	double		loss;			/* the most that a quarter would lose or,
 								 * below 0, gain by the change to this size */
 } WsShares;

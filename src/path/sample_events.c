@@ -101,7 +101,6 @@ struct Process
 	uint32		last_hash;		/* of the last lookup that came here, */
 	int64		last_lookups;	/* and the lookups of the process up to then */
 	/* not yet added to the shared counters */
-	uint64		scan_hits;
 	uint64		scan_reads;
 	uint64		dropped;
 };
@@ -289,8 +288,6 @@ report_hit(const WsPageId *page, uint32 shift, uint32 tick, WsKind kind, uint32 
 {
 	Run		   *run = follow(page, shift);
 
-	if (run && run->length >= WS_RUN_SCAN && kind == WS_CLIENT)
-		self.scan_hits += UINT64CONST(1) << shift;
 	report(page, tick, kind, WS_EVENT_HIT, origin, run, run && in_ring(run));
 }
 
@@ -390,7 +387,6 @@ add(uint64 *counter, uint64 *count)
 void
 ws_events_flush(WsCounters *counters)
 {
-	add(&counters->scan_hits, &self.scan_hits);
 	add(&counters->scan_reads, &self.scan_reads);
 	add(&counters->dropped, &self.dropped);
 }

@@ -18,8 +18,6 @@ typedef struct WsCounters
 	uint64		hits[WS_NKINDS];	/* found in shared buffers */
 	uint64		reads[WS_NKINDS];	/* had to be read */
 	uint64		inserts;		/* pages that entered shared buffers */
-	uint64		scan_hits;		/* of hits[WS_CLIENT], by sequential scans,
-								 * estimated from sampled pages */
 	uint64		scan_reads;		/* of reads[WS_CLIENT], by sequential scans */
 	uint64		dropped;		/* events lost: the stream was full, or one
 								 * was damaged */

@@ -22,13 +22,11 @@ int			ws_sample_pages;
 int			ws_interval;
 int			ws_method = WS_METHOD_LIVE_SET;
 int			ws_break_even;
-int			ws_hold;
 int			ws_history_period;
 int			ws_save;
 int			ws_min_wait;
 int			ws_window_size;
 double		ws_max_increase;
-double		ws_headroom;
 double		ws_worth;
 
 static bool
@@ -89,11 +87,6 @@ static const IntSetting int_settings[] = {
 		&ws_break_even, WS_BREAK_EVEN_DEFAULT, WS_BREAK_EVEN_MIN, WS_BREAK_EVEN_MAX,
 	PGC_SIGHUP, GUC_UNIT_S, NULL},
 
-	/* Since the last use of pages used more than once; at most break_even. */
-	{"working_set.hold", "Sets the time for which live_set keeps pages of a workload that pauses.",
-		NULL,
-	&ws_hold, WS_HOLD_DEFAULT, 0, WS_HOLD_MAX, PGC_SIGHUP, GUC_UNIT_S, NULL},
-
 	/* The default is a week, since most workloads repeat weekly. */
 	{"working_set.history", "Sets how far back the busiest time is looked for.",
 		"For peak_cache_bytes, the largest recommendation in this time.",
@@ -151,12 +144,6 @@ ws_guc_define(void (*assign_enabled) (bool newval, void *extra))
 							 "Sets how many times steeper the curve must become to end a plateau.", NULL,
 							 &ws_max_increase, WS_PLATEAU_MAX_INCREASE, 1.0, 1000.0,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
-
-	/* Clock sweep is not a perfect policy, and the estimate has an error. */
-	DefineCustomRealVariable("working_set.headroom",
-							 "Sets the share that is recommended beyond the working set.",
-							 "0.1 recommends ten percent more.",
-							 &ws_headroom, 0.1, 0.0, 10.0, PGC_SIGHUP, 0, NULL, NULL, NULL);
 
 	/* A size counts as equally good within half of it. */
 	DefineCustomRealVariable("working_set.worth",

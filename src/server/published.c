@@ -15,5 +15,5 @@ ws_cache_user_equal(const WsCacheUser *a, const WsCacheUser *b)
 		return false;
 	if (a->by != WS_BY_RELATION)
 		return ws_origin_equal(&a->origin, &b->origin);
-	return memcmp(&a->relation, &b->relation, offsetof(WsPageId, block)) == 0;
+	return memcmp(&a->relation, &b->relation, offsetof(WsPageId, fork)) == 0;
 }

@@ -48,7 +48,7 @@ typedef struct WsCacheUser
 {
 	WsBy		by;
 	WsOrigin	origin;			/* as from ws_origin_part(), or */
-	WsPageId	relation;		/* a fork; its block means nothing */
+	WsPageId	relation;		/* its fork and block mean nothing */
 } WsCacheUser;
 
 /* What others read because of it. */
@@ -70,20 +70,13 @@ typedef struct WsPublished
 	bool		recommends;		/* is there one? */
 	double		data_seconds;	/* that the sketch knows */
 	int			method;			/* a WsMethod: the one that was used */
-	int			window_seconds;
-	double		pages;			/* working set of the window, with bounds */
-	double		low;
-	double		high;
+	double		pages;			/* working set of the method's window */
 	double		plateau_end;	/* pages */
 	double		live;			/* pages; NaN: not known */
 	double		recommended;	/* pages: projected, with headroom */
-	double		recommended_low;	/* its bounds */
-	double		recommended_high;
 	double		needed;			/* pages: what the history gets */
 	double		peak;			/* pages: most needed, in history or now */
 	TimestampTz peak_at;
-	double		idle;			/* pages: what served the quietest hour; or
-								 * NaN */
 	WsForecast	trend;			/* of the peaks of days */
 	double		used;			/* pages of the last week, or all that are
 								 * known */
@@ -104,7 +97,6 @@ typedef struct WsPublished
 	TimestampTz filling_until;	/* until then, as it looks, counts are of
 								 * buffers that fill; 0: they are not */
 	WsMemoryAdvice both;
-	double		read_ms;		/* time of a read, by who waits; or NaN */
 	double		filling;		/* seconds until shared buffers are full; NaN:
 								 * they are, or not known */
 	int			nsaved;

@@ -62,7 +62,6 @@ typedef struct WsShared
 	LWLock	   *lock;
 	LWLock	   *sample_lock;
 	LWLock	   *file_lock;
-	Size		memory;			/* bytes of shared memory, all included */
 	WsSketch   *sketch[WS_NKINDS];
 	uint32		log2m;			/* of both */
 	uint32		damper_shift;	/* 32 - log2 of the number of its slots */

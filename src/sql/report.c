@@ -106,9 +106,7 @@ ws_report_outgrown(const WsPublished *p, double pages)
 	return (WsOutgrown)
 	{
 		.near = ws_forecast_is_near(&p->trend, &date),
-			.at = date.expected < 0 ? 0 : ws_report_day(p, date.expected),
-			.earliest = date.earliest < 0 ? 0 : ws_report_day(p, date.earliest),
-			.latest = date.latest < 0 ? 0 : ws_report_day(p, date.latest)
+			.at = date.expected < 0 ? 0 : ws_report_day(p, date.expected)
 	};
 }
 

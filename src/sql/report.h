@@ -38,8 +38,6 @@ typedef struct WsOutgrown
 {
 	bool		near;			/* at is near, to come, and sure (forecast.h) */
 	TimestampTz at;				/* expected, if within a year */
-	TimestampTz earliest;		/* 95 % bounds */
-	TimestampTz latest;
 } WsOutgrown;
 
 /* When is more needed at the busiest time than so many pages? */

@@ -25,7 +25,6 @@ typedef struct Advice
 	const WsMemoryAdvice *both;
 	bool		known;
 	const char *doubt;			/* why no row is reliable; or NULL */
-	double		wait;			/* seconds for the disk; NaN: not known */
 } Advice;
 
 /* A note if less than this share of the pages is in the page cache; or NULL */
@@ -79,17 +78,12 @@ static void
 get_advice(Advice *a)
 {
 	const WsPublished *p = &a->report.last;
-	double		waits;			/* for each read */
 
 	ws_require_preloaded();
 	ws_report_read(&a->report);
 	a->both = &p->both;
 	a->known = ws_tracking() && p->since == ws_shared_since() && a->both->table.nbuffers > 0;
 	a->doubt = get_doubt(a);
-	/* the average is of both kinds of reads; of few waits it says nothing */
-	waits = 1 - a->both->present.cache_hit_ratio;
-	a->wait = a->both->present.buffers <= 0 || waits < WS_DIVISION_TOLERANCE ? NAN :
-		p->read_ms / 1000 / (waits + WS_DIVISION_COPY);
 }
 
 /* Bytes, at most all that fit. */
@@ -157,11 +151,7 @@ add_pair(WsRow *row, const Advice *a, double memory, double buffers, const WsPai
 		 bool present)
 {
 	bool		known = pair != NULL;
-	char		setting[32];
 
-	ws_format_setting(buffers, setting, sizeof(setting));
-	ws_row_add_text(row, memory > 0 ? pretty(memory) : NULL);
-	ws_row_add_text(row, buffers > 0 ? setting : NULL);
 	ws_row_add(row, memory > 0, to_bytes(memory));
 	ws_row_add(row, buffers > 0, to_bytes(buffers));
 	ws_row_add(row, known, to_bytes(known ? fmax(pair->cache, 0) : 0));
@@ -169,8 +159,6 @@ add_pair(WsRow *row, const Advice *a, double memory, double buffers, const WsPai
 	ws_row_add_number(row, known, known ? pair->cache_hit_ratio : 0);
 	ws_row_add_number(row, known, known ? pair->waits : 0);
 	ws_row_add_number(row, known, known ? pair->blocks * BLCKSZ : 0);
-	ws_row_add_number(row, known && present, known ? a->both->disk_blocks * BLCKSZ : 0);
-	ws_row_add_number(row, known, known ? (1 - pair->cache_hit_ratio + WS_DIVISION_COPY) * pair->reads * a->wait : 0);
 	ws_row_add_number(row, known, known ? read_time_share(a, pair) : 0);
 	ws_row_add_number(row, known, known ? ws_division_error(pair) : 0);
 	ws_row_add(row, true, BoolGetDatum(present));

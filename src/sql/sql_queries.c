@@ -27,6 +27,7 @@
 #include "shared.h"
 #include "sql_sizes.h"
 
+#define OTHER	"other"	/* the row of those without a place in the table */
 #define LONGEST (WS_ATTRIBUTION_SECONDS * WS_TICKS_PER_SECOND)
 
 static const char *const by_names[] = {"query", "role", "application"};
@@ -200,21 +201,18 @@ add_row(WsRow *row, const Groups *groups, const Group *group, WsBy by, bool all)
 	double		error = ws_sample_error(groups->set.pages * share, groups->set.pages,
 										groups->set.variance, groups->shift);
 	bool		shown = all || group->own;
-	bool		named = by == WS_BY_APPLICATION && group->named && shown;
+	const char *application = by == WS_BY_APPLICATION && group->named && shown ? group->name : NULL;
 	WsCacheUser user = {.by = by, .origin = group->origin};
 	double		saved_error;
 
 	ws_row_add_text(row, ws_database_name(origin->database));
-	ws_row_add_text(row, ws_role_name(origin->role));
-	ws_row_add_text(row, named ? group->name : NULL);
+	/* no other row has both */
+	ws_row_add_text(row, group->other ? OTHER : ws_role_name(origin->role));
+	ws_row_add_text(row, group->other ? OTHER : application);
 	ws_row_add(row, shown && origin->query != 0, Int64GetDatum((int64) origin->query));
-	ws_row_add(row, true, BoolGetDatum(group->other));
-	ws_row_add(row, true, Int64GetDatum((int64) rint(each * group->pages.pages)));
 	ws_row_add_pages(row, true, rint(each * group->pages.pages));
-	ws_row_add_number(row, true, share);
-	ws_row_add_pages(row, true, error);
-	ws_row_add_pages(row, true, rint(each * group->pages.reused));
 	ws_row_add_pages(row, true, rint(each * group->pages.exclusive));
+	ws_row_add_pages(row, true, error);
 	ws_row_add_number(row, groups->reads, group->reads);
 	ws_row_add_number(row, !group->other, ws_report_saved(&groups->report, &user, &saved_error));
 	ws_row_add_number(row, !group->other, saved_error);

@@ -1,12 +1,11 @@
 /*
  * sql_relations.c
- *		The rows of working_set_relations and working_set_databases: the sample,
- *		by relation and by database.
+ *		The rows of working_set_relations: the sample, by relation.
  *
  * The sample gives each relation's share of the working set, and the sketch
  * gives the size of the whole, which it knows better than the sample does.
  * A sampled page may stand for more pages than its relation has.  So the size
- * of its file is the limit.
+ * of its files is the limit.
  *
  * The density of a table is that of the whole file, by the server's own
  * statistics.  To look into the pages of the set would be to use them.
@@ -52,16 +51,18 @@
 #define RESIDENT_STEP	1024	/* pages that are looked up without a check
 								 * for interrupts */
 
-/* The sampled pages of a relation's fork, or of a database. */
+/* The sampled pages of a relation, in all forks. */
 typedef struct Part
 {
-	WsPageId	whose;			/* its block means nothing */
+	WsPageId	whose;			/* its fork and block mean nothing */
 	int			pages;			/* in the sample */
 	int			reused;
 	int			resident;
 	Oid			relation;		/* InvalidOid: none, or of another database */
 	char		kind;			/* of the relation, as in pg_class */
 	int			columns;		/* of it, with those that were dropped */
+	bool		forks[MAX_FORKNUM + 1]; /* that have pages in the sample */
+	uint32		blocks;			/* of its main fork, if that has */
 	int64		limit;			/* pages that it has at most */
 	int64		size;			/* pages of the working set */
 } Part;
@@ -78,8 +79,6 @@ typedef struct Parts
 	const char *datname;		/* and its name */
 } Parts;
 
-typedef int (*Order) (const void *, const void *);
-
 static int
 compare(int64 a, int64 b)
 {
@@ -87,24 +86,16 @@ compare(int64 a, int64 b)
 }
 
 static int
-by_database(const void *a, const void *b)
-{
-	CHECK_FOR_INTERRUPTS();
-	return compare(((const Part *) a)->whose.database, ((const Part *) b)->whose.database);
-}
-
-static int
 by_relation(const void *a, const void *b)
 {
 	const WsPageId *x = &((const Part *) a)->whose;
 	const WsPageId *y = &((const Part *) b)->whose;
-	int			order = by_database(a, b);
+	int			order = compare(x->database, y->database);
 
+	CHECK_FOR_INTERRUPTS();
 	if (order == 0)
 		order = compare(x->tablespace, y->tablespace);
-	if (order == 0)
-		order = compare(x->relation, y->relation);
-	return order != 0 ? order : compare(x->fork, y->fork);
+	return order != 0 ? order : compare(x->relation, y->relation);
 }
 
 /* Largest first, and in a fixed order among equals. */
@@ -138,7 +129,7 @@ get_period(FunctionCallInfo fcinfo)
 
 /* Divide the sampled pages that clients used in a period into parts. */
 static void
-divide(const FmgrInfo *function, uint32 ticks, Order order, Parts *parts)
+divide(const FmgrInfo *function, uint32 ticks, Parts *parts)
 {
 	WsSampler  *sampler = ws_shared->sampler;
 	WsSample   *samples = palloc(sampler->capacity * sizeof(WsSample));
@@ -164,7 +155,7 @@ divide(const FmgrInfo *function, uint32 ticks, Order order, Parts *parts)
 		CHECK_FOR_INTERRUPTS();
 		(void) ws_probe.resident(&samples[i], Min(parts->pages - i, RESIDENT_STEP), &resident[i], NULL);
 	}
-	/* first each page is a part, then neighbours of equal order are joined */
+	/* first each page is a part, then neighbours of one relation are joined */
 	part = parts->part = palloc0(Max(parts->pages, 1) * sizeof(Part));
 	for (int i = 0; i < parts->pages; i++)
 	{
@@ -173,19 +164,24 @@ divide(const FmgrInfo *function, uint32 ticks, Order order, Parts *parts)
 		part[i].pages = 1;
 		part[i].reused = ws_sample_reused(&samples[i], now, ticks, floor);
 		part[i].resident = resident[i];
+		part[i].forks[samples[i].page.fork] = true;
 		part[i].limit = PG_INT64_MAX;
 	}
-	qsort(part, parts->pages, sizeof(Part), order);
+	qsort(part, parts->pages, sizeof(Part), by_relation);
 	for (int i = 0; i < parts->pages; i++)
 	{
-		if (parts->n > 0 && order(&part[parts->n - 1], &part[i]) == 0)
+		Part	   *last;
+
+		if (parts->n == 0 || by_relation(&part[parts->n - 1], &part[i]) != 0)
 		{
-			part[parts->n - 1].pages++;
-			part[parts->n - 1].reused += part[i].reused;
-			part[parts->n - 1].resident += part[i].resident;
-		}
-		else
 			part[parts->n++] = part[i];
+			continue;
+		}
+		last = &part[parts->n - 1];
+		last->pages++;
+		last->reused += part[i].reused;
+		last->resident += part[i].resident;
+		last->forks[part[i].whose.fork] = true;
 	}
 }
 
@@ -252,42 +248,34 @@ find_relation(Part *part)
 	}
 }
 
-/* The same of all that have pages.  Forks of a relation are neighbours. */
-static void
-find_relations(Parts *parts)
-{
-	for (int i = 0; i < parts->n; i++)
-	{
-		Part	   *part = &parts->part[i];
-
-		CHECK_FOR_INTERRUPTS();
-		if (i > 0 && part[-1].whose.relation == part->whose.relation &&
-			part[-1].whose.tablespace == part->whose.tablespace &&
-			part[-1].whose.database == part->whose.database && part[-1].size > 0)
-		{
-			part->relation = part[-1].relation;
-			part->kind = part[-1].kind;
-			part->columns = part[-1].columns;
-		}
-		else if (part->size > 0)
-			find_relation(part);
-	}
-}
-
 /*
- * Find the number of blocks that a part's file has.  One that is gone, or was
+ * Find the number of blocks that a part's files have.  One that is gone, or was
  * dropped and is empty until the next checkpoint, sets no limit to the pages
  * that were used.
  */
 static void
 find_limit(Part *part)
 {
-	uint32		blocks = ws_relation_blocks(&part->whose);
+	int64		limit = 0;
 
-	if (blocks == 0)
+	for (int fork = 0; fork <= MAX_FORKNUM; fork++)
+	{
+		uint32		blocks;
+
+		if (!part->forks[fork])
+			continue;
+		part->whose.fork = fork;
+		blocks = ws_relation_blocks(&part->whose);
+		if (blocks == WS_BLOCKS_UNKNOWN)
+			return;
+		if (fork == MAIN_FORKNUM)
+			part->blocks = blocks;
+		limit += blocks;
+	}
+	if (limit == 0)
 		find_relation(part);
-	if (blocks != WS_BLOCKS_UNKNOWN && (blocks > 0 || OidIsValid(part->relation)))
-		part->limit = blocks;
+	if (limit > 0 || OidIsValid(part->relation))
+		part->limit = limit;
 }
 
 /* Find the number of pages of each part. */
@@ -382,71 +370,73 @@ find_density(const Part *part)
 	double		full;
 
 	if (!OidIsValid(oid) || (part->kind != RELKIND_RELATION && part->kind != RELKIND_MATVIEW) ||
-		part->whose.fork != MAIN_FORKNUM || part->limit == 0 ||
+		part->blocks == 0 ||
 		count_of(pg_stat_get_analyze_count, oid) + count_of(pg_stat_get_autoanalyze_count, oid) == 0)
 		return NAN;
-	full = count_of(pg_stat_get_live_tuples, oid) * row_width(part) / ((double) part->limit * BLCKSZ);
+	full = count_of(pg_stat_get_live_tuples, oid) * row_width(part) / ((double) part->blocks * BLCKSZ);
 	return full > 1 ? 1 : full;
 }
 
+/* "accounts" or "file 16385" */
+static const char *
+name_of(const Part *part)
+{
+	Datum		name;
+
+	if (!OidIsValid(part->relation))
+		return psprintf("file %u", part->whose.relation);
+	name = DirectFunctionCall1(regclassout, ObjectIdGetDatum(part->relation));
+	return ws_valid_name(DatumGetCString(name), part->relation);
+}
+
 static void
-add_row(WsRow *row, Parts *parts, const Part *part, bool relations)
+add_row(WsRow *row, Parts *parts, const Part *part)
 {
 	const WsPageId *whose = &part->whose;
-	int			fork = whose->fork;
 	bool		named = OidIsValid(part->relation);
 	double		share = part->pages / (double) parts->pages;
 	double		error = ws_sample_error(parts->set.pages * share, parts->set.pages,
 										parts->set.variance, parts->shift);
+	WsCacheUser user = {.by = WS_BY_RELATION, .relation = *whose};
+	double		saved_error;
 
 	if (parts->database != whose->database)
 		parts->datname = ws_database_name(parts->database = whose->database);
 	/* NULL: the database was dropped, or all databases share the relation */
 	ws_row_add_text(row, parts->datname);
-	if (relations)
-	{
-		ws_row_add(row, named, ObjectIdGetDatum(part->relation));
-		ws_row_add(row, named, CharGetDatum(part->kind));
-		ws_row_add(row, true, ObjectIdGetDatum(whose->relation));
-		ws_row_add_text(row, fork >= 0 && fork <= MAX_FORKNUM ? forkNames[fork] : NULL);
-	}
-	ws_row_add(row, true, Int64GetDatum(part->size));
+	ws_row_add(row, named, ObjectIdGetDatum(part->relation));
+	ws_row_add_text(row, name_of(part));
+	ws_row_add(row, named, CharGetDatum(part->kind));
 	ws_row_add_pages(row, true, part->size);
-	ws_row_add_number(row, true, share);
-	ws_row_add(row, true, Int64GetDatum((int64) rint(Min(error, (double) part->limit) * BLCKSZ)));
 	ws_row_add_pages(row, true, to_pages(parts, part, part->resident));
 	ws_row_add_pages(row, true, to_pages(parts, part, part->reused));
-	if (relations)
-	{
-		WsCacheUser user = {.by = WS_BY_RELATION, .relation = *whose};
-		double		saved_error;
-
-		ws_row_add_number(row, true, ws_report_saved(&parts->report, &user, &saved_error));
-		ws_row_add_number(row, true, saved_error);
-		ws_row_add_number(row, true, find_density(part));
-	}
+	ws_row_add(row, true, Int64GetDatum((int64) rint(Min(error, (double) part->limit) * BLCKSZ)));
+	ws_row_add_number(row, true, ws_report_saved(&parts->report, &user, &saved_error));
+	ws_row_add_number(row, true, saved_error);
+	ws_row_add_number(row, true, find_density(part));
 	ws_row_end(row);
 }
 
-/* The parts of a period, in this order. */
+/* The relations of a period, the largest first. */
 static void
-find_parts(const FmgrInfo *function, uint32 ticks, Order order, Parts *parts)
+find_parts(const FmgrInfo *function, uint32 ticks, Parts *parts)
 {
-	if (ws_tracking() && ws_shared->sampler != NULL && ticks > 0)
-		divide(function, ticks, order, parts);
-	for (int i = 0; i < parts->n && order == by_relation; i++)
+	if (!ws_tracking() || ws_shared->sampler == NULL || ticks == 0)
+		return;
+	divide(function, ticks, parts);
+	if (parts->n == 0)
+		return;
+	for (int i = 0; i < parts->n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		find_limit(&parts->part[i]);
 	}
-	if (parts->n > 0)
-		find_sizes(parts);
+	find_sizes(parts);
+	qsort(parts->part, parts->n, sizeof(Part), by_size);
 }
 
-static Datum
-answer(FunctionCallInfo fcinfo, Order order)
+WS_FUNCTION(ws_working_set_relations)
 {
-	bool		relations = order == by_relation;
 	Parts		parts = {0};
 	uint32		ticks;
 	WsRow		row;
@@ -454,39 +444,15 @@ answer(FunctionCallInfo fcinfo, Order order)
 	ws_require_preloaded();
 	ticks = get_period(fcinfo);
 	ws_row_begin(&row, fcinfo);
-	find_parts(fcinfo->flinfo, ticks, order, &parts);
-	if (relations)
-		find_relations(&parts);
-	if (parts.n > 0)
-		qsort(parts.part, parts.n, sizeof(Part), by_size);
+	find_parts(fcinfo->flinfo, ticks, &parts);
 	ws_report_read(&parts.report);
-	for (int i = 0; i < parts.n; i++)
+	/* without pages: all that were used have been cut off, or it had few */
+	for (int i = 0; i < parts.n && parts.part[i].size > 0; i++)
 	{
-		/* all used pages of the relation have been cut off, or it had few */
-		if (relations && parts.part[i].size == 0)
-			break;
-		add_row(&row, &parts, &parts.part[i], relations);
+		find_relation(&parts.part[i]);
+		add_row(&row, &parts, &parts.part[i]);
 	}
 	return (Datum) 0;
-}
-
-/* "accounts", "accounts (vm)", "file 16385 of shop" */
-static void
-append_name(StringInfo words, const Part *part)
-{
-	const WsPageId *whose = &part->whose;
-	const char *database = ws_database_name(whose->database);
-
-	if (OidIsValid(part->relation))
-	{
-		Datum		name = DirectFunctionCall1(regclassout, ObjectIdGetDatum(part->relation));
-
-		appendStringInfoString(words, ws_valid_name(DatumGetCString(name), part->relation));
-	}
-	else
-		appendStringInfo(words, "file %u of %s", whose->relation, database ? database : "no database");
-	if (whose->fork > MAIN_FORKNUM && whose->fork <= MAX_FORKNUM)
-		appendStringInfo(words, " (%s)", forkNames[whose->fork]);
 }
 
 const char *
@@ -496,31 +462,22 @@ ws_relations_top(const FmgrInfo *function)
 	StringInfoData words;
 
 	initStringInfo(&words);
-	find_parts(function, TOP_SECONDS * WS_TICKS_PER_SECOND, by_relation, &parts);
-	if (parts.n > 0)
-		qsort(parts.part, parts.n, sizeof(Part), by_size);
+	find_parts(function, TOP_SECONDS * WS_TICKS_PER_SECOND, &parts);
 	for (int i = 0; i < Min(parts.n, TOP_PARTS); i++)
 	{
 		Part	   *part = &parts.part[i];
+		const char *database = ws_database_name(part->whose.database);
 		char		size[32];
 
 		if (part->size < TOP_SHARE * parts.set.pages)
 			break;
 		find_relation(part);
 		appendStringInfoString(&words, i > 0 ? ", " : "");
-		append_name(&words, part);
+		appendStringInfoString(&words, name_of(part));
+		if (!OidIsValid(part->relation))
+			appendStringInfo(&words, " of %s", database ? database : "no database");
 		ws_format_bytes((double) part->size * BLCKSZ, size, sizeof(size));
 		appendStringInfo(&words, " %s", size);
 	}
 	return words.data;
-}
-
-WS_FUNCTION(ws_working_set_relations)
-{
-	return answer(fcinfo, by_relation);
-}
-
-WS_FUNCTION(ws_working_set_databases)
-{
-	return answer(fcinfo, by_database);
 }

@@ -28,7 +28,6 @@
 
 #define MAX_PERIODS 65536
 #define ALL_TICKS UINT32_MAX	/* the window since the last reset or start */
-#define MONTH_SECONDS (730 * 3600.0)	/* as providers bill it */
 
 void
 ws_require_preloaded(void)
@@ -285,8 +284,8 @@ WS_FUNCTION(ws_working_set_curve)
 		ws_row_add(&row, true, Int32GetDatum(seconds[i]));
 		ws_row_add(&row, true, Int64GetDatum((int64) rint(estimates[i].pages)));
 		ws_row_add_pages(&row, true, estimates[i].pages);
-		ws_row_add(&row, true, Int64GetDatum((int64) low));
-		ws_row_add(&row, isfinite(high), Int64GetDatum(isfinite(high) ? (int64) high : 0));
+		ws_row_add_pages(&row, true, low);
+		ws_row_add_pages(&row, true, high);
 		ws_row_end(&row);
 	}
 	return (Datum) 0;
@@ -322,24 +321,4 @@ WS_FUNCTION(ws_working_set_plateau_end)
 	ws_row_add_number(&row, true, series[index - 1]);
 	ws_row_add(&row, true, Int32GetDatum(index));
 	return ws_row_end(&row);
-}
-
-/* Gray and Putzolu 1987, with memory and reads priced as providers do. */
-WS_FUNCTION(ws_working_set_break_even)
-{
-	double		gb_month = PG_GETARG_FLOAT8(0);
-	double		million_reads = PG_GETARG_FLOAT8(1);
-	double		pages = 1024 * 1024 * 1024.0 / BLCKSZ;
-	double		seconds;
-
-	if (!isfinite(gb_month) || gb_month <= 0)
-		WS_REJECT("argument \"price_gb_month\" must be finite and greater than zero");
-	if (!isfinite(million_reads) || million_reads <= 0)
-		WS_REJECT("argument \"price_million_reads\" must be finite and greater than zero");
-	seconds = million_reads / 1e6 / gb_month * pages * MONTH_SECONDS;
-	if (!(seconds <= PG_INT32_MAX))
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("integer out of range")));
-	return Int32GetDatum((int32) rint(seconds));
 }

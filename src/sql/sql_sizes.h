@@ -38,7 +38,7 @@ extern int64 ws_pages_to_bytes(double pages);
  * The row of a function that returns a record, or each row of a set.  Begin
  * once; then for each row add all columns in their order, and end it.
  */
-#define WS_MAX_COLUMNS 34
+#define WS_MAX_COLUMNS 22
 
 typedef struct WsRow
 {

@@ -15,7 +15,6 @@
 #include "counters.h"
 #include "estimate.h"
 #include "guc.h"
-#include "heuristic.h"
 #include "probe.h"
 #include "report.h"
 #include "shared.h"
@@ -25,14 +24,6 @@
 #define FIRST_SECONDS 10
 
 #define SAME_SIZE 0.001			/* sizes that differ by less are one row */
-
-/* A size with a unit. */
-static void
-add_pretty(WsRow *row, bool known, double pages)
-{
-	ws_row_add(row, known,
-			   DirectFunctionCall1(pg_size_pretty, Int64GetDatum(ws_pages_to_bytes(pages))));
-}
 
 /* Bytes as the value of a setting, or NULL for 0. */
 static void
@@ -53,8 +44,6 @@ WS_FUNCTION(ws_working_set_recommendation)
 	char		words[WS_SUMMARY_SIZE];
 	char		job[128];
 	double		size;
-	double		saved;
-	double		seconds;		/* of the week that are known */
 	bool		known;
 	bool		looked_up;
 	WsRow		row;
@@ -65,30 +54,21 @@ WS_FUNCTION(ws_working_set_recommendation)
 	looked_up = known && table->seconds > 0;
 	ws_report_summarize(&report, &s);
 	size = ws_summary_size(&s);
-	saved = ws_summary_saved(&s);
-	seconds = fmin(s.decision.history, WS_HISTORY_WEEK);
 	ws_summary_reason(&s, words, sizeof(words));
 	ws_summary_job(&s, job, sizeof(job));
 	ws_row_begin(&row, fcinfo);
 	ws_row_add_text(&row, ws_status_name(report.status));
 	ws_row_add_text(&row, size > 0 ? ws_verdict_name(p->decision.verdict) : NULL);
 	ws_row_add_text(&row, known ? ws_confidence_name(s.confidence) : NULL);
-	add_pretty(&row, known, p->recommended);
 	add_setting(&row, known, size);
 	add_setting(&row, size > 0, p->decision.effective);
 	ws_row_add_text(&row, words);
 	ws_row_add_pages(&row, known, p->recommended);
-	ws_row_add_pages(&row, known, p->recommended_low);
-	ws_row_add_pages(&row, known, p->recommended_high);
 	ws_row_add_pages(&row, known, p->pages);
-	ws_row_add_pages(&row, known, p->low);
-	ws_row_add_pages(&row, known, p->high);
-	ws_row_add(&row, known, Int32GetDatum(p->window_seconds));
 	ws_row_add_pages(&row, known, p->live);
 	ws_row_add_pages(&row, known, p->plateau_end);
 	ws_row_add_pages(&row, known, p->peak);
 	ws_row_add(&row, known, TimestampTzGetDatum(p->peak_at));
-	ws_row_add_pages(&row, known, p->idle);
 	ws_row_add_pages(&row, true, NBuffers);
 	ws_row_add(&row, p->memory.limit != 0, Int64GetDatum((int64) p->memory.limit));
 	ws_row_add_number(&row, looked_up, table->hit_ratio);
@@ -99,10 +79,8 @@ WS_FUNCTION(ws_working_set_recommendation)
 	/* what nobody was seen waiting for is not more than that, to decide by */
 	ws_row_add_number(&row, known, !p->decision.timed ? NAN :
 					  p->decision.waiting > 0 ? p->decision.present.week : 0);
-	ws_row_add_number(&row, known, p->decision.timed ? saved : NAN);
-	ws_row_add_number(&row, known && seconds > 0, p->decision.timed ? 1000 * saved * p->decision.active / seconds : NAN);
+	ws_row_add_number(&row, known && p->decision.timed, ws_summary_saved(&s));
 	ws_row_add_text(&row, job[0] != '\0' ? job : NULL);
-	ws_row_add_text(&row, ws_heuristics[known ? p->method : ws_method].name);
 	ws_row_add(&row, known, TimestampTzGetDatum(p->computed_at));
 	return ws_row_end(&row);
 }
@@ -130,19 +108,12 @@ add_advice(WsRow *row, const WsReport *report, const WsQueryTime *times, bool kn
 		   const WsAdvice *advice, const char *note)
 {
 	double		buffers = rint(factor * NBuffers);
-	WsShares	shares = ws_query_time_shares(times, buffers * BLCKSZ);
 
 	ws_row_add_number(row, true, factor);
 	ws_row_add_pages(row, true, buffers);
-	add_pretty(row, true, buffers);
 	ws_row_add_number(row, known, advice->hit_ratio);
-	ws_row_add_number(row, known, advice->hit_ratio_without_scans);
 	ws_row_add_number(row, known, advice->reads_per_second);
-	ws_row_add_number(row, known, advice->low);
-	ws_row_add_number(row, known, advice->high);
-	ws_row_add_number(row, known, advice->read_factor);
-	ws_row_add_number(row, true, times->timed ? shares.week : NAN);
-	ws_row_add_number(row, true, times->timed ? shares.worst : NAN);
+	ws_row_add_number(row, times->timed, ws_query_time_shares(times, buffers * BLCKSZ).week);
 	ws_row_add_number(row, known, advice->error);
 	ws_row_add_text(row, note ? note : ws_report_row_note(&report->last, advice));
 	ws_row_end(row);
@@ -239,9 +210,6 @@ WS_FUNCTION(ws_working_set_history)
 		ws_row_add(&row, true, Int32GetDatum(e->minutes));
 		ws_row_add_pages(&row, true, e->row.working_set);
 		ws_row_add_pages(&row, true, e->row.recommended);
-		ws_row_add_pages(&row, true, e->row.plateau_end);
-		ws_row_add_pages(&row, true, e->row.live);
-		ws_row_add_pages(&row, e->row.added > 0, e->row.mean);
 		ws_row_add(&row, true, Int64GetDatum((int64) e->row.lookups));
 		ws_row_add(&row, true, Int64GetDatum((int64) e->row.hits));
 		ws_row_end(&row);
@@ -259,8 +227,7 @@ add_forecast(WsRow *row, const WsReport *report, int days)
 	double		pages = ws_forecast_size(&p->trend, days, &low, &high);
 
 	ws_row_add_text(row, psprintf("in %d days", days));
-	for (int i = 0; i < 3; i++)
-		ws_row_add(row, report->known, TimestampTzGetDatum(ws_report_day(p, days)));
+	ws_row_add(row, report->known, TimestampTzGetDatum(ws_report_day(p, days)));
 	ws_row_add_pages(row, report->known, pages);
 	ws_row_add_pages(row, report->known, low);
 	ws_row_add_pages(row, report->known, high);
@@ -276,8 +243,6 @@ add_outgrown(WsRow *row, const WsReport *report, const char *what, double pages)
 
 	ws_row_add_text(row, what);
 	ws_row_add(row, known && o.at != 0, TimestampTzGetDatum(o.at));
-	ws_row_add(row, known && o.earliest != 0, TimestampTzGetDatum(o.earliest));
-	ws_row_add(row, known && o.latest != 0, TimestampTzGetDatum(o.latest));
 	for (int i = 0; i < 3; i++)
 		ws_row_add_pages(row, known, pages);
 	ws_row_end(row);
@@ -332,7 +297,6 @@ WS_FUNCTION(ws_working_set_info)
 	ws_row_add(&row, true, BoolGetDatum(ws_tracking()));
 	ws_row_add_text(&row, ws_tracking_reason());
 	ws_row_add(&row, ws_tracking(), TimestampTzGetDatum(began));
-	ws_row_add(&row, true, Int32GetDatum(ws_sketch_m(ws_shared->sketch[WS_CLIENT])));
 	ws_row_add_number(&row, true, shift == WS_SAMPLE_OFF ? 0 : ldexp(1, -(int) shift));
 	ws_row_add(&row, true, Int64GetDatum(sampled));
 	ws_row_add(&row, attached, Int64GetDatum(counters.hits[WS_CLIENT] + counters.reads[WS_CLIENT]));
@@ -343,7 +307,6 @@ WS_FUNCTION(ws_working_set_info)
 	ws_row_add(&row, true, Int32GetDatum(right));
 	ws_row_add(&row, ws_shared_worker_pid() != 0, Int32GetDatum(ws_shared_worker_pid()));
 	ws_row_add(&row, saved != 0, TimestampTzGetDatum(saved));
-	ws_row_add(&row, true, Int64GetDatum(ws_shared->memory));
 	ws_row_add_text(&row, WS_VERSION);
 	return ws_row_end(&row);
 }

@@ -23,7 +23,6 @@ static struct
 {
 	WsLife	   *life;
 	int			break_even;		/* settings that it was made with */
-	int			hold;
 	int64		since;			/* value of WsShared.since that it is about */
 	bool		stepped;		/* was there a step? */
 	uint32		steps;
@@ -44,12 +43,11 @@ begin(int64 since)
 	if (state.life == NULL)
 		state.life = MemoryContextAllocHuge(TopMemoryContext, ws_life_size(items));
 	state.break_even = ws_break_even;
-	state.hold = ws_hold;
 	state.since = since;
 	state.stepped = false;
 	memset(&state.now, 0, sizeof(state.now));
 	memset(state.values, 0, sizeof(state.values));
-	ws_life_init(state.life, items, state.break_even, state.hold);
+	ws_life_init(state.life, items, state.break_even, WS_HOLD);
 	/* the sample has to keep pages for a little longer than break_even */
 	LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
 	ws_sampler_set_brief(ws_shared->sampler, state.life->break_even + state.life->break_even / 15,
@@ -111,8 +109,7 @@ ws_life_consumer_tick(void)
 
 	if (ws_shared->sampler == NULL)
 		return;
-	if (state.life == NULL || since != state.since || state.break_even != ws_break_even ||
-		state.hold != ws_hold)
+	if (state.life == NULL || since != state.since || state.break_even != ws_break_even)
 		begin(since);
 	if (!ws_life_due(state.life, now))
 		return;

@@ -45,7 +45,6 @@ ws_recent_count(WsRecent *recent, int64 now)
 	tally->seconds += Max(now - recent->until, 0) / 1000.0;
 	tally->hits += hits;
 	tally->reads += reads;
-	tally->scan_hits += (double) c.scan_hits - recent->counted.scan_hits;
 	tally->scan_reads += (double) c.scan_reads - recent->counted.scan_reads;
 	recent->counted = c;
 	recent->until = now;

@@ -55,6 +55,7 @@
 #define CLOCK_SLACK		60		/* s; a larger difference: it was set back */
 #define MB				1048576.0
 #define SAME_SIZE		0.1		/* by logarithm */
+#define HEADROOM		1.1		/* estimates err, and so does the clock sweep */
 #define DECIDE_MS		60000	/* between two decisions */
 #define FULL			0.03	/* of shared buffers may be empty */
 #define FORECAST_SECONDS 240	/* that a hit ratio has to be about, */
@@ -148,29 +149,24 @@ run_heuristics(double data_seconds, WsPublished *p)
 	uint32		ages[WS_CURVE_WINDOWS];
 	WsRecommendation r[WS_METHODS];
 	const WsRecommendation *chosen;
-	double		growth;			/* expected; the bounds are without its error */
+	int			break_even;		/* that live is about */
 
 	for (int i = 0; i < WS_CURVE_WINDOWS; i++)
 		ages[i] = (i + 1) * WS_CURVE_STEP * WS_TICKS_PER_SECOND;
 	(void) ws_estimate(NULL, WS_OF(WS_CLIENT), ages, WS_CURVE_WINDOWS, w.curve);
 	p->used = pages_of_week();
-	w.live = ws_life_consumer_get(&w.break_even);
-	if (w.break_even < ws_break_even)
-		p->data_seconds = Min(p->data_seconds, w.break_even);
+	w.live = ws_life_consumer_get(&break_even);
+	if (break_even < ws_break_even)
+		p->data_seconds = Min(p->data_seconds, break_even);
 	for (int i = 0; i < WS_METHODS; i++)
 		r[i] = ws_recommend(&ws_heuristics[i], &w);
 	p->live = r[WS_METHOD_LIVE_SET].pages;
 	p->plateau_end = r[WS_METHOD_PLATEAU_END].pages;
 	p->method = isnan(r[ws_method].pages) ? WS_METHOD_PLATEAU_END : ws_method;
 	chosen = &r[p->method];
-	p->window_seconds = Min(chosen->window_seconds, (int) data_seconds);
 	p->pages = chosen->window.pages;
-	ws_estimate_bounds(&chosen->window, &p->low, &p->high);
-	p->needed = chosen->needed * (1 + ws_headroom);
-	p->recommended = chosen->projected * (1 + ws_headroom);
-	growth = chosen->projected - chosen->pages;
-	p->recommended_low = (chosen->low + growth) * (1 + ws_headroom);
-	p->recommended_high = (chosen->high + growth) * (1 + ws_headroom);
+	p->needed = chosen->needed * HEADROOM;
+	p->recommended = chosen->projected * HEADROOM;
 }
 
 /* Seconds since 1970.  Moves the history if the clock was set back. */
@@ -221,7 +217,6 @@ remember(const WsHistoryRow *row, int64 now, WsPublished *p)
 		p->peak = peak.row.recommended;
 		p->peak_at = Min(time_t_to_timestamptz(peak.end - peak.minutes * 60), p->computed_at);
 	}
-	p->idle = ws_history_idle(&ws_published->history, now);
 	ws_history_daily(&ws_published->history, now, days, WS_FORECAST_DAYS);
 	p->trend = ws_forecast(days, WS_FORECAST_DAYS);
 }
@@ -435,7 +430,6 @@ publish(void)
 	if (p.recommends && p.method == WS_METHOD_LIVE_SET)
 		doubt_rise(&p);
 	ws_memory_limits_read("", &p.memory);
-	p.read_ms = ws_waiting_read_ms();
 	ws_reader_report(&p);
 	check_predictions(&p.table, now, p.since);
 	count_costs(now, &p);
@@ -443,8 +437,6 @@ publish(void)
 	{
 		row.working_set = p.pages;
 		row.recommended = p.needed;
-		row.plateau_end = p.plateau_end;
-		row.live = p.live;
 		remember(&row, now, &p);
 		decide(now, &p);
 		/* simulate the size that is suggested, or mentioned, next */

@@ -20,7 +20,7 @@ SET synchronize_seqscans = off;
 SELECT plan(21);
 
 CREATE FUNCTION pg_temp.five_errors(pages float8) RETURNS float8 LANGUAGE sql AS
-  $$SELECT 5 * 0.589 * pages / sqrt((SELECT registers FROM working_set_info))$$;
+  $$SELECT 5 * 0.589 * pages / sqrt(current_setting('working_set.registers')::int)$$;
 
 -- A table of so many pages, one row each.
 CREATE PROCEDURE pg_temp.make_table(name text, pages int) LANGUAGE plpgsql AS $$
@@ -74,7 +74,7 @@ SELECT cmp_ok(pages, '<=', 300 + 200 + ceil(pg_temp.five_errors(500))::bigint, '
   FROM curve WHERE short;
 SELECT cmp_ok(pages, '>=', floor(3300 - pg_temp.five_errors(3300))::bigint, 'a longer window holds both')
   FROM curve WHERE seconds = 3600;
-SELECT ok(bool_and(pages_low <= pages AND pages <= pages_high), 'bounds enclose the estimate') FROM curve;
+SELECT ok(bool_and(low_bytes <= bytes AND bytes <= high_bytes), 'bounds enclose the estimate') FROM curve;
 SELECT ok(bool_and(pages >= before), 'the curve rises')
   FROM (SELECT pages, lag(pages, 1, 0::bigint) OVER (ORDER BY seconds) AS before FROM curve) AS c;
 

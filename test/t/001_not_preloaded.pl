@@ -34,7 +34,6 @@ for my $query (
 	'SELECT * FROM working_set_cache_advice',
 	'SELECT * FROM working_set_relations',
 	"SELECT * FROM working_set_relations('1 hour')",
-	'SELECT * FROM working_set_databases',
 	'SELECT * FROM working_set_queries',
 	'SELECT * FROM working_set_history',
 	'SELECT * FROM working_set_forecast',

@@ -154,10 +154,9 @@ sub refuses
 		       (SELECT count(*) FROM working_set_curve),
 		       (SELECT count(*) FROM working_set_curve('{60}', 'all')),
 		       (SELECT count(*) FROM working_set_relations),
-		       (SELECT count(*) FROM working_set_databases),
 		       (SELECT count(*) FROM working_set_queries),
 		       (SELECT count(*) FROM working_set_cache_advice)}),
-		't|t|t|t|t|0|0|0|0|0|0', "$name: sizes are not known");
+		't|t|t|t|t|0|0|0|0|0', "$name: sizes are not known");
 	is($node->safe_psql('postgres', q{
 		SELECT status, reason, computed_at IS NULL, recommended_cache_bytes IS NULL, verdict IS NULL
 		  FROM working_set_recommendation}), "not tracking|$told|t|t|t", "$name: nothing is recommended");

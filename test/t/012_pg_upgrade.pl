@@ -115,7 +115,7 @@ my $bound = 46;
 is(old_psql('app', "SELECT count(filler) FROM pages"), '2000', 'the old cluster has its data');
 cmp_ok(old_psql('app', 'SELECT tools.approximate_working_set_size()'), '>=', 2000 - $bound, 'and counts');
 # the worker reads what is in the stream
-old_wait(q{count(*) > 0 FROM working_set_queries WHERE queryid IS NOT NULL AND pages > 1500}, 'no query has an identifier');
+old_wait(q{count(*) > 0 FROM working_set_queries WHERE queryid IS NOT NULL AND bytes > 1500 * current_setting('block_size')::int}, 'no query has an identifier');
 my $old_ids = old_psql('app', 'SELECT array_agg(queryid) FROM tools.working_set_queries WHERE queryid IS NOT NULL');
 my $now = old_psql('postgres', 'SELECT clock_timestamp()');
 old_wait("last_saved > '$now' FROM working_set_info", 'not saved');
@@ -208,7 +208,7 @@ is($new->safe_psql('app', 'SELECT count(*), min(minutes), max(minutes) FROM my_c
 $new->safe_psql('app', $table) if $not_portable;
 is($new->safe_psql('app', 'SELECT count(filler) FROM pages'), '2000', 'there is data');
 my ($new_id) = $new->safe_psql('app', 'EXPLAIN (VERBOSE) SELECT count(filler) FROM pages') =~ /Query Identifier: (-?\d+)/;
-ok($new->poll_query_until('app', "SELECT count(*) = 1 FROM tools.working_set_queries WHERE queryid = $new_id AND pages > 1500"),
+ok($new->poll_query_until('app', "SELECT count(*) = 1 FROM tools.working_set_queries WHERE queryid = $new_id AND bytes > 1500 * current_setting('block_size')::int"),
 	'the query has the identifier of now');
 
 sub counts_a_scan

@@ -49,7 +49,7 @@ sub stays_off
 		SELECT count(*), sum(g) FROM served;
 		VACUUM served; CHECKPOINT; DROP TABLE served}), '20000|200010000', "$name: the server serves");
 	is($node->safe_psql('postgres', q{
-		SELECT tracking, reason, since IS NULL, lookups IS NULL, worker_pid IS NULL, shared_memory_bytes
+		SELECT tracking, reason, since IS NULL, lookups IS NULL, worker_pid IS NULL, sampled_pages
 		  FROM working_set_info}), "f|$why|t|t|t|0", "$name: the view says why");
 	is($node->safe_psql('postgres', q{
 		SELECT approximate_working_set_size_seconds(60) IS NULL,
@@ -59,11 +59,10 @@ sub stays_off
 		       working_set_reset() IS NOT NULL,
 		       (SELECT count(*) FROM working_set_curve),
 		       (SELECT count(*) FROM working_set_relations),
-		       (SELECT count(*) FROM working_set_databases),
 		       (SELECT count(*) FROM working_set_queries),
 		       (SELECT count(*) FROM working_set_cache_advice),
 		       (SELECT count(*) FROM working_set_history)}),
-		't|t|t|t|t|0|0|0|0|0|0', "$name: sizes are not known");
+		't|t|t|t|t|0|0|0|0|0', "$name: sizes are not known");
 	is($node->safe_psql('postgres', q{SELECT status, reason FROM working_set_recommendation}),
 		"not tracking|$why", "$name: nothing is recommended");
 	isnt($node->safe_psql('postgres', q{SELECT count(*) FROM working_set_chart()}), '0', "$name: there is a chart");

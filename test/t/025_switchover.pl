@@ -22,7 +22,7 @@ sub put_rows
 	my ($node) = @_;
 	my $path = $node->data_dir . "/$file";
 	my $state = read_state($path);
-	minute_row($state, time - 7200 - 60 * $_, 4000, 4321, 4000, 4000, 1000, 900) for 1 .. 5;
+	minute_row($state, time - 7200 - 60 * $_, 4000, 4321, 1000, 900) for 1 .. 5;
 	write_raw($path, state_of($state));
 	return;
 }

@@ -29,8 +29,8 @@ sub pages
 {
 	my ($table, $period) = @_;
 	my $pages = $node->safe_psql('postgres', qq{
-		SELECT coalesce(sum(pages), 0) FROM working_set_relations(interval '$period')
-		 WHERE relation = '$table'::regclass AND fork = 'main'});
+		SELECT coalesce(sum(bytes), 0)::bigint / current_setting('block_size')::int FROM working_set_relations(interval '$period')
+		 WHERE relid = '$table'::regclass});
 	return abs($pages - 100) <= 3 ? 100 : $pages;
 }
 
@@ -53,7 +53,7 @@ sub later
 sub rejects
 {
 	my ($period, $name) = @_;
-	my ($ret, $stdout, $stderr) = $node->psql('postgres', "SELECT * FROM working_set_databases(interval '$period')",
+	my ($ret, $stdout, $stderr) = $node->psql('postgres', "SELECT * FROM working_set_relations(interval '$period')",
 		extra_params => [ '-v', 'VERBOSITY=verbose' ]);
 	like($stderr, qr/22023: period must not be longer than an hour or "working_set\.break_even"/, $name);
 	return;
@@ -78,10 +78,10 @@ later(60);
 is(pages('other', '24 hours'), 100, 'raised: what was used in the hour before is known');
 is(pages('job', '24 hours'), 0, 'and what was used before that is not');
 is($node->safe_psql('postgres', q{
-	SELECT window_seconds BETWEEN 3600 AND 7200, confidence, working_set_bytes / current_setting('block_size')::int
+	SELECT confidence, working_set_bytes / current_setting('block_size')::int
 	         < approximate_working_set_size_seconds(86400)
 	  FROM working_set_recommendation}),
-	't|low|t', 'the recommendation is about the time since then and the hour before');
+	'low|t', 'the recommendation is about the time since then and the hour before');
 use_table('job');
 later(6 * 3600);
 later(14 * 3600);
@@ -91,7 +91,7 @@ rejects('24 hours 1 second', 'no longer period than that');
 $clock->lend(sub { $node->restart });
 later(60);
 is(pages('job', '24 hours'), 100, 'it is known after a restart');
-is($node->safe_psql('postgres', q{SELECT method, live_bytes IS NOT NULL FROM working_set_recommendation}), 'live_set|t',
+is($node->safe_psql('postgres', q{SELECT live_bytes IS NOT NULL FROM working_set_recommendation}), 't',
 	'and there is a live set');
 later(4 * 3600);
 is(pages('job', '24 hours'), 0, 'used more than a day ago');

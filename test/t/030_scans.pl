@@ -8,7 +8,6 @@ use clock;
 my $clock = clock->new;
 my $node = $clock->new_server(q{
 working_set.break_even = 30
-working_set.hold = 5
 shared_buffers = 2048
 });
 make_table($node, 'hot', 3000);

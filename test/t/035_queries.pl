@@ -47,14 +47,14 @@ sql($node, 'SELECT working_set_reset()');
 sql($node, q{SET max_parallel_maintenance_workers = 2; SET min_parallel_table_scan_size = 0; SET maintenance_work_mem = '96MB';
 	CREATE INDEX made ON pages (length(filler)); DROP INDEX made}) for 1 .. 10;
 uses_by_role($node, 'current_user', 'CREATE INDEX has the role that logged in');
-is(sql($node, q{SELECT count(*) FROM working_set_queries('5 min', 'role') WHERE rolname IS NULL AND pages > 300}), '0', 'and so have its workers');
+is(sql($node, q{SELECT count(*) FROM working_set_queries('5 min', 'role') WHERE rolname IS NULL AND bytes > 300 * current_setting('block_size')::int}), '0', 'and so have its workers');
 
 # What VACUUM uses is maintenance, and not in the working set.
 sql($node, 'SELECT working_set_reset(); VACUUM (FREEZE, DISABLE_PAGE_SKIPPING) pages');
 sql($node, 'SELECT count(*) FROM pages WHERE id < 10');
 ok($node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM working_set_queries WHERE queryid = id_of('SELECT count(*) FROM pages WHERE id < 10')}),
 	'a query after VACUUM');
-is(sql($node, 'SELECT count(*) FROM working_set_queries WHERE pages > 1000'), '0', 'VACUUM is no query');
+is(sql($node, 'SELECT count(*) FROM working_set_queries WHERE bytes > 1000 * current_setting(\'block_size\')::int'), '0', 'VACUUM is no query');
 
 # ---- functions that are called by the protocol, as libpq does for large objects, are no statement
 
@@ -63,8 +63,8 @@ my $large = PostgreSQL::Test::Utils::tempdir() . '/large';
 system_or_bail('dd', 'if=/dev/urandom', "of=$large", 'bs=1M', 'count=4', 'status=none');
 sql($node, "\\lo_import $large");
 ok($node->poll_query_until('postgres', q{
-	SELECT coalesce(max(pages) FILTER (WHERE queryid IS NULL AND NOT is_other), 0) > 300 AND
-	       coalesce(max(pages) FILTER (WHERE queryid IS NOT NULL), 0) < 200 FROM working_set_queries('1 hour')}), 'they have no identifier')
+	SELECT coalesce(max(bytes) FILTER (WHERE queryid IS NULL AND application_name IS NULL), 0) > 300 * current_setting('block_size')::int AND
+	       coalesce(max(bytes) FILTER (WHERE queryid IS NOT NULL), 0) < 200 * current_setting('block_size')::int FROM working_set_queries('1 hour')}), 'they have no identifier')
   or diag(sql($node, q{SELECT * FROM working_set_queries('1 hour')}));
 
 finish($node);

@@ -50,7 +50,7 @@ sub reads
 sub by_query
 {
 	my ($query, $columns) = @_;
-	return sql($node, "SELECT $columns FROM working_set_queries WHERE queryid = id_of(\$id\$$query\$id\$) AND pages > 100");
+	return sql($node, "SELECT $columns FROM working_set_queries WHERE queryid = id_of(\$id\$$query\$id\$) AND bytes > 100 * current_setting('block_size')::int");
 }
 
 # ---- not known yet
@@ -81,11 +81,11 @@ my $columns = 'reads_saved_per_second, reads_saved_standard_error';
 is_about(by_query($polluter, $columns), $read, 'by the query');
 is_about(sql($node, "SELECT $columns FROM working_set_queries('5 min', 'role') WHERE rolname = 'polluter'"), $read, 'by the role');
 is_about(sql($node, "SELECT $columns FROM working_set_queries('5 min', 'application') WHERE application_name = 'dump'"), $read, 'by the application');
-is(sql($node, q{SELECT count(*) > 0 AND bool_and(reads_saved_per_second IS NULL) FROM working_set_queries('5 min', 'query') WHERE pages < 20}), 't',
+is(sql($node, q{SELECT count(*) > 0 AND bool_and(reads_saved_per_second IS NULL) FROM working_set_queries('5 min', 'query') WHERE bytes < 20 * current_setting('block_size')::int}), 't',
 	'NULL for those that use little')
   or diag(sql($node, 'SELECT * FROM working_set_queries'));
 # 3,000 pages and some of the catalog in 2,048 buffers: without one of six tables of 500 there are still too many
-is(sql($node, q{SELECT count(*) FROM working_set_relations WHERE relation = ANY ('{one,two,three,four,five,six}'::regclass[]) AND fork = 'main' AND
+is(sql($node, q{SELECT count(*) FROM working_set_relations WHERE relid = ANY ('{one,two,three,four,five,six}'::regclass[]) AND
 	     reads_saved_per_second IS NOT NULL AND abs(reads_saved_per_second) <= 600}), '6', 'each of the relations is simulated')
   or diag(sql($node, 'SELECT * FROM working_set_relations'));
 

@@ -62,14 +62,14 @@ for my $database (sort keys %shown)
 		}
 		return bytes_of($database, '-c', qq{
 			SELECT count(DISTINCT name) FROM (
-				SELECT datname FROM working_set_databases UNION SELECT datname FROM working_set_relations UNION
+				SELECT datname FROM working_set_relations UNION
 				SELECT datname FROM working_set_queries UNION SELECT rolname FROM working_set_queries) n (name)
 			 WHERE name IN ($names)}) eq scalar @{ $shown{$database} };
 	}), "names in the database $database: $names")
 	  or diag(bytes_of($database, '-c', 'SELECT datname, rolname FROM working_set_queries GROUP BY 1, 2'));
 	is(bytes_of($database, '-c', qq{
 		SELECT count(*) FROM (
-			SELECT datname FROM working_set_databases UNION ALL SELECT datname FROM working_set_relations UNION ALL
+			SELECT datname FROM working_set_relations UNION ALL SELECT relation FROM working_set_relations UNION ALL
 			SELECT datname FROM working_set_queries UNION ALL SELECT rolname FROM working_set_queries('5 min', 'role')) n (name)
 		 WHERE name ~ '[^ -~]'}), '0', 'and all of them are text');
 }

@@ -23,13 +23,11 @@ my %errors = (
 	working_set => '55000',
 	# works without preloading
 	working_set_plateau_end => '22004 22023 2202E',
-	working_set_break_even => '22003 22023',
 	working_set_recommendation => '55000',
 	working_set_cache_advice => '55000',
 	working_set_memory_advice => '22023 55000',
 	working_set_memory_chart => '55000',
 	working_set_relations => '22023 55000',
-	working_set_databases => '22023 55000',
 	working_set_queries => '22023 55000',
 	working_set_history => '55000',
 	working_set_forecast => '55000',

@@ -8,7 +8,6 @@ use clock;
 my $clock = clock->new(running => 1);
 my $node = $clock->new_server(q{
 working_set.break_even = 30
-working_set.hold = 5
 working_set.save = 2
 shared_buffers = 2048
 timezone = 'UTC'

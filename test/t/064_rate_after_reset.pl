@@ -9,7 +9,6 @@ use clock;
 my $clock = clock->new(running => 1);
 my $node = $clock->new_server(q{
 working_set.break_even = 30
-working_set.hold = 5
 working_set.sample_pages = 1024
 shared_buffers = 2048
 });

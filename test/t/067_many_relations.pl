@@ -12,12 +12,10 @@ $node->safe_psql('postgres', q{
 		IF i % 100 = 0 THEN COMMIT; END IF;
 	END LOOP; END $$;
 });
-wait_until($node, q{count(*) > 10 FROM working_set_relations WHERE relation::text LIKE 'many\_%'},
+wait_until($node, q{count(*) > 10 FROM working_set_relations WHERE relation LIKE 'many\_%'},
 	'many relations');
 is($node->safe_psql('postgres', q{
-	SELECT abs(sum(share) - 1) < 1e-9, bool_and(pages > 0 AND standard_error_bytes >= 0 AND share <= 1)
-	  FROM working_set_relations}),
-	't|t', 'whose shares add up');
+	SELECT bool_and(bytes > 0 AND standard_error_bytes >= 0) FROM working_set_relations}), 't', 'each with a size');
 # one page each, so the count is that of sampled pages; bound: five standard
 # errors of their number, sqrt(n (1 - rate) / rate)
 # events of some may have been lost in the rush, so they are used again, slowly: a time
@@ -32,12 +30,12 @@ ok(eventually(sub {
 	return $node->safe_psql('postgres', q{
 		SELECT abs(sum(share) * min(size) - 3000) <= 5 * sqrt(3000 * (1 - rate) / rate) + 150
 		  FROM (SELECT share, least(count(*) OVER () / 3000.0, 1) AS rate
-		          FROM working_set_relations('1 hour') WHERE relation::text LIKE 'many\_%') r,
+		          FROM working_set_relations('1 hour') WHERE relation LIKE 'many\_%') r,
 		       approximate_working_set_size_seconds(3600) AS size GROUP BY rate}) eq 't';
 }), 'and as many pages as there are')
   or diag($node->safe_psql('postgres', q{
-	SELECT sum(pages), count(*), min(sample_rate), min(sampled_pages), min(dropped_samples)
-	  FROM working_set_relations, working_set_info WHERE relation::text LIKE 'many\_%'}) . "\n" . changes_of_rate($node));
+	SELECT sum(bytes), count(*), min(sample_rate), min(sampled_pages), min(dropped_samples)
+	  FROM working_set_relations, working_set_info WHERE relation LIKE 'many\_%'}) . "\n" . changes_of_rate($node));
 $node->safe_psql('postgres', q{
 	DO $$ BEGIN FOR i IN 1 .. 3000 LOOP
 		EXECUTE format('DROP TABLE many_%s', i);

@@ -19,7 +19,7 @@ sub private_kb
 
 sub memory_mb
 {
-	return $node->safe_psql('postgres', 'SELECT shared_memory_bytes FROM working_set_info') / 1048576 +
+	return $node->safe_psql('postgres', q{SELECT allocated_size FROM pg_shmem_allocations WHERE name = 'working_set'}) / 1048576 +
 	  (private_kb('SELECT worker_pid FROM working_set_info') -
 		private_kb(q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'})) / 1024;
 }

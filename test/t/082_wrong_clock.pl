@@ -15,7 +15,7 @@ my $forty_days = 40 * 86400;
 # the same file as if it were from then: to it the clock is behind
 my $later = { %$good };
 $later->{at} += $forty_days * 1000;
-minute_row($later, $now + $forty_days - 60 * $_, 4000, 4321, 4000, 4000, 1000, 900) for 1 .. 3;
+minute_row($later, $now + $forty_days - 60 * $_, 4000, 4321, 1000, 900) for 1 .. 3;
 write_raw($path, state_of($later));
 mark_log($node);
 $clock->lend(sub { start($node) });

@@ -13,7 +13,7 @@ sql($node, 'SELECT count(filler) FROM pages');
 ok($node->poll_query_until('postgres', q{
 	SELECT abs(reads_per_second * extract(epoch FROM clock_timestamp() - since) - 1500) < 1500 * 0.25
 	  FROM working_set_queries, working_set_info WHERE queryid = id_of('SELECT count(filler) FROM pages')}), 'a query reads so many pages')
-  or diag(sql($node, 'SELECT queryid, pages, reads_per_second, clock_timestamp() - since FROM working_set_queries, working_set_info'));
+  or diag(sql($node, 'SELECT queryid, bytes, reads_per_second, clock_timestamp() - since FROM working_set_queries, working_set_info'));
 sql($node, 'SELECT avg(length(filler)) FROM pages');
 uses($node, 'SELECT avg(length(filler)) FROM pages', 'another one finds them');
 # of the 1,500 pages; the catalog's few weigh much in the first seconds

@@ -12,13 +12,13 @@ my $node = new_queried();
 sql($node, 'CREATE DATABASE other');
 $node->safe_psql('other', q{SET ROLE owner; CREATE TABLE big AS SELECT g, repeat('y', 500) AS y FROM generate_series(1, 20000) g});
 $node->safe_psql('other', q{SET ROLE owner; SELECT count(y) FROM big});
-ok($node->poll_query_until('postgres', q{SELECT bool_or(pages > 500) FROM working_set_queries WHERE datname = 'other' AND rolname = 'owner'}),
+ok($node->poll_query_until('postgres', q{SELECT bool_or(bytes > 500 * current_setting('block_size')::int) FROM working_set_queries WHERE datname = 'other' AND rolname = 'owner'}),
 	'the database that the query ran in, and its role');
-is(sql($node, q{SELECT count(*) FROM working_set_queries WHERE datname = 'other' AND pages > 500 AND queryid IS NULL}), '0', 'with its identifier');
+is(sql($node, q{SELECT count(*) FROM working_set_queries WHERE datname = 'other' AND bytes > 500 * current_setting('block_size')::int AND queryid IS NULL}), '0', 'with its identifier');
 # (the server waits five seconds for a session that is about to end)
 eventually(sub { ($node->psql('postgres', 'DROP DATABASE IF EXISTS other WITH (FORCE)'))[0] == 0 }) or die 'it is not dropped';
 sql($node, 'DROP ROLE owner');
-ok(sql($node, q{SELECT count(*) FROM working_set_queries WHERE datname IS NULL AND rolname IS NULL AND queryid IS NOT NULL AND pages > 500}) > 0,
+ok(sql($node, q{SELECT count(*) FROM working_set_queries WHERE datname IS NULL AND rolname IS NULL AND queryid IS NOT NULL AND bytes > 500 * current_setting('block_size')::int}) > 0,
 	'they have no names when they are gone');
 is(sql($node, q{SELECT count(*) FROM working_set_queries WHERE datname = 'other' OR rolname = 'owner'}), '0', 'none at all');
 
@@ -40,7 +40,7 @@ is(sql($node, q{SELECT count(*) FROM working_set_queries('5 min', 'application')
 ok(eventually(sub {
 		sql($node, join('', map { "SET application_name = 'job $_'; SELECT count(filler) FROM pages WHERE id > $_;" } 1 .. 200));
 		return sql($node, q{
-			SELECT count(*) BETWEEN 14 AND 18 AND bool_or(is_other AND application_name IS NULL AND pages > 1000)
+			SELECT count(*) BETWEEN 14 AND 18 AND bool_or(rolname = 'other' AND application_name = 'other' AND bytes > 1000 * current_setting('block_size')::int)
 			  FROM working_set_queries('5 min', 'application')}) eq 't';
 	}), 'too many applications are one')
   or diag(sql($node, q{SELECT * FROM working_set_queries('5 min', 'application')}));
@@ -49,7 +49,7 @@ sql($node, 'CREATE ROLE modest; GRANT SELECT ON pages TO modest');
 ok(eventually(sub {
 		sql($node, q{SET ROLE modest; SET application_name = 'the only one'; SELECT count(filler) FROM pages});
 		return sql($node, q{
-			SELECT bool_or(pages > 1000) FROM working_set_queries('5 min', 'application') WHERE application_name = 'the only one'}) eq 't';
+			SELECT bool_or(bytes > 1000 * current_setting('block_size')::int) FROM working_set_queries('5 min', 'application') WHERE application_name = 'the only one'}) eq 't';
 	}), 'another role has its name')
   or diag(sql($node, q{SELECT * FROM working_set_queries('5 min', 'application')}));
 

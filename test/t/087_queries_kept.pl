@@ -21,13 +21,13 @@ my $file = $node->data_dir . '/pg_stat/working_set.saved';
 unlike(slurp_file($file), qr/SELECT|filler|pages|postgres|psql/, 'the file has no text of a query, and no name');
 is((stat $file)[2] & 077, 0, 'and is for nobody but the server');
 $node->start;
-ok($node->poll_query_until('postgres', 'SELECT sum(pages) > 1000 FROM working_set_relations'), 'over a restart it knows the pages');
+ok($node->poll_query_until('postgres', q{SELECT sum(bytes) > 1000 * current_setting('block_size')::int FROM working_set_relations}), 'over a restart it knows the pages');
 is(sql($node, "SELECT count(*) FROM working_set_queries WHERE queryid = ANY ('$before')"), '0', 'and no query');
 
 $node->stop('immediate');
 $node->start;
 wait_for_worker($node);
-is(sql($node, 'SELECT count(*) FROM working_set_queries WHERE pages > 1000'), '0', 'after a restart it starts over');
+is(sql($node, 'SELECT count(*) FROM working_set_queries WHERE bytes > 1000 * current_setting(\'block_size\')::int'), '0', 'after a restart it starts over');
 sql($node, 'SELECT count(filler), 4 FROM pages');
 uses($node, 'SELECT count(filler), 4 FROM pages', 'and sees what comes');
 

@@ -11,8 +11,8 @@ $node->safe_psql('postgres', q{
 	CREATE SCHEMA figures;
 	CREATE TABLE figures.kind AS SELECT * FROM working_set_memory_advice LIMIT 0;
 	CREATE FUNCTION figures.working_set_memory_advice(memory bigint, shared_buffers bigint) RETURNS SETOF figures.kind LANGUAGE sql AS $$
-		SELECT (jsonb_populate_record(NULL::figures.kind, jsonb_build_object('setting', '1GB', 'predicted_disk_reads_per_second', 1.6e12 / memory * coalesce(shared_buffers, 100) / 100,
-		        'predicted_read_seconds_per_second', CASE WHEN memory < 1e11 THEN 2e9 / memory END, 'note', CASE WHEN memory < 1e9 THEN 'too small' END))).* $$;
+		SELECT (jsonb_populate_record(NULL::figures.kind, jsonb_build_object('predicted_disk_reads_per_second', 1.6e12 / memory * coalesce(shared_buffers, 100) / 100,
+		        'predicted_read_time_share', CASE WHEN memory < 1e11 THEN 2e9 / memory END, 'note', CASE WHEN memory < 1e9 THEN 'too small' END))).* $$;
 	CREATE TABLE figures.working_set_memory_advice AS
 		SELECT (jsonb_populate_record(NULL::figures.kind, '{"predicted_disk_reads_per_second": 100, "present": true}')).*});
 (my $script = slurp_file('monitoring/which_instance.sql')) =~ s/:ws_schema\./figures./g;
@@ -34,8 +34,8 @@ sub verdicts
 }
 is(verdicts(), 'fair 352.56 enough; free 340.00 cheapest that is enough; huge 900.00 enough; much 1.00 reads too much; '
 	  . 'slow 252.56 above its limit of reads; tiny 1.00 not known', 'each machine has a verdict, and reads have a price');
-like(verdicts('-v', 'seconds=0.1'),
-	qr/^fair 352.56 waits too long; free 340.00 cheapest that is enough; huge 900.00 time of a wait not known; much .* reads too much/, 'seconds are a bound, too');
+like(verdicts('-v', 'share=0.1'),
+	qr/^fair 352.56 waits too long; free 340.00 cheapest that is enough; huge 900.00 read time not known; much .* reads too much/, 'a share of query time is a bound, too');
 # (of made-up shared_buffers the reads are so many hundredths of those of the best)
 sub present
 {

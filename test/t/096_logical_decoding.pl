@@ -27,7 +27,7 @@ sql($node, 'CHECKPOINT');
 sql($node, 'SELECT working_set_reset()');
 sql($node, q{SELECT count(*) FROM pg_logical_slot_peek_changes('slot', NULL, NULL)});
 my $peek = of_statement('SELECT count(*) FROM pg_logical_slot_peek_changes%');
-ok($node->poll_query_until('postgres', "SELECT max(pages) > 400 FROM working_set_queries WHERE $peek"), 'decoding by a function counts for the statement')
+ok($node->poll_query_until('postgres', "SELECT max(bytes) > 400 * current_setting('block_size')::int FROM working_set_queries WHERE $peek"), 'decoding by a function counts for the statement')
   or diag(sql($node, 'SELECT * FROM working_set_queries'));
 nothing_else($node, 'and for no other', $peek);
 
@@ -38,9 +38,9 @@ my $decoder = IPC::Run::start([ 'pg_recvlogical', '-d', $node->connstr('postgres
 sql($node, 'SELECT count(filler) FROM pages');
 ok($decoder->finish, 'a walsender has decoded all') or diag($err);
 like(slurp_file("$tmp/decoded"), qr/^table public\.small_1500: INSERT/m, 'of each table');
-ok($node->poll_query_until('postgres', q{SELECT max(pages) > 400 FROM working_set_queries('5 min', 'application') WHERE application_name = 'decoder'}),
+ok($node->poll_query_until('postgres', q{SELECT max(bytes) > 400 * current_setting('block_size')::int FROM working_set_queries('5 min', 'application') WHERE application_name = 'decoder'}),
 	'it has an application') or diag(sql($node, q{SELECT * FROM working_set_queries('5 min', 'application')}));
-is(sql($node, q{SELECT count(*) FROM working_set_queries WHERE queryid IS NULL AND NOT is_other AND pages > 400 AND datname = 'postgres' AND rolname = current_user}), '1',
+is(sql($node, q{SELECT count(*) FROM working_set_queries WHERE queryid IS NULL AND application_name IS NULL AND bytes > 400 * current_setting('block_size')::int AND datname = 'postgres' AND rolname = current_user}), '1',
 	'a database and a role, but no identifier') or diag(sql($node, 'SELECT * FROM working_set_queries'));
 has_pages($node, $count, 'a query beside it has its own pages');
 nothing_else($node, 'and no other has them', $count);

@@ -15,7 +15,7 @@ sql($standby, 'SELECT working_set_reset()');
 sql($node, q{SELECT make('more')});
 sql($node, q{SELECT fill('more')});
 $node->wait_for_catchup($standby);
-my $redo = 'datname IS NULL AND rolname IS NULL AND queryid IS NULL AND NOT is_other';
+my $redo = 'datname IS NULL AND rolname IS NULL AND queryid IS NULL AND application_name IS NULL';
 has_pages($standby, $redo, 'redo has neither query nor role nor database');
 my $fill = sql($node, 'SELECT queryid FROM pg_stat_statements WHERE query LIKE ' . q{'SELECT fill($1)'} . ' AND toplevel');
 is(sql($standby, "SELECT count(*) FROM working_set_queries WHERE queryid = $fill"), '0', 'and not the query of the primary');

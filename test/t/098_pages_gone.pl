@@ -42,10 +42,10 @@ sub use_all
 sub pages_of
 {
 	my ($node, @files) = @_;
-	return $node->safe_psql('postgres', q{SELECT coalesce(sum(pages), 0) FROM working_set_relations('1h') WHERE relfilenode IN (} . join(', ', @files) . ')');
+	return $node->safe_psql('postgres', q{SELECT coalesce(sum(bytes), 0)::bigint / current_setting('block_size')::int FROM working_set_relations('1h') WHERE coalesce('file ' || pg_relation_filenode(relid), relation) IN (} . join(', ', map { "'file $_'" } @files) . ')');
 }
 
-sub all_pages { return $_[0]->safe_psql('postgres', q{SELECT sum(pages) FROM working_set_relations('1h')}) }
+sub all_pages { return $_[0]->safe_psql('postgres', q{SELECT sum(bytes)::bigint / current_setting('block_size')::int FROM working_set_relations('1h')}) }
 
 sub are_gone
 {
@@ -130,7 +130,7 @@ ok(eventually(sub { $primary->safe_psql('postgres', q{
 make($primary, 'asked', 'TABLE');
 make_id_of($primary);
 my $id = $primary->safe_psql('postgres', q{SELECT id_of('SELECT count(filler) FROM asked')});
-my $of_query = "SELECT coalesce(sum(pages), 0) FROM working_set_queries('1h') WHERE queryid = $id";
+my $of_query = "SELECT coalesce(sum(bytes), 0)::bigint / current_setting('block_size')::int FROM working_set_queries('1h') WHERE queryid = $id";
 my @asked = use_all($primary, 'asked');
 cmp_ok($primary->safe_psql('postgres', $of_query), '>=', 400, 'a query used these pages');
 $primary->safe_psql('postgres', 'DROP TABLE asked');

@@ -23,7 +23,7 @@ sub reason { return recommendation($node, 'reason') }
 # an hour, three hours ago
 $node->stop;
 my $good = read_state($path);
-minute_row($good, time - 10800 + 60 * $_, 4000, 4321, 4000, 4000, 1000, 900) for 1 .. 60;
+minute_row($good, time - 10800 + 60 * $_, 4000, 4321, 1000, 900) for 1 .. 60;
 my $content = state_of($good);
 my $minutes = 60;
 
@@ -74,7 +74,7 @@ wait_for_worker($node);
 unlike(log_from($node, $offset), qr/cannot be read either|\.bad/, 'the file beside is read');
 $node->stop('immediate');
 my $beside = read_state("$path.new");
-minute_row($beside, time - 3600 + 60 * $_, 4000, 4321, 4000, 4000, 1000, 900) for 1 .. 5;
+minute_row($beside, time - 3600 + 60 * $_, 4000, 4321, 1000, 900) for 1 .. 5;
 write_raw("$path.new", state_of($beside));
 chmod 0600, $path or die $!;
 $node->start;
@@ -90,7 +90,7 @@ $node->stop;
 # ---------------------------------------------------------------- the file beside it
 
 $beside = read_state("$path");
-minute_row($beside, time - 3600 + 60 * $_, 4000, 4321, 4000, 4000, 1000, 900) for 1 .. 20;
+minute_row($beside, time - 3600 + 60 * $_, 4000, 4321, 1000, 900) for 1 .. 20;
 my $younger = state_of($beside);
 my $directory = dirname($path);
 for my $case (

@@ -59,7 +59,7 @@ sub has_pages
 	my ($pages, $catalog) = ($how{pages} // 1500, $how{catalog} // 150);
 	my $rows = $how{rows} // q{working_set_queries('1 hour', 'query')};
 	return ok($node->poll_query_until('postgres', qq{
-		SELECT count(*) = 1 AND bool_and(abs(pages - $pages) <= $catalog + 4 * standard_error_bytes / current_setting('block_size')::int)
+		SELECT count(*) = 1 AND bool_and(abs(bytes / current_setting('block_size')::int - $pages) <= $catalog + 4 * standard_error_bytes / current_setting('block_size')::int)
 		  FROM $rows WHERE $where}), $name) || diag(sql($node, "SELECT * FROM $rows"));
 }
 
@@ -76,7 +76,7 @@ sub nothing_else
 {
 	my ($node, $name, $but) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	return is(sql($node, "SELECT count(*) FROM working_set_queries WHERE queryid IS NOT NULL AND pages > 400 AND NOT ($but)"), '0', $name)
+	return is(sql($node, "SELECT count(*) FROM working_set_queries WHERE queryid IS NOT NULL AND bytes > 400 * current_setting('block_size')::int AND NOT ($but)"), '0', $name)
 	  || diag(sql($node, 'SELECT * FROM working_set_queries'));
 }
 

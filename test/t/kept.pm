@@ -36,8 +36,8 @@ shared_buffers = 2048
 	my $good = read_state($path);
 	is($good->{registers}, 1024, 'the file is as it is described');
 	$now = time;
-	minute_row($good, $now - 7200 - 60 * $_, 4000, 4321, 4000, 4000, 1000, 900) for 1 .. 5;
-	quarter_row($good, $now - 2 * 86400 - 900 * $_, 4000, 4321, 4000, 4000, 1000, 900) for 1 .. 4;
+	minute_row($good, $now - 7200 - 60 * $_, 4000, 4321, 1000, 900) for 1 .. 5;
+	quarter_row($good, $now - 2 * 86400 - 900 * $_, 4000, 4321, 1000, 900) for 1 .. 4;
 	$good->{floor} = 6000;
 	return ($node, $path, $good, state_of($good));
 }

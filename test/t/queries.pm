@@ -35,7 +35,7 @@ sub uses
 	my $found = $node->poll_query_until('postgres', qq{
 		SELECT count(*) = 1 FROM working_set_queries('1 hour')
 		 WHERE queryid = id_of(\$id\$$query\$id\$) AND $where
-		   AND abs(pages - 1500) <= 150 + 4 * standard_error_bytes / current_setting('block_size')::int});
+		   AND abs(bytes / current_setting('block_size')::int - 1500) <= 150 + 4 * standard_error_bytes / current_setting('block_size')::int});
 	# what comes next uses the same pages, and uses of the same second are not looked at
 	$node->poll_query_until('postgres', q{SELECT pages < 500 FROM working_set_curve('{1}')}) or die 'the second does not end';
 	return ok($found, $name) || diag(sql($node, q{SELECT * FROM working_set_queries('1 hour')}));
@@ -47,7 +47,7 @@ sub uses_by_role
 	my ($node, $role, $name) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	return ok($node->poll_query_until('postgres', qq{
-		SELECT bool_or(rolname = $role AND pages > 1000) AND NOT bool_or(rolname <> $role AND pages > 1000)
+		SELECT bool_or(rolname = $role AND bytes > 1000 * current_setting('block_size')::int) AND NOT bool_or(rolname <> $role AND bytes > 1000 * current_setting('block_size')::int)
 		  FROM working_set_queries('5 min', 'role')}), $name)
 	  || diag(sql($node, q{SELECT * FROM working_set_queries('5 min', 'role')}));
 }

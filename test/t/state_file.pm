@@ -31,7 +31,7 @@ my $head = 'Q L L Q Q q Q L L L L a272';
 my @names = qw(magic format block system place at length tick_ms registers floor pages sample);
 
 # places in the body, which is all but header and checksum
-my $row_size = 64;
+my $row_size = 40;
 my $quarters = 1440 * $row_size;
 my $days = $quarters + 3360 * $row_size;
 my $forecasts = $days + 400 * $row_size;
@@ -66,12 +66,12 @@ sub write_raw
 	return;
 }
 
-# A row of the history: time in seconds since 1970, four sizes in pages, lookups, hits.  Its mean
-# is not known, as if it had been saved by an earlier version.
+# A row of the history: time in seconds since 1970, the working set and what was needed in pages, lookups,
+# hits.
 sub put_row
 {
 	my ($state, $begin, $places, $number, @values) = @_;
-	substr($state->{body}, $begin + $number % $places * $row_size, $row_size) = pack 'q d4 Q2 x8', $number, @values;
+	substr($state->{body}, $begin + $number % $places * $row_size, $row_size) = pack 'q d2 Q2', $number, @values;
 	return;
 }
 

@@ -45,8 +45,7 @@ sound(const WsAttribution *a)
 }
 
 /*
- * A model in plain arrays: of each page and origin the last touch, the begin of
- * its use, and the last touch of the use before.
+ * A model in plain arrays: of each page and origin the last touch.
  */
 #define PAGES		200
 #define ORIGINS		12
@@ -55,20 +54,7 @@ sound(const WsAttribution *a)
 typedef struct Model
 {
 	uint32_t	last[PAGES][ORIGINS];
-	uint32_t	use[PAGES][ORIGINS];
-	uint32_t	before[PAGES][ORIGINS];
 } Model;
-
-static void
-model_touch(Model *m, uint32_t page, uint32_t origin, uint32_t tick)
-{
-	if (m->use[page][origin] == 0 || tick >= m->use[page][origin] + WS_USE_TICKS)
-	{
-		m->before[page][origin] = m->last[page][origin];
-		m->use[page][origin] = tick;
-	}
-	m->last[page][origin] = tick;
-}
 
 static uint32_t
 model_divide(const Model *m, uint32_t since, const uint32_t *group, WsGroupPages *pages)
@@ -83,9 +69,7 @@ model_divide(const Model *m, uint32_t since, const uint32_t *group, WsGroupPages
 
 		for (uint32_t g = 0; g < GROUPS; g++)
 		{
-			uint32_t	first = UINT32_MAX;
 			uint32_t	last = 0;
-			bool		reused = false;
 
 			for (int o = 0; o < ORIGINS; o++)
 			{
@@ -93,8 +77,6 @@ model_divide(const Model *m, uint32_t since, const uint32_t *group, WsGroupPages
 
 				if (group[o] != g || t == 0 || t < since)
 					continue;
-				reused |= m->before[page][o] != 0 && m->before[page][o] >= since;
-				first = t < first ? t : first;
 				last = t > last ? t : last;
 			}
 			if (last == 0)
@@ -102,7 +84,6 @@ model_divide(const Model *m, uint32_t since, const uint32_t *group, WsGroupPages
 			users++;
 			user = (int) g;
 			pages[g].pages++;
-			pages[g].reused += reused || last - first >= WS_USE_TICKS;
 		}
 		distinct += users > 0;
 		if (users == 1)
@@ -126,7 +107,6 @@ test_model(void)
 	uint32_t	tick = BEGIN;
 	uint64_t	seed = seeded(3);
 	long		wrong = 0;
-	long		reused = 0;
 	long		exclusive = 0;
 
 	for (int i = 0; i < PAGES; i++)
@@ -146,7 +126,7 @@ test_model(void)
 			origin = page % ORIGINS;
 		tick += random_below(&seed, 2);
 		ws_attribution_touch(a, hashes[page], origin, tick);
-		model_touch(&m, page, origin, tick);
+		m.last[page][origin] = tick;
 		if (step % 10)
 			continue;
 		wrong += ws_attribution_divide(copies, ws_attribution_select(a, tick, ticks, 0, 0, copies),
@@ -154,13 +134,10 @@ test_model(void)
 			model_divide(&m, tick - ticks + 1, group, want);
 		wrong += memcmp(got, want, sizeof(got)) != 0;
 		for (int g = 0; g < GROUPS; g++)
-		{
-			reused += got[g].reused;
 			exclusive += got[g].exclusive;
-		}
 	}
-	ok(wrong == 0 && reused > 1000 && exclusive > 1000 && sound(a),
-	   "pages, reused and exclusive ones of groups are those of a model");
+	ok(wrong == 0 && exclusive > 1000 && sound(a),
+	   "pages and exclusive ones of groups are those of a model");
 	ws_attribution_touch(a, hashes[0], 0, tick - 100);
 	ok(sound(a) && ws_attribution_select(a, tick, 1, tick + 1, 0, copies) == 0,
 	   "an event that is late changes nothing, and nothing before the floor counts");
@@ -263,7 +240,7 @@ test_merge(void)
 		group[i] = i;
 	is_int(ws_attribution_divide(copies, ws_attribution_select(a, tick + WS_USE_TICKS, 1000, 0, 0, copies),
 								 group, pages, 4), 200, "all pages are there");
-	ok(pages[0].reused == 10 && pages[0].exclusive == 0 && pages[3].exclusive == 50, "and what was used again is so still");
+	ok(pages[0].pages == 150 && pages[0].exclusive == 0 && pages[3].exclusive == 50, "and whose they are");
 	/* origins 4 and 5 use a page once each, and 5 is merged later */
 	for (uint32_t origin = 4; origin <= 5; origin++)
 	{
@@ -273,7 +250,7 @@ test_merge(void)
 	}
 	is_int(ws_attribution_divide(copies, ws_attribution_select(a, tick + 2 * WS_USE_TICKS, 1000, 0, 0, copies),
 								 group, pages, 4), 201, "a page more");
-	ok(pages[0].reused == 11, "that others used again, whoever they were");
+	ok(pages[0].pages == 151 && pages[0].exclusive == 1, "that others used, whoever they were");
 	ok(fabs(ws_attribution_reads(a, 0, BEGIN + MINUTE) - 30 / 60.0) < 1e-6 &&
 	   ws_attribution_reads(a, 1, BEGIN + MINUTE) == 0, "reads merge as well");
 	free(copies);

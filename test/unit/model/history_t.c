@@ -27,8 +27,7 @@ row_of(double recommended, double tag, uint64_t lookups, uint64_t hits)
 	return (WsHistoryRow)
 	{
 		.number = -12345,		/* ignored */
-			.working_set = tag, .recommended = recommended, .plateau_end = tag + 0.25,
-			.live = tag + 0.5, .lookups = lookups, .hits = hits
+			.working_set = tag, .recommended = recommended, .lookups = lookups, .hits = hits
 	};
 }
 
@@ -51,9 +50,7 @@ same_row(const WsHistoryRow *a, const WsHistoryRow *b)
 {
 	return a->number == b->number && same_size(a->working_set, b->working_set) &&
 		same_size(a->recommended, b->recommended) &&
-		same_size(a->plateau_end, b->plateau_end) && same_size(a->live, b->live) &&
-		a->lookups == b->lookups && a->hits == b->hits && a->added == b->added &&
-		fabs((double) a->mean - b->mean) <= 1e-4 * fabs((double) a->mean);
+		a->lookups == b->lookups && a->hits == b->hits;
 }
 
 static int
@@ -109,10 +106,10 @@ test_empty(void)
 	memset(&h, 0x5A, sizeof(h));
 	ws_history_init(&h);
 	ok(count_rows(&h) == 0 && ws_history_check(&h) == NULL && ws_history_read(&h, NOON, entries) == 0 &&
-	   ws_history_known(&h, NOON, DAY) == 0 && !ws_history_peak(&h, NOON, DAY, &peak) &&
+	   !ws_history_peak(&h, NOON, DAY, &peak) &&
 	   !ws_history_peak(&h, 0, DAY, &peak) && ws_history_set_back(&h, NOON, DAY) == 0,
 	   "a new history has no row");
-	ok(sizeof(WsHistory) == 64 * (1440 + 3360 + 400) + 7 * (8 + 20 * 12) + 144 * 8 + 16 + 96 * 3360 && WS_HISTORY_ENTRIES == 1440 + 3360 + 400,
+	ok(sizeof(WsHistory) == 40 * (1440 + 3360 + 400) + 7 * (8 + 20 * 12) + 144 * 8 + 16 + 96 * 3360 && WS_HISTORY_ENTRIES == 1440 + 3360 + 400,
 	   "it has the size that its description gives");
 }
 
@@ -168,7 +165,6 @@ test_full(void)
 	   entries[1440 + 3263].end == (NOON / DAY - 35) * DAY &&
 	   entries[1440 + 3263 + 363].end == (NOON / DAY - 398) * DAY,
 	   "full: a day of minutes is listed, the quarters before it, and the days before these");
-	is_int(ws_history_known(&h, NOON, DAY), 1440, "full: all minutes of a day are known");
 	is_int(ws_history_set_back(&h, NOON - 500 * DAY, 500 * DAY), 1440 + 3360 + 400, "full: a clock set back by 500 days moves all rows");
 	is_int(ws_history_read(&h, NOON - 500 * DAY, entries), 1440 + 3263 + 364, "full: these are listed as before");
 
@@ -181,8 +177,7 @@ test_full(void)
 
 	ws_history_init(&h);
 	add(&h, NOON, 5, 50);
-	ok(ws_history_peak(&h, NOON, 1, &peak) && peak.minutes == 1 && peak.end == NOON + 60 &&
-	   ws_history_known(&h, NOON, 1) == 1,
+	ok(ws_history_peak(&h, NOON, 1, &peak) && peak.minutes == 1 && peak.end == NOON + 60,
 	   "peak: the minute, not its quarter");
 	peak.end = 77;
 	ok(!ws_history_peak(&h, NOON + 1, 1, &peak) && peak.end == 77, "peak: without a row nothing is written");
@@ -201,12 +196,11 @@ test_times(void)
 		add(&h, early[i], 1, 1);
 	is_int(count_rows(&h), 0, "1970: times before its second minute are ignored");
 	add(&h, 900, 3, 3);
-	ok(ws_history_known(&h, 960, INT64_MAX) == 1 && ws_history_peak(&h, 960, INT64_MAX, &peak),
+	ok(ws_history_peak(&h, 960, INT64_MAX, &peak),
 	   "1970: a row is found for any number of seconds");
 	for (int i = 0; i < 6; i++)
 	{
-		n += ws_history_read(&h, early[i], entries) + ws_history_known(&h, early[i], INT64_MAX) +
-			ws_history_known(&h, early[i], INT64_MIN) + ws_history_peak(&h, early[i], INT64_MAX, &peak) +
+		n += ws_history_read(&h, early[i], entries) + ws_history_peak(&h, early[i], INT64_MAX, &peak) +
 			ws_history_peak(&h, early[i], INT64_MIN, &peak);
 		ws_history_init(&other);
 		ws_history_merge(&other, &h, early[i]);
@@ -221,7 +215,6 @@ test_times(void)
 	   "last second: the last minute is cut short");
 	ok(ws_history_peak(&h, INT64_MAX, 8, &peak) && !ws_history_peak(&h, INT64_MAX, 7, &peak) &&
 	   !ws_history_peak(&h, INT64_MAX, INT64_MIN, &peak), "last second: it has a peak");
-	is_int(ws_history_known(&h, INT64_MAX, INT64_MIN), 0, "last second: a negative time has no minutes");
 	ok(ws_history_set_back(&h, 0, INT64_MAX) == 0 && ws_history_set_back(&h, 0, INT64_MIN) == 0,
 	   "last second: a row does not move to before 1970, nor by a negative time");
 	ok(ws_history_set_back(&h, INT64_MIN, INT64_MAX - 2 * DAY) == 3 &&
@@ -230,35 +223,7 @@ test_times(void)
 	   "last second: a row moves by nearly all of time");
 }
 
-/* ---------------------------------------------------------------- hours, days */
-
-static void
-test_idle(void)
-{
-	ws_history_init(&h);
-	ok(isnan(ws_history_idle(&h, NOON)) && isnan(ws_history_idle(&h, INT64_MIN)), "idle: not known without a row");
-	/* NOON is at 8:00; night is until six, with a job at three on one day */
-	for (int64_t now = NOON - 8 * DAY; now <= NOON; now += 60)
-	{
-		int64_t		minute = now % DAY / 60;
-
-		add(&h, now, minute >= 360 ? 1000 : minute == 185 && now > NOON - DAY ? 2000 : 100 + (double) (minute / 60 * 7 + 50), 1);
-	}
-	/* the highest of a quiet hour of the week, before its last day */
-	add(&h, NOON - 5 * DAY - 8 * HOUR + 1800, 170, 1);
-	is_within(ws_history_idle(&h, NOON), 157, 0, "idle: the quietest hour of all");
-	add(&h, NOON - 5 * DAY - 7 * HOUR + 1800, 200, 1);
-	is_within(ws_history_idle(&h, NOON), 164, 0, "idle: the highest of the week in each hour counts");
-	add(&h, NOON - 7 * DAY - 6 * HOUR + 1800, 900, 1);
-	is_within(ws_history_idle(&h, NOON), 164, 0, "idle: what is older does not");
-
-	ws_history_init(&h);
-	for (int64_t now = NOON; now < NOON + DAY - 60; now += 60)
-		add(&h, now, now < NOON + 2 * HOUR ? 0 : 50, 1);
-	ok(isnan(ws_history_idle(&h, NOON + DAY - 120)), "idle: not known with less than a day");
-	add(&h, NOON + DAY - 60, 50, 1);
-	is_within(ws_history_idle(&h, NOON + DAY - 60), 0, 0, "idle: with a day it is, and may be 0");
-}
+/* ---------------------------------------------------------------- days */
 
 static void
 test_days(void)
@@ -280,22 +245,6 @@ test_days(void)
 	for (int i = 0; i < 5; i++)
 		n += isnan(peaks[i]);
 	is_int(n, 5, "days: nor those before 1970");
-
-	/* a mean of all that was added, of NaN no part */
-	ws_history_init(&h);
-	add(&h, NOON, 100, 1);
-	add(&h, NOON + 60, NAN, 1);
-	add(&h, NOON + 120, 500, 1);
-	add(&h, NOON + 1800, 300, 1);
-	add(&h, NOON + 3600, 300, 1);
-	ok(place_of(&h, 15, NOON / 900)->mean == 300 && place_of(&h, 15, NOON / 900)->added == 2 &&
-	   place_of(&h, 1, NOON / 60)->mean == 100 && place_of(&h, 1, NOON / 60 + 1)->added == 0 &&
-	   place_of(&h, 1440, NOON / DAY)->mean == 300 && place_of(&h, 1440, NOON / DAY)->added == 4 &&
-	   place_of(&h, 1440, NOON / DAY)->recommended == 500,
-	   "days: a row has the highest and the mean");
-	place_of(&h, 1440, NOON / DAY)->added = UINT32_MAX;
-	add(&h, NOON, 1000, 1);
-	ok(place_of(&h, 1440, NOON / DAY)->added == UINT32_MAX && ws_history_check(&h) == NULL, "days: their number has an end");
 }
 
 /* ---------------------------------------------------------------- damage */
@@ -304,7 +253,7 @@ test_days(void)
 static const char *
 damage_of(const WsHistoryRow *row, int length, int place)
 {
-	const double sizes[] = {row->working_set, row->recommended, row->plateau_end, row->live, row->mean};
+	const double sizes[] = {row->working_set, row->recommended};
 
 	if (row->number == 0)
 		return "";
@@ -316,7 +265,7 @@ damage_of(const WsHistoryRow *row, int length, int place)
 		return "there are more hits than lookups";
 	if (row->lookups > INT64_MAX)
 		return "there are too many lookups";
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < 2; i++)
 		if (sizes[i] < 0 || sizes[i] > 0x1p40)
 			return "a size is out of range";
 	return "";
@@ -346,7 +295,7 @@ test_check(void)
 		WsHistoryRow *row = place_of(history, length, place);
 		int64_t		last = INT64_MAX / 60 / length / places * places + place;
 		int64_t		numbers[] = {0, -1, -2 * places + place, place, last, last - places, NOON / 60, INT64_MIN, INT64_MAX};
-		double	   *fields[] = {&row->working_set, &row->recommended, &row->plateau_end, &row->live};
+		double	   *fields[] = {&row->working_set, &row->recommended};
 		WsHistoryRow whole;
 		const char *want;
 		const char *found;
@@ -372,10 +321,7 @@ test_check(void)
 				row->hits = random_below(&seed, 2) ? row->lookups : counts[random_below(&seed, 6)];
 				break;
 			case 3:
-				if (random_below(&seed, 5) == 0)
-					row->mean = (float) sizes[random_below(&seed, 8)];
-				else
-					*fields[random_below(&seed, 4)] = sizes[random_below(&seed, 8)];
+				*fields[random_below(&seed, 2)] = sizes[random_below(&seed, 8)];
 		}
 		want = damage_of(row, length, place);
 		found = ws_history_check(history);
@@ -440,10 +386,6 @@ joined(const Fact *old, const Fact *new)
 
 	f.row.lookups = sum_of(old->row.lookups, new->row.lookups);
 	f.row.hits = sum_of(old->row.hits, new->row.hits);
-	f.row.added = old->row.added + new->row.added;
-	if (f.row.added > 0)
-		f.row.mean = (float) (((double) old->row.mean * old->row.added + (double) new->row.mean * new->row.added) /
-							  f.row.added);
 	return f;
 }
 
@@ -481,14 +423,12 @@ list_add_at(List *list, int64_t time, const WsHistoryRow *row)
 	{
 		int			length = lengths[k];
 		Fact		fact = {length, *row};
-		double	   *sizes[] = {&fact.row.working_set, &fact.row.recommended, &fact.row.plateau_end, &fact.row.live};
+		double	   *sizes[] = {&fact.row.working_set, &fact.row.recommended};
 
-		for (int i = 0; i < 4; i++)
+		for (int i = 0; i < 2; i++)
 			if (*sizes[i] > 0x1p40)
 				*sizes[i] = 0x1p40;
 		fact.row.number = time / 60 / length;
-		fact.row.added = !isnan(fact.row.recommended);
-		fact.row.mean = fact.row.added ? (float) fact.row.recommended : 0;
 		if (fact.row.number >= 1)
 			list_add(list, &fact, true);
 	}
@@ -574,7 +514,6 @@ typedef struct Wrong
 	long		rows;
 	long		read;
 	long		peak;
-	long		known;
 	long		moved;
 	/* how much happened; a test of nothing is to fail */
 	long		listed;
@@ -589,7 +528,6 @@ compare(WsHistory *history, List *list, int64_t now, int64_t seconds, Wrong *wro
 {
 	int			nread = ws_history_read(history, now, entries);
 	int			n = 0;
-	int			known = 0;
 	const Fact *best = NULL;
 	WsHistoryEntry peak;
 	bool		found;
@@ -611,13 +549,10 @@ compare(WsHistory *history, List *list, int64_t now, int64_t seconds, Wrong *wro
 			wrong->read += n >= nread || !is_entry_of(&entries[n], f);
 			n++;
 		}
-		if (listed && in_time)
-			known += f->length;
 		if (in_time && !isnan(f->row.recommended) && (best == NULL || better(f, best)))
 			best = f;
 	}
 	wrong->read += n != nread;
-	wrong->known += ws_history_known(history, now, seconds) != known;
 	found = ws_history_peak(history, now, seconds, &peak);
 	wrong->peak += found != (best != NULL) || (found && !is_entry_of(&peak, best));
 	wrong->quarter_peaks += best != NULL && best->length > 1;
@@ -669,7 +604,7 @@ random_row(uint64_t *seed, int tag)
 	if (random_below(seed, 200) == 0)
 		row.recommended = 0x1p40 + random_below(seed, 3) - 1;
 	if (random_below(seed, 200) == 0)
-		row.working_set = row.plateau_end = row.live = random_below(seed, 2) ? NAN : INFINITY;
+		row.working_set = random_below(seed, 2) ? NAN : INFINITY;
 	if (random_below(seed, 1000) == 0)
 	{
 		row.lookups = INT64_MAX - random_below(seed, 3);
@@ -778,7 +713,6 @@ test_model(int pace, int64_t start, const char *era, Wrong *happened)
 	ok(wrong->moved == 0, "%s, pace %d: as many are moved back (%ld)", era, pace, wrong->all_moved);
 	ok(wrong->read == 0, "%s, pace %d: the same are listed (%ld)", era, pace, wrong->listed);
 	ok(wrong->peak == 0, "%s, pace %d: the peak is the same (%ld were of more than a minute)", era, pace, wrong->quarter_peaks);
-	ok(wrong->known == 0, "%s, pace %d: as many minutes are known", era, pace);
 	happened->all_moved += wrong->all_moved;
 	happened->listed += wrong->listed;
 	happened->merges += wrong->merges;
@@ -790,13 +724,12 @@ main(void)
 {
 	Wrong		happened = {0};
 
-	plan(2 + 9 + 9 + 8 + 6 + 5 + 2 + 12 * 5 + 1);
+	plan(2 + 9 + 8 + 7 + 3 + 2 + 12 * 4 + 1);
 
 	test_empty();
 	test_count();
 	test_full();
 	test_times();
-	test_idle();
 	test_days();
 	test_check();
 	for (int pace = 0; pace < 4; pace++)

@@ -30,6 +30,7 @@
 #define MINUTES(n)	((uint32_t) (n) * 60 * WS_TICKS_PER_SECOND)
 
 static const WsStateFileOwner us = {42, 4711, 8192};
+static WsHistoryEntry entries[WS_HISTORY_ENTRIES];
 
 typedef struct World
 {
@@ -128,7 +129,7 @@ busy_world(int pages, uint64_t seed)
 	ws_sketch_advance(w.sketches[0], TICK);
 	ws_sketch_advance(w.sketches[1], TICK);
 	row.working_set = 100;
-	row.recommended = row.plateau_end = row.live = 200;
+	row.recommended = 200;
 	row.lookups = 1000;
 	row.hits = 900;
 	for (int i = 0; i < 60; i++)
@@ -393,8 +394,8 @@ test_future(void)
 	   ws_statefile_distrust_sketches(image.bytes, M, earlier) != NULL,
 	   "of an image of the future only the history is believed");
 	ok(memcmp(&r.history, &w.history, sizeof(WsHistory)) == 0, "all of it is loaded");
-	is_int(ws_history_known(&r.history, earlier / 1000, 86400), 0, "nothing of it is past");
-	is_int(ws_history_known(&r.history, NOW / 1000, 86400), 60, "until its time has come");
+	is_int(ws_history_read(&r.history, earlier / 1000, entries), 0, "nothing of it is past");
+	is_int(ws_history_read(&r.history, NOW / 1000, entries), 60, "until its time has come");
 	is_int(ws_statefile_saved_at(image.bytes), NOW, "it says when it was made");
 	free(image.bytes);
 	end_world(&w);
@@ -569,7 +570,7 @@ test_ranges(const Image *image)
 	}
 
 	/* the row of this minute, which is in range, and its sizes */
-	for (int field = 0; field < 4; field++)
+	for (int field = 0; field < 2; field++)
 	{
 		size_t		at = AT_HISTORY + NOW / 60000 % 1440 * sizeof(WsHistoryRow) +
 			offsetof(WsHistoryRow, working_set) + field * sizeof(double);
@@ -673,7 +674,7 @@ out_of_range(const char *bytes, size_t size)
 	for (int i = 0; i < WS_HISTORY_ENTRIES; i++)
 	{
 		const WsHistoryRow *row = (const WsHistoryRow *) (bytes + AT_HISTORY) + i;
-		const double pages[] = {row->working_set, row->recommended, row->plateau_end, row->live, row->mean};
+		const double pages[] = {row->working_set, row->recommended};
 		int			tier = i < 1440 ? 0 : i < 1440 + 3360 ? 1 : 2;
 		const int	begin[] = {0, 1440, 1440 + 3360};
 		const int	places[] = {1440, 3360, 400};
@@ -684,7 +685,7 @@ out_of_range(const char *bytes, size_t size)
 		if (row->number < 1 || row->number > INT64_MAX / seconds[tier] ||
 			row->number % places[tier] != i - begin[tier])
 			return "number of a row";
-		for (int field = 0; field < 5; field++)
+		for (int field = 0; field < 2; field++)
 			if (!isnan(pages[field]) && !(pages[field] >= 0 && pages[field] <= 0x1p40))
 				return "pages of a row";
 		if (row->hits > row->lookups || row->lookups > INT64_MAX)
@@ -719,7 +720,6 @@ out_of_range(const char *bytes, size_t size)
 static const char *
 unreadable(const World *w, uint32_t tick, int64_t now)
 {
-	static WsHistoryEntry entries[WS_HISTORY_ENTRIES];
 	static WsSample samples[CAPACITY];
 	static void *workspace;
 	WsHistoryEntry peak;
@@ -730,9 +730,9 @@ unreadable(const World *w, uint32_t tick, int64_t now)
 	for (int i = 0; i < n; i++)
 	{
 		const WsHistoryRow *row = &entries[i].row;
-		const double pages[] = {row->working_set, row->recommended, row->plateau_end, row->live, row->mean};
+		const double pages[] = {row->working_set, row->recommended};
 
-		for (int field = 0; field < 5; field++)
+		for (int field = 0; field < 2; field++)
 			if (pages[field] * 32768 >= 0x1p63 || pages[field] < 0)
 				return "a size of the history does not fit";
 	}
@@ -887,7 +887,7 @@ main(void)
 {
 	const char *mutants = getenv("MUTANTS");
 
-	plan(79);
+	plan(77);
 	test_there_and_back(trials(200));
 	test_future();
 	test_distrust();
