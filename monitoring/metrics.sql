@@ -24,19 +24,17 @@ FROM working_set_recommendation r, pg_catalog.unnest('{ok,collecting,stale,not t
 
 -- query working_set_info: Version, registers of the sketch, heuristic in use, and why it tracks or not
 SELECT i.version::text AS version, -- label: Version of the extension
-       i.registers::text AS registers, -- label: Registers of the sketch
-       r.method::text AS method, -- label: Heuristic in use
+       current_setting('working_set.registers')::text AS registers, -- label: Registers of the sketch
+       current_setting('working_set.method')::text AS method, -- label: Heuristic in use
        coalesce(i.reason, '')::text AS reason, -- label: Why it tracks or not
        1::float8 AS working_set_info -- gauge: Version, registers of the sketch, heuristic in use, and why it tracks or not; always 1
-FROM working_set_info i, working_set_recommendation r;
+FROM working_set_info i;
 
 -- query working_set: Figures of which there is one each; what is counted while it tracks, and what is recommended while the worker is on time
 SELECT r.shared_buffers_bytes::float8 AS working_set_shared_buffers_bytes, -- gauge: The setting shared_buffers
        r.memory_limit_bytes::float8 AS working_set_memory_limit_bytes, -- gauge: Memory of the host, or of its control group if that is less
        extract(epoch FROM r.computed_at)::float8 AS working_set_recommendation_timestamp_seconds, -- gauge: When the recommendation was made
        extract(epoch FROM i.last_saved)::float8 AS working_set_last_saved_timestamp_seconds, -- gauge: When the set, the sample and the history were last saved
-       i.shared_memory_bytes::float8 AS working_set_shared_memory_bytes, -- gauge: Shared memory of the extension itself
-       0.589::float8 / sqrt(t.registers::float8) AS working_set_size_relative_error_ratio, -- gauge: Standard error of a size, as a share of it
        t.hits::float8 AS working_set_hits_total, -- counter: Lookups of pages by clients that found the page in shared buffers
        t.lookups::float8 AS working_set_lookups_total, -- counter: Lookups of pages by clients
        t.evictions::float8 AS working_set_evictions_total, -- counter: Pages that left shared buffers
@@ -61,8 +59,8 @@ LEFT JOIN LATERAL (SELECT r.*) o ON r.status IN ('ok', 'collecting');
 -- query working_set_size: Distinct pages used in the last window_seconds, with 95 % bounds; windows nest, so do not add them up
 SELECT seconds::text AS window_seconds, -- label: Length of the window
        bytes::float8 AS working_set_size_bytes, -- gauge: Distinct pages used in the last window_seconds; windows nest, so do not add them up
-       pages_low::float8 * current_setting('block_size')::float8 AS working_set_size_lower_bound_bytes, -- gauge: Lower 95 % bound of working_set_size_bytes
-       pages_high::float8 * current_setting('block_size')::float8 AS working_set_size_upper_bound_bytes -- gauge: Upper 95 % bound of working_set_size_bytes
+       low_bytes::float8 AS working_set_size_lower_bound_bytes, -- gauge: Lower 95 % bound of working_set_size_bytes
+       high_bytes::float8 AS working_set_size_upper_bound_bytes -- gauge: Upper 95 % bound of working_set_size_bytes
 FROM working_set_curve('{60,300,900,3600}'::integer[], 'client'::text);
 
 -- query working_set_verdict: What to do about shared_buffers
@@ -93,28 +91,16 @@ FROM r, a GROUP BY 1;
 
 -- query working_set_relations: The twenty largest relations of the last five minutes, how much of each is in shared buffers, and reads that others would save without an index that nobody uses
 SELECT coalesce(w.datname, '')::text AS datname, -- label: Database
-       coalesce(quote_ident(n.nspname::text) || '.' || quote_ident(c.relname::text), 'relfilenode ' || w.relfilenode::text)::text AS relation, -- label: Relation with its schema
+       coalesce(quote_ident(n.nspname::text) || '.' || quote_ident(c.relname::text), w.relation)::text AS relation, -- label: Relation with its schema
        coalesce(w.relkind::text, '')::text AS relkind, -- label: Kind of relation
        sum(w.bytes)::float8 AS working_set_relation_size_bytes, -- gauge: Distinct pages of the relation, all forks, that were used in the last five minutes; the twenty largest
        sum(w.resident_bytes)::float8 AS working_set_relation_resident_bytes, -- gauge: How much of working_set_relation_size_bytes is in shared buffers
        coalesce(sum(CASE WHEN pg_stat_get_numscans(i.indexrelid) = 0::bigint AND NOT (i.indisunique OR i.indisexclusion OR i.indisreplident)
                             AND w.reads_saved_per_second > 2.0::float8 * w.reads_saved_standard_error THEN w.reads_saved_per_second END), 0.0::float8) AS working_set_relation_unused_index_reads_per_second -- gauge: Reads per second that others would save without the index, if nobody has scanned it since the statistics began and it enforces nothing; else 0
 FROM working_set_relations w
-LEFT JOIN pg_class c ON c.oid = w.relation::oid LEFT JOIN pg_namespace n ON n.oid = c.relnamespace
+LEFT JOIN pg_class c ON c.oid = w.relid LEFT JOIN pg_namespace n ON n.oid = c.relnamespace
 LEFT JOIN pg_index i ON i.indexrelid = c.oid
 GROUP BY 1, 2, 3 ORDER BY sum(w.bytes) DESC, 1, 2, 3 LIMIT 20;
-
--- file working_set_databases 60s
--- Opt-in: the twenty databases with most of the working set.  Up to forty series, and others as
--- other databases come in.  What all databases share, and what was of dropped ones, has no name, and
--- is added up.
-
--- query working_set_databases: The twenty databases with most of the working set of the last five minutes, and how much of that is in shared buffers
-SELECT coalesce(datname, '')::text AS datname, -- label: Database; empty: what all share, and what was of dropped ones
-       sum(bytes)::float8 AS working_set_database_size_bytes, -- gauge: Distinct pages of the database that were used in the last five minutes; the twenty largest
-       sum(resident_bytes)::float8 AS working_set_database_resident_bytes -- gauge: How much of working_set_database_size_bytes is in shared buffers
-FROM working_set_databases
-GROUP BY 1 ORDER BY sum(bytes) DESC, 1 LIMIT 20;
 
 -- file working_set_memory 60s
 -- Opt-in: reads from disk with other sizes of memory.  Up to 34 series.  A prediction that has a
@@ -128,11 +114,10 @@ FROM working_set_recommendation r, working_set_memory_advice m
 WHERE r.status IN ('ok', 'collecting') AND NOT m.present AND m.note IS NULL
 GROUP BY 1;
 
--- query working_set_disk: Reads from disk with memory and shared_buffers as they are, as predicted and as measured, and if shared_buffers were as suggested
+-- query working_set_disk: Reads from disk with memory and shared_buffers as they are, as predicted, and if shared_buffers were as suggested
 SELECT CASE WHEN m.note IS NULL THEN m.predicted_disk_reads_per_second::float8 END AS working_set_predicted_disk_reads_per_second, -- gauge: How often in a second clients wait for the disk with memory and shared_buffers as they are, as predicted
        s.predicted_disk_reads_per_second::float8 AS working_set_expected_disk_reads_per_second, -- gauge: The same as working_set_predicted_disk_reads_per_second if shared_buffers were as suggested
-       CASE WHEN m.note IS NULL THEN m.predicted_disk_bytes_per_second::float8 END AS working_set_predicted_disk_bytes_per_second, -- gauge: Bytes read from disk in a second with memory and shared_buffers as they are, as predicted
-       m.measured_disk_bytes_per_second::float8 AS working_set_measured_disk_bytes_per_second -- gauge: Bytes that the kernel read from disk for clients in a second, as measured
+       CASE WHEN m.note IS NULL THEN m.predicted_disk_bytes_per_second::float8 END AS working_set_predicted_disk_bytes_per_second -- gauge: Bytes read from disk in a second with memory and shared_buffers as they are, as predicted
 FROM working_set_recommendation r
 JOIN working_set_memory_advice m ON m.present
 -- with NULL as argument it would have the rows of the view
@@ -148,7 +133,7 @@ WHERE r.status IN ('ok', 'collecting');
 -- query working_set_queries: The twenty queries that use most of the cache in the last five minutes, how much no other query uses, their reads, and what they make others read
 SELECT coalesce(w.datname, '')::text AS datname, -- label: Database
        coalesce(w.rolname, '')::text AS rolname, -- label: Role
-       CASE WHEN w.is_other THEN 'other' ELSE coalesce(w.queryid::text, '') END::text AS queryid, -- label: Identifier of the query; other: those that are not kept apart
+       CASE WHEN w.rolname = 'other' AND w.application_name = 'other' THEN 'other' ELSE coalesce(w.queryid::text, '') END::text AS queryid, -- label: Identifier of the query; other: those that are not kept apart
        sum(w.bytes)::float8 AS working_set_query_size_bytes, -- gauge: Distinct pages that the query used in the last five minutes; the twenty largest
        sum(w.exclusive_bytes)::float8 AS working_set_query_exclusive_bytes, -- gauge: Part of working_set_query_size_bytes that no other query used
        sum(w.reads_per_second)::float8 AS working_set_query_reads_per_second, -- gauge: Pages per second that the query had to read in the last five minutes
@@ -179,7 +164,7 @@ WHERE i.tracking;
 
 -- query working_set_neon_used: How much of the working set of the last five minutes is in shared buffers
 SELECT round(sum(resident_bytes)::float8 / 1048576::float8) AS lfc_used -- gauge: How much of the working set of the last five minutes is in shared buffers, in MB; pages that nobody used in this time are not counted
-FROM working_set_databases;
+FROM working_set_relations;
 
 -- file working_set_neon_dashboard 15s
 -- Opt-in: the windows that Neon's dashboards show, beside what working_set_neon has.  In an

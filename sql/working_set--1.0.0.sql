@@ -177,7 +177,10 @@ CREATE FUNCTION working_set_cache_advice(
 	OUT cache_bytes bigint,
 	OUT predicted_hit_ratio double precision,
 	OUT predicted_reads_per_second double precision,
+	OUT low_reads_per_second double precision,
+	OUT high_reads_per_second double precision,
 	OUT predicted_read_time_share double precision,
+	OUT worst_read_time_share double precision,
 	OUT error double precision,
 	OUT note text)
 RETURNS SETOF record
@@ -199,8 +202,11 @@ COMMENT ON COLUMN working_set_cache_advice.size_factor IS 'Size as a multiple of
 COMMENT ON COLUMN working_set_cache_advice.cache_bytes IS 'Size in bytes';
 COMMENT ON COLUMN working_set_cache_advice.predicted_hit_ratio IS 'Share of clients'' lookups that would find their page, 0 to 1, or NULL if the sample is too small';
 COMMENT ON COLUMN working_set_cache_advice.predicted_reads_per_second IS 'Pages per second that clients would have to read, as far as is known, or NULL if the sample is too small';
+COMMENT ON COLUMN working_set_cache_advice.low_reads_per_second IS 'Lower 95 % bound of predicted_reads_per_second, or NULL if the sample is too small';
+COMMENT ON COLUMN working_set_cache_advice.high_reads_per_second IS 'Upper 95 % bound of predicted_reads_per_second, with all first reads, or NULL if the sample is too small';
 COMMENT ON COLUMN working_set_cache_advice.predicted_read_time_share IS 'Share of the time in which clients were active, in the last week, that they would have waited for reads, 0 to 1, or NULL if not known';
-COMMENT ON COLUMN working_set_cache_advice.error IS '95 % bound of the error of predicted_hit_ratio; times the lookups per second, that of predicted_reads_per_second; or NULL if the sample is too small';
+COMMENT ON COLUMN working_set_cache_advice.worst_read_time_share IS 'Same in the quarter of an hour of the last 35 days in which it is largest, of those with a tenth of the average activity';
+COMMENT ON COLUMN working_set_cache_advice.error IS '95 % bound of the error of predicted_hit_ratio, or NULL if the sample is too small';
 COMMENT ON COLUMN working_set_cache_advice.note IS 'Why the row is not reliable, or NULL if it is';
 
 REVOKE ALL ON working_set_cache_advice FROM PUBLIC;

@@ -162,7 +162,7 @@ counts(const WsQueryTime *t, int i)
 WsShares
 ws_query_time_shares(const WsQueryTime *t, double bytes)
 {
-	WsShares	s = {.week = week_share(t, bytes), .loss = NAN};
+	WsShares	s = {.week = week_share(t, bytes), .loss = NAN, .worst = NAN};
 	double		buffers = bytes / t->facts->buffer;
 
 	for (int i = 0; i < t->n; i++)
@@ -173,9 +173,10 @@ ws_query_time_shares(const WsQueryTime *t, double bytes)
 			if (isnan(lost))
 			{
 				/* nobody knows how bad the worst is */
-				s.loss = NAN;
+				s.worst = s.loss = NAN;
 				return s;
 			}
+			s.worst = fmax(s.worst, fmin(lost + t->now[i] / t->active[i], 1));
 			s.loss = fmax(s.loss, lost);
 		}
 	return s;

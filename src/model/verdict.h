@@ -84,6 +84,7 @@ typedef struct WsShares
 	double		week;			/* in the last week, or what was seen of it */
 	double		loss;			/* the most that a quarter would lose or,
 								 * below 0, gain by the change to this size */
+	double		worst;			/* the largest of a quarter of 35 days */
 } WsShares;
 
 /* What a job would gain that runs on at least three of the last seven days. */

@@ -108,12 +108,16 @@ add_advice(WsRow *row, const WsReport *report, const WsQueryTime *times, bool kn
 		   const WsAdvice *advice, const char *note)
 {
 	double		buffers = rint(factor * NBuffers);
+	WsShares	shares = ws_query_time_shares(times, buffers * BLCKSZ);
 
 	ws_row_add_number(row, true, factor);
 	ws_row_add_pages(row, true, buffers);
 	ws_row_add_number(row, known, advice->hit_ratio);
 	ws_row_add_number(row, known, advice->reads_per_second);
-	ws_row_add_number(row, times->timed, ws_query_time_shares(times, buffers * BLCKSZ).week);
+	ws_row_add_number(row, known, advice->low);
+	ws_row_add_number(row, known, advice->high);
+	ws_row_add_number(row, times->timed, shares.week);
+	ws_row_add_number(row, times->timed, shares.worst);
 	ws_row_add_number(row, known, advice->error);
 	ws_row_add_text(row, note ? note : ws_report_row_note(&report->last, advice));
 	ws_row_end(row);

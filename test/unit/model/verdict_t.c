@@ -295,6 +295,7 @@ test_waiting(void)
 	is_within(times.each[times.n - 1] / times.each[0], 19.0 / 100, 0.03, "a read takes what it took then, as far as looks show");
 	is_within(ws_query_time_shares(&times, 128 * MB).week, 0.055, 0.003, "the week is the mean by activity");
 	is_within(ws_query_time_shares(&times, 1 * GB).week, 0, 0.001, "and nothing with all in memory");
+	is_within(ws_query_time_shares(&times, 128 * MB).worst, 0.1, 0.02, "the worst quarter is the worst");
 }
 
 static void
@@ -544,7 +545,7 @@ test_words(void)
 int
 main(void)
 {
-	plan(7 + 5 + 7 + 8 + 7 + 2 + 12 + 2 + 3);
+	plan(7 + 5 + 7 + 8 + 8 + 2 + 12 + 2 + 3);
 
 	test_once_wrong();
 	test_week();
