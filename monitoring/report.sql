@@ -128,7 +128,7 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 		WITH
 		-- ------------------------------------------------------------ what is known
 		moment AS MATERIALIZED (
-			SELECT statement_timestamp() AS at, current_setting('block_size')::bigint AS block
+			SELECT statement_timestamp() AS at
 		),
 		info AS MATERIALIZED (SELECT * FROM :"ws_report_schema".working_set_info),
 		rec AS MATERIALIZED (SELECT * FROM :"ws_report_schema".working_set_recommendation),
@@ -155,36 +155,32 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 		),
 		curve AS MATERIALIZED (
 			SELECT row_number() OVER (ORDER BY c.seconds) AS n, c.seconds, c.bytes, c.pages,
-			       c.pages_low * moment.block AS low, c.pages_high * moment.block AS high
-			  FROM moment, windows, :"ws_report_schema".working_set_curve(windows.seconds, text 'client') c
+			       c.low_bytes AS low, c.high_bytes AS high
+			  FROM windows, :"ws_report_schema".working_set_curve(windows.seconds, text 'client') c
 			 WHERE c.seconds > 0
 		),
-		-- relations, all forks together
 		relation AS MATERIALIZED (
-			SELECT row_number() OVER (ORDER BY sum(bytes) DESC, min(relfilenode)) AS n,
-			       database AS datname, relation, relkind, relfilenode, sum(bytes) AS bytes, sum(share) AS share,
-			       sqrt(sum(standard_error_bytes::float8 ^ 2)) AS error, sum(resident_bytes) AS resident, sum(reused_bytes) AS reused
-			  FROM (SELECT r.*, r.datname COLLATE "C" AS database FROM :"ws_report_schema".working_set_relations r) r
-			 GROUP BY database, relation, relkind, relfilenode
+			SELECT row_number() OVER (ORDER BY bytes DESC, relid, relation COLLATE "C") AS n, *, bytes / nullif(sum(bytes) OVER (), 0) AS share
+			  FROM :"ws_report_schema".working_set_relations
 		),
 		query AS MATERIALIZED (
-			SELECT row_number() OVER (ORDER BY bytes DESC, queryid, datname COLLATE "C", rolname COLLATE "C") AS n, *
+			SELECT row_number() OVER (ORDER BY bytes DESC, queryid, datname COLLATE "C", rolname COLLATE "C") AS n, *,
+			       bytes / nullif(sum(bytes) OVER (), 0) AS share
 			  FROM :"ws_report_schema".working_set_queries
 		),
 		known AS MATERIALIZED (SELECT * FROM json_each_text(nullif(current_setting('ws_report.texts', true), '')::json) AS k(key, t)),
 		bar AS (
-			SELECT 'relation' AS kind, n, bytes, share, error, resident, reused,
-			       CASE WHEN relation IS NOT NULL AND datname IS NULL THEN concat(relation, ' (shared)')
-			            WHEN relation IS NOT NULL THEN relation::text
-			            WHEN datname IS NULL THEN concat('file ', relfilenode, ' of no database')
-			            WHEN datname = current_database() THEN concat('file ', relfilenode, ' (dropped or rewritten)')
-			            ELSE concat(datname, ': file ', relfilenode) END AS name,
+			SELECT 'relation' AS kind, n, bytes, share, standard_error_bytes::float8 AS error, resident_bytes AS resident, reused_bytes AS reused,
+			       CASE WHEN relid IS NOT NULL THEN concat(relation, CASE WHEN datname IS NULL THEN ' (shared)' END)
+			            WHEN datname IS NULL THEN concat(relation, ' of no database')
+			            WHEN datname COLLATE "C" = current_database() THEN concat(relation, ' (dropped or rewritten)')
+			            ELSE concat(datname, ': ', relation) END AS name,
 			       CASE relkind WHEN 'r' THEN 'table' WHEN 'i' THEN 'index' WHEN 't' THEN 'TOAST table'
 			                    WHEN 'm' THEN 'materialized view' WHEN 'S' THEN 'sequence' END AS what
 			  FROM relation WHERE n <= 20
 			UNION ALL
-			SELECT 'query', n, bytes, share, standard_error_bytes, exclusive_bytes, reused_bytes,
-			       CASE WHEN is_other THEN 'all that are not kept apart' ELSE coalesce(left(known.t, 80), 'query ' || queryid, 'without an identifier') END, queryid::text
+			SELECT 'query', n, bytes, share, standard_error_bytes, exclusive_bytes, NULL,
+			       CASE WHEN rolname COLLATE "C" = 'other' AND application_name COLLATE "C" = 'other' THEN 'all that are not kept apart' ELSE coalesce(left(known.t, 80), 'query ' || queryid, 'without an identifier') END, queryid::text
 			  FROM query LEFT JOIN pg_database d ON d.datname = query.datname COLLATE "C"
 			  LEFT JOIN known ON known.key = concat(d.oid, ' ', queryid) WHERE n <= 20
 		),
@@ -197,11 +193,10 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			UNION ALL SELECT 'why', 0, rec.reason FROM rec
 			-- indexes that enforce nothing, that nobody scans, and that cost others reads
 			UNION ALL SELECT 'useless', 0, string_agg(format('%s (%s, %s reads per second)', name, pg_size_pretty(bytes), round(reads::numeric, 1)), ', ' ORDER BY reads DESC)
-			            FROM (SELECT r.relation::text AS name, sum(r.bytes) AS bytes, sum(r.reads_saved_per_second) AS reads
-			                    FROM :"ws_report_schema".working_set_relations r JOIN pg_index i ON i.indexrelid = r.relation::oid
+			            FROM (SELECT r.relation AS name, r.bytes, r.reads_saved_per_second AS reads
+			                    FROM relation r JOIN pg_index i ON i.indexrelid = r.relid
 			                   WHERE pg_stat_get_numscans(i.indexrelid) = 0 AND NOT (i.indisunique OR i.indisexclusion OR i.indisreplident)
-			                     AND r.reads_saved_per_second > 2 * r.reads_saved_standard_error
-			                   GROUP BY r.relation) u
+			                     AND r.reads_saved_per_second > 2 * r.reads_saved_standard_error) u
 			UNION ALL SELECT CASE line.n WHEN 1 THEN 'headline' ELSE 'summary' END, line.n, line.t
 			            FROM regexp_split_to_table(:"ws_report_schema".working_set(), chr(10)) WITH ORDINALITY AS line(t, n)
 			UNION ALL SELECT 'note', row_number() OVER (ORDER BY min(n)), note FROM advice WHERE note IS NOT NULL GROUP BY note
@@ -272,10 +267,6 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			       LATERAL (VALUES ('have', shared_buffers_bytes, 'shared_buffers'),
 				('want', pg_size_bytes(suggested_shared_buffers), 'suggested')) m(series, y, label)
 			 WHERE m.y IS NOT NULL AND (p.panel = 'curve' OR m.series = 'have')
-			UNION ALL
-			SELECT 'curve', 'set', window_seconds, NULL, 'chosen window' FROM rec WHERE window_seconds > 0
-			UNION ALL
-			SELECT 'curve', 'set', window_seconds, working_set_bytes, NULL FROM rec WHERE window_seconds > 0
 			UNION ALL
 			SELECT p.panel, m.series, m.x::float8, NULL, CASE p.panel WHEN 'hit' THEN m.label END
 			  FROM rec, (VALUES ('hit'), ('reads')) p(panel),
@@ -447,12 +438,12 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			                                '<rect class="all" x="0" y="%4$s" width="%5$s" height="12"/><rect class="resident" x="0" y="%4$s" width="%6$s" height="6"/>',
 			                                '<rect class="reused" x="0" y="%7$s" width="%8$s" height="6"/>'),
 			                         38 * n - 22, short, pg_size_pretty(bytes), 38 * n - 16, wide, least(wide, round(640 * resident / most, 1)),
-			                         38 * n - 10, least(wide, round(640 * reused / most, 1))), NULL ORDER BY n), '</svg>') AS svg,
+			                         38 * n - 10, least(wide, round(640 * coalesce(reused, 0) / most, 1))), NULL ORDER BY n), '</svg>') AS svg,
 			       string_agg(concat('<tr><th scope="row">', t, '</th>', '<td>', what, '</td>',
 			                         CASE kind WHEN 'query' THEN concat('<td>', who, '</td>') END,
 			                         '<td><data value="', bytes, '">', pg_size_pretty(bytes), '</data> &#177; ', pg_size_pretty((1.96 * error)::bigint), '</td><td>',
-			                         round((100 * share)::numeric, 1), ' %</td><td>', pg_size_pretty(resident), '</td><td>', pg_size_pretty(reused), '</td>',
-			                         CASE kind WHEN 'query' THEN concat('<td>', round(reads_per_second::numeric, 1), '</td><td>', round(reads_saved_per_second::numeric, 1), '</td>') END,
+			                         round((100 * share)::numeric, 1), ' %</td><td>', pg_size_pretty(resident), '</td>',
+			                         CASE kind WHEN 'relation' THEN concat('<td>', pg_size_pretty(reused), '</td>') ELSE concat('<td>', round(reads_per_second::numeric, 1), '</td><td>', round(reads_saved_per_second::numeric, 1), '</td>') END,
 			                         '</tr>'), NULL ORDER BY n) AS rows
 			  FROM (SELECT bar.*, safe.t, safe.short, who.t AS who, query.reads_per_second, query.reads_saved_per_second, most, round(640 * bar.bytes / most, 1) AS wide
 			          FROM bar JOIN safe USING (kind, n) LEFT JOIN safe who ON bar.kind = 'query' AND who.kind = 'who' AND who.n = bar.n
@@ -497,7 +488,7 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			UNION ALL
 			SELECT 'advice', string_agg(concat('<tr><th scope="row"><data value="', cache_bytes, '">', pg_size_pretty(cache_bytes), '</data></th><td>', size_factor, '</td><td>',
 			       coalesce(round((100 * predicted_hit_ratio)::numeric, 2) || ' %', 'not known'), '</td><td>', '&#177; ' || round((100 * error)::numeric, 2), '</td><td>',
-			       round(predicted_reads_per_second::numeric, 1), '</td><td>', round(read_factor::numeric, 2), '</td></tr>'), NULL ORDER BY n) FROM advice
+			       round(predicted_reads_per_second::numeric, 1), '</td><td>', round((100 * predicted_read_time_share)::numeric, 1) || ' %', '</td></tr>'), NULL ORDER BY n) FROM advice
 			UNION ALL
 			SELECT 'memory', string_agg(concat('<tr><th scope="row"><data value="', memory_bytes, '">', pg_size_pretty(memory_bytes), '</data>',
 			       CASE series WHEN 'have' THEN ', now' WHEN 'want' THEN ', suggested' END, '</th><td>', pg_size_pretty(shared_buffers_bytes), '</td><td>',
@@ -517,7 +508,7 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 				('memory', 2, 'have', 'memory now; the ring is with the present shared_buffers'), ('memory', 3, 'want', 'the dot: with the suggested shared_buffers'),
 				('week', 1, 'set', 'working set; hit ratio'), ('week', 3, 'have', 'shared_buffers, '),
 				('relation', 1, 'all', 'used in the last five minutes'), ('relation', 2, 'resident', 'in shared buffers now'), ('relation', 3, 'reused', 'used more than once'),
-				('query', 1, 'all', 'used in the last five minutes'), ('query', 2, 'resident', 'used by no other query'), ('query', 3, 'reused', 'used more than once by this one')) k(chart, n, class, label), rec
+				('query', 1, 'all', 'used in the last five minutes'), ('query', 2, 'resident', 'used by no other query')) k(chart, n, class, label), rec
 			 WHERE chart IN ('relation', 'query') OR (chart, class) IN (SELECT chart, series FROM spot UNION SELECT chart, series FROM marked)
 			 GROUP BY chart
 		),
@@ -531,11 +522,9 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 				('curve', 1, 'How much is used', 'Where it is level, the same pages are used again and again; where it rises, new ones come in.',
 				 CASE WHEN tracking THEN 'The curve is not known.' ELSE 'Nothing is tracked.' END, 'window|pages|size|95 % bounds'),
 				('advice', 2, 'What another size would do', 'If shared_buffers had been larger or smaller in the last five minutes.',
-				 CASE WHEN tracking AND NOT unsampled THEN 'What other sizes would do is not known.' ELSE nobody END, 'cache|of the present|hit ratio|error, points|reads per second|of the present'),
+				 CASE WHEN tracking AND NOT unsampled THEN 'What other sizes would do is not known.' ELSE nobody END, 'cache|of the present|hit ratio|error, points|reads per second|reads, of query time'),
 				('memory', 3, 'What more or less memory would do',
-				 concat('If there had been more or less memory in the last five minutes. ', (SELECT format('Now %s MB per second from disk are predicted, and %s were measured.',
-				        round((predicted_disk_bytes_per_second / 1048576)::numeric, 2), round((measured_disk_bytes_per_second / 1048576)::numeric, 2))
-				    FROM memory WHERE series = 'have' AND predicted_disk_bytes_per_second IS NOT NULL AND measured_disk_bytes_per_second IS NOT NULL)),
+				 'If there had been more or less memory in the last five minutes.',
 				 CASE WHEN tracking THEN 'This is not known.' ELSE 'Nothing is tracked.' END,
 				 'memory|shared_buffers|reads from disk per second|MB per second|hit ratio of the page cache|error, points'),
 				('relation', 6, 'Tables and indexes', nullif(concat(CASE WHEN relations > 20 THEN format('The twenty largest; %s more have %s together. ', relations - 20, pg_size_pretty(other)) END,
@@ -544,7 +533,7 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 				('query', 7, 'Queries', concat('A page counts for each query that used it.', CASE WHEN queries > 20 THEN format(' The twenty largest of %s.', queries) END,
 				        CASE WHEN identifiers = 0 THEN ' There are no identifiers: set compute_query_id to on.'
 				             WHEN NOT known THEN ' Their texts are shown if pg_stat_statements is in this database.' END),
-				 nobody, 'query|identifier|role and database|used|share|by no other|more than once|reads per second|makes others read per second'),
+				 nobody, 'query|identifier|role and database|used|share|by no other|reads per second|makes others read per second'),
 				('week', 4, 'The last week', NULL, CASE WHEN rows = 0 THEN 'There is no history yet: the first entry comes after a minute or two.' ELSE 'Nothing was recorded in the last week.' END,
 				 'day|working set, at most|hit ratio')) v
 		),
