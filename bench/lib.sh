@@ -66,6 +66,27 @@ compile() {
         "$@" test/unit/pure.a -lm -o "$output"
 }
 
+# simulate PROGRAM SCORES ARGUMENT...: run it for each of $numbers, or of --only N,N..., with each of
+# $seeds, or of those given; its output to the file SCORES.
+simulate() {
+    local program=$1 scores=$2 n seed given=()
+    shift 2
+    while [ $# -gt 0 ]; do
+        case $1 in
+            --only) numbers=${2//,/ }; shift ;;
+            [1-9]*) given+=("$1") ;;
+            *) usage ;;
+        esac
+        shift
+    done
+    seeds=${given[*]:-$seeds}
+    print_machine
+    printf 'Seeds:    %s\n\n' "$seeds"
+    for n in $numbers; do
+        for seed in $seeds; do echo "$n $seed"; done
+    done | xargs -P "$(nproc)" -n 2 "$program" >"$scores"
+}
+
 # Print what the figures below were measured on.
 print_machine() {
     local cpu
