@@ -46,10 +46,18 @@
  * manner known from Neon, one pass of HyperLogLog with timestamps for each
  * window, written to be fast.
  */
-#include "trials.h"
+#include "yardstick.h"
 
 #include <stdbool.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+/* to which trials are dealt, each with random numbers of its own: a seed always makes the same table */
+#define PROCESSES	2
+
+#define START		(WS_TICK_ORIGIN + 6)	/* a second begins */
+#define MINUTE		(60 * WS_TICKS_PER_SECOND)
 #define HOUR		(60 * MINUTE)
 #define WINDOWS		60
 #define MIDDLE		20			/* minutes */
@@ -59,6 +67,74 @@
 #define GOAL_BIAS			0.001
 #define GOAL_COVERAGE_LOW	0.93
 #define GOAL_COVERAGE_HIGH	0.98
+
+/* makes the trials first, first + PROCESSES, ... and adds to the tallies */
+typedef void (*MakeTrials) (const void *what, int first, int trials, Tally *tallies);
+
+/*
+ * Sets n tallies to the sums over the processes, which send theirs through pipes.
+ */
+static void
+run_trials(MakeTrials make, const void *what, int trials, Tally *sums, int n)
+{
+	size_t		size = n * sizeof(Tally);
+	Tally	   *part = calloc(n, sizeof(Tally));
+	int			fd[PROCESSES];
+
+	fflush(stdout);
+	for (int p = 0; p < PROCESSES; p++)
+	{
+		int			ends[2];
+		pid_t		pid;
+
+		if (!part || pipe(ends) != 0 || (pid = fork()) < 0)
+		{
+			perror("trials");
+			exit(2);
+		}
+		if (pid == 0)
+		{
+			make(what, p, trials, part);
+			_exit(write(ends[1], part, size) != (ssize_t) size);
+		}
+		close(ends[1]);
+		fd[p] = ends[0];
+	}
+	memset(sums, 0, size);
+	for (int p = 0; p < PROCESSES; p++)
+	{
+		if (read(fd[p], part, size) != (ssize_t) size)
+		{
+			fprintf(stderr, "trials: a process failed\n");
+			exit(2);
+		}
+		close(fd[p]);
+		for (int i = 0; i < n; i++)
+			tally_merge(&sums[i], &part[i]);
+	}
+	free(part);
+	while (wait(NULL) > 0)
+		;
+}
+
+/* all pages of the sketch as if they had been used just now */
+static void
+press(WsSketch *sk, uint32_t now)
+{
+	for (size_t c = 0; c < ws_sketch_ncells(sk); c++)
+		if (sk->cells[c] > 0)
+			sk->cells[c] = now;
+}
+
+static void *
+workspace_of(uint32_t m)
+{
+	void	   *workspace = malloc(ws_curve_size(m));
+
+	if (!workspace)
+		abort();
+	return workspace;
+}
 
 /* a miss is beyond its goal by this many standard errors */
 #define K_SIGMA				3

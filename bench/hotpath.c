@@ -19,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 
 #include "executor/instrument.h"
 #include "miscadmin.h"
@@ -36,7 +37,7 @@
 #undef fprintf
 #undef qsort
 
-#include "trials.h"
+#include "yardstick.h"
 
 #if __has_include(<xxhash.h>)
 #define XXH_INLINE_ALL

@@ -66,6 +66,27 @@ compile() {
         "$@" test/unit/pure.a -lm -o "$output"
 }
 
+# simulate PROGRAM SCORES ARGUMENT...: run it for each of $numbers, or of --only N,N..., with each of
+# $seeds, or of those given; its output to the file SCORES.
+simulate() {
+    local program=$1 scores=$2 n seed given=()
+    shift 2
+    while [ $# -gt 0 ]; do
+        case $1 in
+            --only) numbers=${2//,/ }; shift ;;
+            [1-9]*) given+=("$1") ;;
+            *) usage ;;
+        esac
+        shift
+    done
+    seeds=${given[*]:-$seeds}
+    print_machine
+    printf 'Seeds:    %s\n\n' "$seeds"
+    for n in $numbers; do
+        for seed in $seeds; do echo "$n $seed"; done
+    done | xargs -P "$(nproc)" -n 2 "$program" >"$scores"
+}
+
 # Print what the figures below were measured on.
 print_machine() {
     local cpu
@@ -537,33 +558,6 @@ pairs_absolute() {
             pairs_median | awk '{ printf "%.5g", $2 }')" "95 % interval#${column%% *}" ""
     done
 }
-
-# ---------------------------------------------------------------- pictures
-
-# Functions of awk that draw SVG: put them before a script.
-# shellcheck disable=SC2034
-svg_functions='
-    function svg_begin(width, height, title) {
-        printf "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n", width, height, width, height
-        print "<style>text { font-family: Helvetica, Arial, sans-serif; fill: #222 }"
-        print ".title { font-size: 19px; font-weight: bold } .panel { font-size: 16px; font-weight: bold }"
-        print ".axis { font-size: 14px } .tick { font-size: 13px; fill: #444 } .key { font-size: 14px }</style>"
-        printf "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", width, height
-        text(left, 30, "start", "title", title)
-    }
-    function text(x, y, anchor, class, s) {
-        printf "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" class=\"%s\">%s</text>\n", x, y, anchor, class, s
-    }
-    function line(x1, y1, x2, y2, style) {
-        printf "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" %s/>\n", x1, y1, x2, y2, style
-    }
-    function box(x, y, width, height, colour) {
-        printf "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", x, y, width, height, colour
-    }
-    function axes() {
-        printf "<path d=\"M%d,%d V%d H%d\" fill=\"none\" stroke=\"#888\"/>\n", left, top, top + height, left + width
-    }'
-server_version() { postgres --version | sed 's/.*) *\([0-9]\)/\1/;s/ .*//'; }
 
 # ---------------------------------------------------------------- a control group
 

@@ -1,5 +1,26 @@
 # memory_svg.awk - waits for the disk against memory: measured points on predicted lines, a panel
-# for each workload, from a file of --out.  Put svg_functions of lib.sh before it.
+# for each workload, from a file of --out.
+
+function svg_begin(width, height, title) {
+    printf "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n", width, height, width, height
+    print "<style>text { font-family: Helvetica, Arial, sans-serif; fill: #222 }"
+    print ".title { font-size: 19px; font-weight: bold } .panel { font-size: 16px; font-weight: bold }"
+    print ".axis { font-size: 14px } .tick { font-size: 13px; fill: #444 } .key { font-size: 14px }</style>"
+    printf "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", width, height
+    text(left, 30, "start", "title", title)
+}
+function text(x, y, anchor, class, s) {
+    printf "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" class=\"%s\">%s</text>\n", x, y, anchor, class, s
+}
+function line(x1, y1, x2, y2, style) {
+    printf "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" %s/>\n", x1, y1, x2, y2, style
+}
+function box(x, y, width, height, colour) {
+    printf "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", x, y, width, height, colour
+}
+function axes() {
+    printf "<path d=\"M%d,%d V%d H%d\" fill=\"none\" stroke=\"#888\"/>\n", left, top, top + height, left + width
+}
 
 function x_of(v) { return left + (v - low_x) / (high_x - low_x) * width }
 function y_of(v) { return top + (1 - v / high_y[w]) * height }

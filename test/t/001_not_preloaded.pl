@@ -1,13 +1,8 @@
 # Without preloading, the extension can be created, and every call that asks the server
 # says what to do.
 
-use strict;
-use warnings;
 use lib 'test/t';
-use patience;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use server;
 
 my $node = PostgreSQL::Test::Cluster->new('plain');
 $node->init;
@@ -62,6 +57,4 @@ my ($status, $out, $err) = $node->psql('postgres',
 like($err, qr/must be loaded via shared_preload_libraries/, 'LOAD is not enough');
 
 $node->safe_psql('postgres', 'DROP EXTENSION working_set');
-$node->stop;
-
-done_testing();
+finish($node);

@@ -1,5 +1,7 @@
 # What is kept over a restart: the set and the sample; over crashes what was saved; and over a time
-# without the library.  (The history is 061's.)
+# without the library.  What was forgotten does not come back: by a reset, and where nobody saw what
+# was used, because tracking was off.  And the memory that all this takes, also after several saves.
+# (The history is 061's.)
 
 use lib 'test/t';
 use server;
@@ -13,7 +15,7 @@ $node->safe_psql('postgres', 'CHECKPOINT');
 sub known
 {
 	return $node->safe_psql('postgres', q{
-		SELECT coalesce(sum(pages), 0) FROM working_set_relations('1 hour') WHERE relation = 'pages'::regclass});
+		SELECT coalesce(sum(bytes) / current_setting('block_size')::int, 0) FROM working_set_relations('1 hour') WHERE relid = 'pages'::regclass});
 }
 
 # ---- a restart
@@ -77,4 +79,71 @@ $node->append_conf('postgresql.conf', q{shared_preload_libraries = 'working_set'
 $node->restart;
 wait_for_worker($node);
 cmp_ok(size($node, 3600), '>', 4000 - error_of(4000), 'and with us again it is used');
+
+# ---- memory: while the worker saves, or computes a curve, it is more for some milliseconds
+sub private_kb
+{
+	my ($pid) = $node->safe_psql('postgres', $_[0]);
+	my ($kb) = slurp_file("/proc/$pid/status") =~ /^RssAnon:\s+(\d+) kB$/m;
+	return $kb;
+}
+
+sub memory_mb
+{
+	return $node->safe_psql('postgres', q{SELECT allocated_size FROM pg_shmem_allocations WHERE name = 'working_set'}) / 1048576 +
+	  (private_kb('SELECT worker_pid FROM working_set_info') -
+		private_kb(q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'})) / 1024;
+}
+saved($node) for 1 .. 4;
+my $memory;
+eventually(sub { ($memory = memory_mb()) <= 9 });
+cmp_ok($memory, '<=', 9, sprintf('after four saves the extension takes %.1f MB in all', $memory));
+
+# ---- forgotten
+
+$node->safe_psql('postgres', 'SELECT working_set_reset()');
+saved($node);
+$node->stop('immediate');
+$node->start;
+wait_for_worker($node);
+cmp_ok(size($node, 3600), '<', 2000, 'a reset is not undone by a crash');
+$node->safe_psql('postgres', 'SELECT count(filler) FROM pages');
+$node->safe_psql('postgres', 'ALTER SYSTEM SET working_set.enabled = off');
+$node->reload;
+wait_for($node, 'NOT tracking FROM working_set_info', 'still tracking');
+# the second save begins after the worker has heard, too
+saved($node) for 1 .. 2;
+my $off = $node->safe_psql('postgres', 'ALTER SYSTEM RESET working_set.enabled; SELECT clock_timestamp()');
+$node->reload;
+# the worker has heard
+wait_for($node, "tracking AND since > '$off' FROM working_set_info", 'not tracking');
+$node->restart;
+wait_for_worker($node);
+cmp_ok(size($node, 3600), '<', 2000, 'nor is switching off and on by a restart');
+
+# off, and on again by a restart: what was used meanwhile nobody knows
+$node->safe_psql('postgres', 'SELECT count(filler) FROM pages');
+$node->safe_psql('postgres', 'ALTER SYSTEM SET working_set.enabled = off');
+$node->reload;
+wait_for($node, 'NOT tracking FROM working_set_info', 'still tracking');
+saved($node) for 1 .. 2;
+$node->safe_psql('postgres', 'ALTER SYSTEM RESET working_set.enabled');
+$node->restart;
+wait_for_worker($node);
+cmp_ok(size($node, 3600), '<', 2000, 'nor by one alone');
+
+# or while there is no worker: the next one has not seen it off
+$node->safe_psql('postgres', 'SELECT count(filler) FROM pages');
+$node->safe_psql('postgres', 'ALTER SYSTEM SET working_set.enabled = off');
+$node->reload;
+wait_for($node, 'NOT tracking FROM working_set_info', 'still tracking');
+saved($node);
+$worker = $node->safe_psql('postgres', 'SELECT worker_pid FROM working_set_info');
+my $moment = $node->safe_psql('postgres', 'SELECT clock_timestamp()');
+kill 'TERM', $worker;
+$node->safe_psql('postgres', 'ALTER SYSTEM RESET working_set.enabled');
+$node->reload;
+wait_for($node, "tracking AND since > '$moment' AND worker_pid <> $worker FROM working_set_info", 'it does not start over');
+cmp_ok(size($node, 3600), '<', 2000, 'nor while the worker is another');
+
 finish($node);

@@ -1,13 +1,9 @@
 # Concurrency: a minute and a half of bench/hammer, which is told there.  64 clients read while others
 # reset, read all there is to read, change settings, and end, stop and kill the worker.
 
-use strict;
-use warnings;
 use lib 'test/t';
-use patience;
+use server;
 use IPC::Run;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 plan skip_all => 'bench/hammer runs in the sandbox only' unless $ENV{WS_SANDBOX};
 

@@ -2,14 +2,9 @@
 # names that version's directory of programs; the extension has to be installed there,
 # too.  WS_OLD_LIBRARY_PATH is where its programs find their libraries, if need be.
 
-use strict;
-use warnings;
 use lib 'test/t';
-use patience;
+use server;
 use File::Copy;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 my $old_bin = $ENV{WS_OLD_BINDIR} or plan skip_all => 'WS_OLD_BINDIR is not set';
 my $old_path = $ENV{WS_OLD_LIBRARY_PATH};
@@ -211,7 +206,7 @@ my ($new_id) = $new->safe_psql('app', 'EXPLAIN (VERBOSE) SELECT count(filler) FR
 ok($new->poll_query_until('app', "SELECT count(*) = 1 FROM tools.working_set_queries WHERE queryid = $new_id AND bytes > 1500 * current_setting('block_size')::int"),
 	'the query has the identifier of now');
 
-sub counts_a_scan
+sub counts_it
 {
 	my ($name) = @_;
 	my $size = $new->safe_psql('app', q{
@@ -222,14 +217,14 @@ sub counts_a_scan
 	cmp_ok($size, '<=', 2000 + $bound + 300, "$name: once");
 	return;
 }
-counts_a_scan('upgraded');
+counts_it('upgraded');
 
 # ---- and the extension itself
 $new->safe_psql('app', 'ALTER EXTENSION working_set UPDATE');
 is($new->safe_psql('app', q{
 	SELECT extversion = default_version FROM pg_extension JOIN pg_available_extensions ON name = extname
 	 WHERE extname = 'working_set'}), 't', 'its update is one to the present version');
-counts_a_scan('updated');
+counts_it('updated');
 
 # the members of the upgraded extension are those of a fresh one
 my $members = q{
@@ -249,6 +244,4 @@ is($new->safe_psql('app', $members), $fresh, 'the upgraded one has the same');
 # its own it keeps
 $new->restart;
 cmp_ok(since_start(), '>=', 2000 - $bound, 'over a restart it knows what it has seen itself');
-$new->stop;
-
-done_testing();
+finish($new);

@@ -1,14 +1,9 @@
 # Another library keeps the server from calling our hooks, or leaves no shared
 # memory: the server starts and serves, and says why nothing is tracked.
 
-use strict;
-use warnings;
 use lib 'test/t';
-use patience;
+use server;
 use library;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 my $dir = PostgreSQL::Test::Utils::tempdir();
 
@@ -96,6 +91,4 @@ stays_off('no memory, exit_on_error', "working_set, $fault", 'out of shared memo
 $node->adjust_conf('postgresql.conf', 'shared_preload_libraries', "'$no_request, $no_startup, working_set'");
 $node->start;
 is($node->safe_psql('postgres', 'SELECT tracking FROM working_set_info'), 't', 'preloaded last: tracking');
-$node->stop;
-
-done_testing();
+finish($node);

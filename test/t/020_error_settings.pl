@@ -2,13 +2,8 @@
 # the server starts, and lookups are tracked.  005_refused.pl has exit_on_error with a
 # probe that refuses.
 
-use strict;
-use warnings;
 use lib 'test/t';
-use patience;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use server;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;

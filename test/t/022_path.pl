@@ -3,14 +3,9 @@
 # that leaves the library is counted between entry and exit of its two functions
 # (path.c), on a primary and on a standby.
 
-use strict;
-use warnings;
 use lib 'test/t';
-use patience;
+use server;
 use library;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 plan skip_all => 'the code that counts calls is for x86-64' if `uname -m` !~ /^x86_64/;
 

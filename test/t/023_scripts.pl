@@ -3,16 +3,11 @@
 # extension has, with every combination of types that could fit better than the real ones.
 # None may be stepped on; and all examples of the documentation work as they are printed.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::Bin;
-use patience;
+use server;
 use Cwd qw(abs_path);
 use IPC::Run;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use scrape;
 
 my $top = abs_path("$FindBin::Bin/../..");
@@ -357,5 +352,4 @@ for my $name (sort keys %example)
 	is(sprung(), '', 'and steps on no trap');
 }
 
-$node->stop;
-done_testing();
+finish($node);

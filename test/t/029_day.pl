@@ -1,12 +1,9 @@
 # A break-even time of a day: the sample keeps the pages, also over a restart, and
 # working_set_relations covers the time.
 
-use strict;
-use warnings;
 use lib 'test/t';
-use patience;
+use server;
 use clock;
-use Test::More;
 
 my $clock = clock->new;
 my $node = $clock->new_server("shared_buffers = '16MB'");

@@ -115,6 +115,13 @@ for my $name (sort keys %reloadable, keys %fixed)
 		"$name is not for a session to set");
 }
 
+# nor, out of range, for ALTER SYSTEM; and what begins like a setting is none
+for my $refused ([ 'registers = 512', qr/1024 \.\. 65536/ ], [ 'registers = 131072', qr/1024 \.\. 65536/ ],
+	[ 'worth = 2', qr/0\.001 \.\. 1/ ], [ 'unheard_of = 1', qr/working_set/ ])
+{
+	like(refusal($node, 'postgres', "ALTER SYSTEM SET working_set.$refused->[0];"), qr/ERROR: .*$refused->[1]/, "$refused->[0] is refused");
+}
+
 # what needs a restart
 my $offset = log_size($node);
 reload_with(lines_of(\%fixed, 0));

@@ -31,6 +31,4 @@ $standby->promote;
 $standby->restart;
 wait_for_worker($standby);
 cmp_ok(size($standby, 3600), '>', 4000 - error_of(4000), 'also over a promotion');
-$standby->stop;
-
-finish($node);
+finish($standby, $node);

@@ -19,6 +19,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /*
  * The relative errors, times sqrt(m), that theory gives for large sets:
@@ -312,6 +313,32 @@ count_used(const uint32_t *last, uint32_t pages, uint32_t ticks, long *counts)
 			counts[ticks - last[p]]++;
 	for (uint32_t i = 1; i < ticks; i++)
 		counts[i] += counts[i - 1];
+}
+
+static inline double
+clock_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1e3 + t.tv_nsec * 1e-6;
+}
+
+static inline int
+compare_doubles(const void *a, const void *b)
+{
+	double		x = *(const double *) a;
+	double		y = *(const double *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* sorts the values */
+static inline double
+median(double *values, int n)
+{
+	qsort(values, n, sizeof(double), compare_doubles);
+	return values[n / 2];
 }
 
 #endif							/* YARDSTICK_H */

@@ -464,17 +464,7 @@ test_mature(void)
 	long		wrong = 0;
 	long		immature = 0;
 
-	is_int(ws_sampler_mature_shift(s, 1000, 100, 1), 4,
-		   "mature: a new table has nothing but its shift");
-	is_int(ws_sampler_mature_shift(s, 1099, 100, 1), 4, "mature: for some time");
-	is_int(ws_sampler_mature_shift(s, 1100, 100, 1), 4, "mature: and then");
 	ws_sampler_set_shift(s, 2, 1200, NULL);
-	is_int(ws_sampler_mature_shift(s, 1250, 100, 1), 4, "mature: a stratum that is new is left out");
-	is_int(ws_sampler_mature_shift(s, 1299, 100, 1), 4, "mature: until its time has come");
-	is_int(ws_sampler_mature_shift(s, 1300, 100, 1), 2, "mature: to the tick");
-	is_int(ws_sampler_mature_shift(s, 1250, 100, 1200), 2,
-		   "mature: nothing counts that was before the floor");
-	is_int(ws_sampler_mature_shift(s, 1250, 100, 1199), 4, "mature: to the tick, too");
 	is_int(ws_sampler_mature_shift(s, 1250, 100, 1255), 2, "mature: also if the floor is ahead of the clock");
 	is_int(ws_sampler_mature_shift(s, 1250, UINT32_MAX, 1), 2,
 		   "mature: for a time so long that there is no such shift it is the present one");
@@ -1055,84 +1045,6 @@ test_hold(void)
 }
 
 /*
- * Pages of several relations, all used by clients, through the table.
- */
-static void
-test_relations(void)
-{
-	enum
-	{
-		RELATIONS = 5, POPULATIONS = 60
-	};
-	static const uint32_t pages[RELATIONS] = {40000, 15000, 6000, 1500, 300};
-	static const struct
-	{
-		uint32_t	log2m;
-		uint32_t	shift;
-	}			table[] = {{14, 3}, {14, 5}, {10, 6}};
-	uint32_t	all = 0;
-
-	for (int r = 0; r < RELATIONS; r++)
-		all += pages[r];
-	for (int t = 0; t < 3; t++)
-	{
-		uint32_t	shift = table[t].shift;
-		double		rate = ldexp(1, -(int) shift);
-		WsSampler  *s = new_sampler(16384, table[t].log2m, shift, 100);
-		WsSample   *out = zeroed(16384, sizeof(WsSample));
-		double		bias[RELATIONS] = {0};
-		double		worst = 0;
-		double		worst_share = 0;
-		double		worst_bias = 0;
-
-		for (uint32_t p = 0; p < POPULATIONS; p++)
-		{
-			uint32_t	n;
-			uint32_t	count[RELATIONS] = {0};
-
-			ws_sampler_init(s, 16384, table[t].log2m, shift, 100);
-			for (uint32_t r = 0; r < RELATIONS; r++)
-				for (uint32_t i = 0; i < pages[r]; i++)
-				{
-					WsPageId	page = make_page(r, i);
-					uint32_t	entry = ws_sampler_enter(s, &page,
-														 page_hash(100 + 10 * p + r, i), 200);
-
-					if (entry != WS_NO_SAMPLE)
-						ws_sampler_touch(s, entry, 200, true);
-				}
-			n = ws_sampler_select(s, 200, 100, 1, shift, out);
-			for (uint32_t i = 0; i < n; i++)
-				count[out[i].page.relation]++;
-			for (int r = 0; r < RELATIONS; r++)
-			{
-				/* binomial count, scaled: sqrt(N (1 - rate) / rate) */
-				double		sigma = sqrt(pages[r] * (1 - rate) / rate);
-				double		share = (double) count[r] / n;
-
-				bias[r] += count[r] / rate - pages[r];
-				/* few expected are skewed: one in a million is at 7 sigma */
-				worst = fmax(worst, fabs(count[r] / rate - pages[r]) / sigma *
-							 (pages[r] * rate < 50 ? K_SIGMA / 7.0 : 1));
-				worst_share = fmax(worst_share, fabs(share * all - pages[r]) /
-								   ws_sample_error(pages[r], all, 0, shift) *
-								   (pages[r] * rate < 50 ? K_SIGMA / 7.0 : 1));
-			}
-		}
-		for (int r = 0; r < RELATIONS; r++)
-			worst_bias = fmax(worst_bias, fabs(bias[r] / POPULATIONS) /
-							  sqrt(pages[r] * (1 - rate) / rate / POPULATIONS));
-		ok(worst < K_SIGMA, "relations, 1/%u of 2^%u: counts scaled, worst is %.1f sigma",
-		   1 << shift, table[t].log2m, worst);
-		ok(worst_share < K_SIGMA, "relations: shares of the set, worst is %.1f of what is stated",
-		   worst_share);
-		ok(worst_bias < K_SIGMA, "relations: no bias, worst is %.1f sigma", worst_bias);
-		free(out);
-		free(s);
-	}
-}
-
-/*
  * ----------------------------------------------------------------
  * Recent pages densely, old ones sparsely
  * ----------------------------------------------------------------
@@ -1611,91 +1523,10 @@ test_tiers(void)
 	free(s);
 }
 
-/*
- * A stream of pages that are used once, and some that are always used: the
- * pages of the last hour, estimated from the strata that last, and of the last
- * 20 minutes, from all.
- */
-static void
-test_noise(void)
-{
-	enum
-	{
-		POPULATIONS = 16, ALWAYS = 2000, A_SECOND = 12, SECONDS = 9000
-	};
-	WsSampler  *s = new_sampler(2048, 14, 0, 1000);
-	double		worst[2] = {0};
-	double		sum[2] = {0};
-	long		sparse = 0;
-	long		dense = 0;
-	long		full = 0;
-
-	for (uint32_t p = 0; p < POPULATIONS; p++)
-	{
-		uint64_t	seed = seeded(77 + p);
-		uint32_t	now = 1000;
-
-		ws_sampler_init(s, 2048, 14, 0, now);
-		for (uint32_t second = 0; second < SECONDS; second++)
-		{
-			for (uint32_t i = 0; i < A_SECOND + ALWAYS / 100; i++)
-			{
-				/* those that are always used have a turn every 100 seconds */
-				bool		once = i < A_SECOND;
-				uint32_t	n = once ? second * A_SECOND + i : second % 100 * (ALWAYS / 100) + i - A_SECOND;
-				WsPageId	page = make_page(once, n);
-				uint32_t	hash = page_hash(1000 + 2 * p + once, n);
-				uint32_t	tick = now + random_below(&seed, 10);
-				uint32_t	entry = ws_sampler_find(s, &page, hash);
-
-				if (entry == WS_NO_SAMPLE)
-				{
-					while (s->count == s->capacity && ws_hash_stratum(hash, 14) >= s->shift)
-						if (!ws_sampler_thin(s, tick, NULL))
-							ws_sampler_set_shift(s, s->shift + 1, tick, NULL);
-					entry = ws_sampler_enter(s, &page, hash, tick);
-				}
-				if (entry != WS_NO_SAMPLE)
-					ws_sampler_touch(s, entry, tick, true);
-			}
-			now += 10;
-			if (second % 60 == 0)
-				(void) ws_sampler_widen(s, now);
-		}
-		for (int w = 0; w < 2; w++)
-		{
-			uint32_t	seconds = w == 0 ? 1200 : 3600;
-			uint32_t	shift = ws_sampler_mature_shift(s, now, seconds * 10, 1);
-			double		rate = ldexp(1, -(int) shift);
-			/* the present has just begun, and is one of the ticks */
-			double		exact = ALWAYS + A_SECOND * (seconds - 0.1);
-			double		got = ws_sampler_select(s, now, seconds * 10, 1, shift, NULL) / rate;
-			/* binomial; and which of the oldest were a tick too old */
-			double		sigma = sqrt(exact * (1 - rate) / rate + 0.1 * A_SECOND);
-
-			worst[w] = fmax(worst[w], fabs(got - exact) / sigma);
-			sum[w] += (got - exact) / sigma;
-			full += s->count > s->capacity / 4;
-			if (w == 0)
-				dense += shift == s->shift;
-			else
-				sparse += shift >= s->lasting && shift > s->shift;
-		}
-	}
-	ok(worst[0] < K_SIGMA, "noise: pages of the last 20 minutes from all, worst is %.1f sigma", worst[0]);
-	ok(worst[1] < K_SIGMA, "noise: of the last hour from those that last, worst is %.1f sigma", worst[1]);
-	ok(fabs(sum[0]) < K_SIGMA * sqrt(POPULATIONS) && fabs(sum[1]) < K_SIGMA * sqrt(POPULATIONS),
-	   "noise: without bias: %.1f and %.1f sigma of the mean", sum[0] / sqrt(POPULATIONS),
-	   sum[1] / sqrt(POPULATIONS));
-	ok(dense == POPULATIONS && sparse == POPULATIONS && full == 2 * POPULATIONS,
-	   "noise: the recent are sampled more densely than the old");
-	free(s);
-}
-
 int
 main(void)
 {
-	plan(260);
+	plan(239);
 	compare_with_list(400, false, seeded(71), "small table");
 	compare_with_list(512, false, seeded(72), "a power of two");
 	compare_with_list(1024, true, seeded(73), "shifts");
@@ -1709,13 +1540,11 @@ main(void)
 	test_error();
 	test_divide();
 	test_hold();
-	test_relations();
 	test_expire();
 	test_forget_before();
 	test_relax();
 	test_brief();
 	test_check_tiers();
 	test_tiers();
-	test_noise();
 	return done();
 }
