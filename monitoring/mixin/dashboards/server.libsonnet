@@ -74,7 +74,6 @@ local p = import 'panels.libsonnet';
   local predicted(name) = by('cache_size_bytes', 'working_set_predicted_' + name),
   local ofSuggested(name) =
     '%s and on (cache_size_bytes) count_values("cache_size_bytes", %s)' % [predicted(name), one('working_set_suggested_shared_buffers_bytes')],
-  local last5(name) = 'sum(rate(%s[5m]))' % series(name),
   // what is marked can be of a size of which nothing is predicted
   local betweenSizes = { spanNulls: true },
   local unreliable = 'no advice that can be relied on (yet)',
@@ -87,7 +86,7 @@ local p = import 'panels.libsonnet';
         'rps', 12, 9, 'cache_size_bytes', 'shared_buffers',
         [
           ['Reads', predicted('reads_per_second')],
-          ['Measured', at('cache_size_bytes', 'working_set_shared_buffers_bytes', 'clamp_min(%s - %s, 0)' % [last5('working_set_lookups_total'), last5('working_set_hits_total')])],
+          ['Measured', at('cache_size_bytes', 'working_set_shared_buffers_bytes', '(1 - %s) * sum(rate(%s[5m]))' % [one('working_set_current_hit_ratio'), series('working_set_lookups_total')])],
           ['Suggested', ofSuggested('reads_per_second')],
         ],
         [
