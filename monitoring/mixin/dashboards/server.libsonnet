@@ -86,7 +86,7 @@ local p = import 'panels.libsonnet';
         'rps', 12, 9, 'cache_size_bytes', 'shared_buffers',
         [
           ['Reads', predicted('reads_per_second')],
-          ['Measured', at('cache_size_bytes', 'working_set_shared_buffers_bytes', '(1 - %s) * sum(rate(%s[5m]))' % [one('working_set_current_hit_ratio'), series('working_set_lookups_total')])],
+          ['Measured', at('cache_size_bytes', 'working_set_shared_buffers_bytes', '((1 - %s) * sum(rate(%s[5m])))' % [one('working_set_current_hit_ratio'), series('working_set_lookups_total')])],
           ['Suggested', ofSuggested('reads_per_second')],
         ],
         [
