@@ -327,7 +327,7 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 		tick(panel, axis, v, label) AS (
 			SELECT panel, 'y', v,
 			       CASE kind WHEN 'ratio' THEN concat(trim_scale(round((100 * v)::numeric, 2)), ' %')
-			                 WHEN 'bytes' THEN pg_size_pretty(v::bigint)
+			                 WHEN 'bytes' THEN CASE v WHEN 0 THEN '0' ELSE pg_size_pretty(v::bigint) END
 			                 ELSE CASE WHEN v >= 1e6 THEN concat(trim_scale(round((v / 1e6)::numeric, 2)), ' M')
 			                           WHEN v >= 1e4 THEN concat(trim_scale(round((v / 1e3)::numeric, 2)), ' k')
 			                           ELSE trim_scale(round(v::numeric, 4))::text END END
@@ -338,7 +338,7 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 			  FROM scale, (VALUES (1, '1 s'), (5, '5 s'), (30, '30 s'), (120, '2 min'), (600, '10 min'), (3600, '1 h'), (21600, '6 h'), (86400, '1 day')) t(s, label)
 			 WHERE chart = 'curve' AND ln(s) BETWEEN xlo - 1e-9 AND xhi + 1e-9
 			UNION ALL
-			SELECT panel, 'x', ln(size), pg_size_pretty(size)
+			SELECT panel, 'x', ln(size), CASE WHEN size BETWEEN 2 ^ 20 AND 10 * 2 ^ 30 THEN concat(round(size / 2 ^ 20), ' MB') ELSE pg_size_pretty(size) END
 			  FROM scale JOIN (SELECT 'advice' AS chart, cache_bytes AS size, size_factor AS factor FROM advice
 			                   UNION ALL
 			                   SELECT 'memory', memory_bytes, round(memory_bytes::numeric / nullif(memory_limit_bytes, 0), 2) FROM memory, rec WHERE series = 'set') s USING (chart)

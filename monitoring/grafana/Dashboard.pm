@@ -68,12 +68,12 @@ sub field
 
 # ---------------------------------------------------------------- variables
 
-my %second = (ms => 0.001, s => 1, m => 60, h => 3600, d => 86400);
+my %second = (s => 1, m => 60, h => 3600, d => 86400);
 
 sub seconds
 {
 	my ($text) = @_;
-	$text =~ /^([\d.]+)(ms|[smhd])$/ or die "not an interval: $text\n";
+	$text =~ /^([\d.]+)([smhd])$/ or die "not an interval: $text\n";
 	return $1 * $second{$2};
 }
 
@@ -124,12 +124,8 @@ sub substituted
 	my $scrape = seconds(($target || {})->{interval} || '15s');
 	my $range = $self->{to} - $self->{from};
 	my %builtin = (
-		__interval      => "${step}s",
-		__interval_ms   => 1000 * $step,
 		__rate_interval => max($step + $scrape, 4 * $scrape) . 's',
 		__range         => sprintf('%ds', $range),
-		__range_s       => sprintf('%d', $range),
-		__range_ms      => sprintf('%d', 1000 * $range),
 	);
 	# ($1 is label_replace()'s)
 	$text =~ s/\$(?:\{([a-z_]\w*)\}|([a-z_]\w*))/my $name = $1 || $2; $builtin{$name} || $self->variable($name)/ge;

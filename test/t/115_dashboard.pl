@@ -42,7 +42,7 @@ sub unit_of
 	return 'suffix:MB' if $expr =~ s{ / 2\^20$}{} && $expr =~ /_bytes/;
 	return 'percentunit' if $expr =~ m{ / };
 	return 'none' if $expr =~ /^count by \(cluster\) \(max|^sum by \(verdict\)|^sum by \(cluster\) \(max by \(cluster, instance\) \(instance:working_set_scraped:max/;
-	return 'rps' if $expr =~ /_reads(?:_saved)?_per_second|_reads:rate/;
+	return 'rps' if $expr =~ /^count_values.*_lookups_total|_reads(?:_saved)?_per_second|_reads:rate/;
 	return 'ops' if $expr =~ /\brate\(/;
 	return 'percentunit' if $expr =~ /_ratio|:ratio/;
 	return 'none' if $expr =~ /_(?:verdict|status|confidence|info|scrape_failed)\b/;

@@ -62,7 +62,7 @@ SKIP:
 	@named = named_queries('pg_stat_statements in another schema');
 	my ($text) = grep { /<script>alert/ } @named;
 	# (PostgreSQL puts parameters in the place of constants)
-	like($text // join("\n", @named), qr{^SELECT count\(\*\), \$1 /\* </th><script>alert\("1"\)</script> &amp; \]\]> -- \*/ FROM "<sc$},
+	like($text // join("\n", @named), qr{^SELECT count\(\*\), \$1 /\* </th><script>alert\("1"\)</script> &amp; \]\]> -- \*/ FROM "<s$},
 		'with it, they have their text, in one line of 80 characters');
 	read_until('SELECT count(*) FROM "<script>&""\'];--" WHERE ' . join(' OR ', map { "g = $_" } 1 .. 100),
 		"EXISTS (SELECT FROM $ws.working_set_queries JOIN \"s<&>\".pg_stat_statements USING (queryid) WHERE query LIKE '%g = \$100' AND bytes > 1e7)");

@@ -13,12 +13,12 @@ use scrape;
 my @names = qw(working_set working_set_fleet);
 my %dashboard = map { $_ => Dashboard->new(monitoring("grafana/$_.json")) } @names;
 
-# The titles of a table's columns.
+# The titles of a table's columns, if they are shown.
 sub columns
 {
 	my ($panel) = @_;
 	return map { my $o = $_->{options}; map { $o->{renameByName}{$_} } grep { !$o->{excludeByName}{$_} } sort keys %{ $o->{renameByName} } }
-	  grep { $panel->{type} eq 'table' && $_->{id} eq 'organize' } @{ $panel->{transformations} // [] };
+	  grep { $panel->{type} eq 'table' && $panel->{options}{showHeader} && $_->{id} eq 'organize' } @{ $panel->{transformations} // [] };
 }
 
 for my $row (map { $dashboard{$_}->rows } @names)

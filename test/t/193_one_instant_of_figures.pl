@@ -68,6 +68,7 @@ sub tokens
 	my ($text) = @_;
 	$text =~ s/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`/0/g;
 	$text =~ s/\{[^}]*\}|\[[^\]]*\]|@ *end *\(\)|\boffset +\w+//g;
+	$text =~ s{ / 2\^20}{}g;    # another unit
 	$text =~ s/\b(?:by|without|on|ignoring|group_left|group_right) *\([^()]*\)//g;
 	$text =~ s/\b(?:group_left|group_right|bool)\b//g;
 	return $text =~ /\G\s*([a-zA-Z_:][\w:]*|[\d.]+\w*|[=!<>]=|[-+*\/%^<>(),])/g;

@@ -72,50 +72,52 @@ local p = import 'panels.libsonnet';
 
   local point(name, color, size) = p.line(name, color, { 'custom.drawStyle': 'points', 'custom.pointSize': size }),
   local predicted(name) = by('cache_size_bytes', 'working_set_predicted_' + name),
-  local ofSetting(size, name) =
-    '%s and on (cache_size_bytes) count_values("cache_size_bytes", %s)' % [predicted(name), one(size)],
+  local ofSuggested(name) =
+    '%s and on (cache_size_bytes) count_values("cache_size_bytes", %s)' % [predicted(name), one('working_set_suggested_shared_buffers_bytes')],
+  // what is marked can be of a size of which nothing is predicted
+  local betweenSizes = { spanNulls: true },
   local unreliable = 'no advice that can be relied on (yet)',
 
   local advice = {
     title: 'Advice: what another size would do,',
     lines: [[
       p.trend(
-        'Reads against shared_buffers', 'Pages that clients would have had to read in a second, from the page cache or from disk, with shared_buffers of other sizes in the last five minutes. Where it falls steeply, memory is well spent.',
+        'Reads against shared_buffers', 'Pages that clients would have had to read in a second, from the page cache or from disk, with shared_buffers of other sizes in the last five minutes, and those that were measured at the present size. Where it falls steeply, memory is well spent.',
         'rps', 12, 9, 'cache_size_bytes', 'shared_buffers',
         [
           ['Reads', predicted('reads_per_second')],
-          ['Present size', ofSetting('working_set_shared_buffers_bytes', 'reads_per_second')],
-          ['Suggested', ofSetting('working_set_suggested_shared_buffers_bytes', 'reads_per_second')],
+          ['Measured', at('cache_size_bytes', 'working_set_shared_buffers_bytes', '((1 - %s) * sum(rate(%s[5m])))' % [one('working_set_current_hit_ratio'), series('working_set_lookups_total')])],
+          ['Suggested', ofSuggested('reads_per_second')],
         ],
         [
           p.line('Reads', p.colors.size, { 'custom.fillOpacity': 12 }),
-          point('Present size', p.colors.sharedBuffers, 14),
+          point('Measured', p.colors.sharedBuffers, 14),
           point('Suggested', p.colors.recommended, 8),
         ],
-        { min: 0, noValue: unreliable }
+        { min: 0, noValue: unreliable, custom: betweenSizes }
       ),
       p.trend(
-        'Hit ratio against shared_buffers', 'What the hit ratio of the last five minutes would have been with shared_buffers of other sizes, with 95 % bounds.',
+        'Hit ratio against shared_buffers', 'What the hit ratio of the last five minutes would have been with shared_buffers of other sizes, with 95 % bounds, and what was measured at the present size.',
         'percentunit', 12, 9, 'cache_size_bytes', 'shared_buffers',
         [
           ['Hit ratio', predicted('hit_ratio')],
           ['Lower bound', 'clamp_min(%s - %s, 0)' % [predicted('hit_ratio'), predicted('hit_ratio_error')]],
           ['Upper bound', 'clamp_max(%s + %s, 1)' % [predicted('hit_ratio'), predicted('hit_ratio_error')]],
-          ['Present size', ofSetting('working_set_shared_buffers_bytes', 'hit_ratio')],
-          ['Suggested', ofSetting('working_set_suggested_shared_buffers_bytes', 'hit_ratio')],
+          ['Measured', at('cache_size_bytes', 'working_set_shared_buffers_bytes', one('working_set_current_hit_ratio'))],
+          ['Suggested', ofSuggested('hit_ratio')],
         ],
         [p.line('Hit ratio', p.colors.size)] + p.bounds('Lower bound', 'Upper bound', p.colors.size) + [
-          point('Present size', p.colors.sharedBuffers, 14),
+          point('Measured', p.colors.sharedBuffers, 14),
           point('Suggested', p.colors.recommended, 8),
         ],
-        { noValue: unreliable }
+        { noValue: unreliable, custom: betweenSizes }
       ),
     ]],
   },
 
   local noMemoryAdvice = unreliable + '. It needs the opt-in collector working_set_memory',
   local atMemory(name) = at('memory_bytes', 'working_set_memory_limit_bytes', one(name)),
-  local overMemory(name) = p.inMB('(0 * %s + on () group_left () %s)' % [by('memory_bytes', 'working_set_memory_best_shared_buffers_bytes'), one(name)]),
+  local overMemory(name) = '0 * %s + on () group_left () %s' % [by('memory_bytes', 'working_set_memory_best_shared_buffers_bytes'), p.inMB(one(name))],
 
   local memory = {
     title: 'Memory: what more or less would do (opt-in: working_set_memory),',
@@ -170,7 +172,8 @@ local p = import 'panels.libsonnet';
   local queryLabels = 'datname, rolname, query',
   local query(expr) =
     'max by (%s) (label_replace(label_replace(%s, "query", "$1", "queryid", ".*?(.?.?.?.?.?.?)"), "query", "(none)", "query", ""))' % [queryLabels, expr],
-  local ofQuery(name) = query(series('working_set_query_' + name)),
+  local querySize = '(%s >= 2^20)' % query(series('working_set_query_size_bytes')),
+  local ofQuery(name) = '%s and %s' % [query(series('working_set_query_' + name)), querySize],
 
   local column(name, unit, width, decimals=0) = p.override(name, { unit: unit, decimals: decimals, 'custom.width': width }),
 
@@ -180,7 +183,7 @@ local p = import 'panels.libsonnet';
       [
         p.table(
           'Relations', 'The twenty relations with the most pages in the set of the last five minutes, all forks together; how much of that is in shared buffers now. Unused, costs: reads that others would save without an index that nobody has scanned since the statistics began. Catalogs are listed from a megabyte on.',
-          14, 10,
+          15, 10,
           [['datname', 'Database'], ['relation', 'Relation'], ['relkind', 'Kind']],
           [
             ['In the set', p.inMB(relationSize)],
@@ -188,23 +191,23 @@ local p = import 'panels.libsonnet';
             ['Unused, costs', '%s and %s' % [relation('unused_index_reads_per_second'), relationSize]],
           ],
           [
-            p.override('Database', { 'custom.width': 100 }),
+            p.override('Database', { 'custom.width': 80 }),
             p.override('Kind', {
-              'custom.width': 90,
+              'custom.width': 60,
               mappings: [{
                 type: 'value',
-                options: { r: { text: 'table' }, i: { text: 'index' }, t: { text: 'TOAST' }, m: { text: 'materialized view' }, S: { text: 'sequence' } },
+                options: { r: { text: 'table' }, i: { text: 'index' }, t: { text: 'TOAST' }, m: { text: 'matview' }, S: { text: 'sequence' } },
               }],
             }),
             column('In the set', p.mb, 90),
             column('In shared buffers', p.mb, 130),
-            column('Unused, costs', 'rps', 110, 1),
+            column('Unused, costs', 'rps', 105, 1),
           ],
           'In the set', { noValue: optIn('working_set_relations') }
         ),
         p.timeseries(
           'Relations over time', 'The parts of the set of the eight that were largest on average in this range, on top of each other.',
-          p.mb, 10, 10,
+          p.mb, 9, 10,
           [p.range(p.inMB('(%s and topk(8, max by (%s) (avg_over_time(%s[$__range] @ end()))))' %
                           [relationSize, relationLabels, series('working_set_relation_size_bytes')]), '{{datname}} {{relation}}')],
           [],
@@ -218,30 +221,30 @@ local p = import 'panels.libsonnet';
       ],
       [
         p.table(
-          'Queries', 'The twenty queries with the most pages in the set of the last five minutes. Alone: what no other query uses, and what would be free without it. Makes others read: what all others would not have to read without it; known for the largest. A page counts for each query that used it. The text, by the last digits of queryid: SELECT query FROM pg_stat_statements WHERE queryid::text LIKE \'%123456\'. Other: the sum of those that are not kept apart.',
-          14, 10,
+          'Queries', 'The twenty queries with the most pages in the set of the last five minutes. Alone: what no other query uses, and what would be free without it. Makes others read: what all others would not have to read without it; known for the largest. A page counts for each query that used it. The text, by the last digits of queryid: SELECT query FROM pg_stat_statements WHERE queryid::text LIKE \'%123456\'. Other: the sum of those that are not kept apart. Queries are listed from a megabyte on.',
+          15, 10,
           [['rolname', 'Role'], ['datname', 'Database'], ['query', 'Query']],
           [
-            ['In the set', p.inMB(ofQuery('size_bytes'))],
-            ['Alone', p.inMB(ofQuery('exclusive_bytes'))],
+            ['In the set', p.inMB(querySize)],
+            ['Alone', p.inMB('(%s)' % ofQuery('exclusive_bytes'))],
             ['Reads', ofQuery('reads_per_second')],
             ['Makes others read', ofQuery('reads_saved_per_second')],
           ],
           [
-            p.override('Database', { 'custom.width': 100 }),
-            p.override('Query', { 'custom.width': 80 }),
+            p.override('Database', { 'custom.width': 80 }),
+            p.override('Query', { 'custom.width': 70 }),
             column('In the set', p.mb, 90),
             column('Alone', p.mb, 80),
-            column('Reads', 'rps', 100, 1),
+            column('Reads', 'rps', 90, 1),
             column('Makes others read', 'rps', 130, 1),
           ],
           'In the set', { noValue: optIn('working_set_queries') }
         ),
         p.timeseries(
           'Queries over time', 'The parts of the set of the eight that were largest on average in this range. They overlap where queries use the same pages.',
-          p.mb, 10, 10,
+          p.mb, 9, 10,
           [p.range(p.inMB('(%s and topk(8, %s))' %
-                          [ofQuery('size_bytes'), query('avg_over_time(%s[$__range] @ end())' % series('working_set_query_size_bytes'))]), '{{rolname}} {{query}}')],
+                          [querySize, query('avg_over_time(%s[$__range] @ end())' % series('working_set_query_size_bytes'))]), '{{rolname}} {{query}}')],
           [],
           { min: 0, decimals: 0, noValue: optIn('working_set_queries') }
         ),
