@@ -33,18 +33,11 @@ bucket(const WsAttribution *a, uint32_t hash)
 	return (uint16_t *) &a->pairs[a->capacity] + ws_hash_bucket(hash, a->buckets);
 }
 
-/* The least power of two that is not below the capacity. */
-static uint32_t
-buckets_for(uint32_t capacity)
-{
-	return UINT32_C(1) << (31 - __builtin_clz(2 * capacity - 1));
-}
-
 size_t
 ws_attribution_size(uint32_t capacity)
 {
 	return offsetof(WsAttribution, pairs) + capacity * sizeof(WsPageUse) +
-		buckets_for(capacity) * sizeof(uint16_t);
+		ws_hash_buckets(capacity) * sizeof(uint16_t);
 }
 
 void
@@ -56,7 +49,7 @@ ws_attribution_init(WsAttribution *a, uint32_t capacity, uint32_t log2m, uint32_
 	memset((char *) a + offsetof(WsAttribution, shift), 0,
 		   ws_attribution_size(capacity) - offsetof(WsAttribution, shift));
 	a->capacity = capacity;
-	a->buckets = buckets_for(capacity);
+	a->buckets = ws_hash_buckets(capacity);
 	a->log2m = log2m;
 	a->shift = shift;
 	a->kept = LONGEST;
@@ -320,12 +313,6 @@ ws_attribution_mature_shift(const WsAttribution *a, uint32_t now, uint32_t ticks
 	return mature < WS_STRATA ? mature : a->shift;
 }
 
-static bool
-within(uint32_t tick, uint32_t now, uint32_t ticks, uint32_t floor)
-{
-	return tick >= floor && tick != 0 && (tick > now || now - tick < ticks);
-}
-
 uint32_t
 ws_attribution_select(const WsAttribution *a, uint32_t now, uint32_t ticks, uint32_t floor,
 					  uint32_t shift, WsPageUse *out)
@@ -333,7 +320,7 @@ ws_attribution_select(const WsAttribution *a, uint32_t now, uint32_t ticks, uint
 	uint32_t	n = 0;
 
 	for (uint32_t i = 0; i < a->capacity; i++)
-		if (within(a->pairs[i].last, now, ticks, floor) &&
+		if (ws_tick_within(a->pairs[i].last, now, ticks, floor) &&
 			ws_hash_stratum(a->pairs[i].hash, a->log2m) >= shift)
 			out[n++] = a->pairs[i];
 	return n;

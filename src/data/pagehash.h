@@ -102,6 +102,13 @@ ws_hash_group(uint32_t hash)
 	return (hash * WS_MIX_C) >> 28;
 }
 
+/* Buckets of a table of so many entries: a power of two, not below these. */
+static inline uint32_t
+ws_hash_buckets(uint32_t capacity)
+{
+	return UINT32_C(1) << (31 - __builtin_clz(2 * capacity - 1));
+}
+
 /* Of so many buckets, a power of two up to 2^25. */
 static inline uint32_t
 ws_hash_bucket(uint32_t hash, uint32_t buckets)

@@ -78,18 +78,11 @@ bucket(const WsSampler *sampler, uint32_t hash)
 		ws_hash_bucket(hash, sampler->buckets);
 }
 
-/* The least power of two that is not below the capacity. */
-static uint32_t
-buckets_for(uint32_t capacity)
-{
-	return UINT32_C(1) << (31 - __builtin_clz(2 * capacity - 1));
-}
-
 size_t
 ws_sampler_size(uint32_t capacity)
 {
 	return offsetof(WsSampler, samples) + capacity * sizeof(WsSample) +
-		buckets_for(capacity) * sizeof(uint32_t);
+		ws_hash_buckets(capacity) * sizeof(uint32_t);
 }
 
 void
@@ -102,7 +95,7 @@ ws_sampler_init(WsSampler *sampler, uint32_t capacity, uint32_t log2m,
 	memset((char *) sampler + offsetof(WsSampler, shift), 0,
 		   ws_sampler_size(capacity) - offsetof(WsSampler, shift));
 	sampler->capacity = capacity;
-	sampler->buckets = buckets_for(capacity);
+	sampler->buckets = ws_hash_buckets(capacity);
 	sampler->log2m = log2m;
 	sampler->shift = sampler->lasting = shift;
 	sampler->brief = BRIEF_TICKS;
@@ -464,12 +457,6 @@ ws_sampler_resident(const WsSampler *sampler, uint32_t shift)
 	return n;
 }
 
-static bool
-within(uint32_t tick, uint32_t now, uint32_t ticks, uint32_t floor)
-{
-	return tick >= floor && tick != 0 && (tick > now || now - tick < ticks);
-}
-
 uint32_t
 ws_sampler_select(const WsSampler *sampler, uint32_t now, uint32_t ticks,
 				  uint32_t floor, uint32_t shift, WsSample *out)
@@ -477,7 +464,7 @@ ws_sampler_select(const WsSampler *sampler, uint32_t now, uint32_t ticks,
 	uint32_t	n = 0;
 
 	for (uint32_t i = 0; i < sampler->capacity; i++)
-		if (within(sampler->samples[i].last, now, ticks, floor) && !sampler->samples[i].dead &&
+		if (ws_tick_within(sampler->samples[i].last, now, ticks, floor) && !sampler->samples[i].dead &&
 			stratum_of(sampler, i) >= shift)
 		{
 			if (out)
@@ -494,7 +481,7 @@ ws_sampler_alive(const WsSampler *sampler, uint32_t now, uint32_t ticks, uint32_
 	uint32_t	dead = 0;
 
 	for (uint32_t i = 0; i < sampler->capacity; i++)
-		dead += sampler->samples[i].dead && within(sampler->samples[i].last, now, ticks, floor) &&
+		dead += sampler->samples[i].dead && ws_tick_within(sampler->samples[i].last, now, ticks, floor) &&
 			stratum_of(sampler, i) >= shift;
 	return dead > 0 ? alive / (double) (alive + dead) : 1;
 }
@@ -508,19 +495,13 @@ ws_sampler_rates(const WsSampler *sampler, uint32_t now, uint32_t ticks, uint32_
 
 	all *= ws_sampler_alive(sampler, now, ticks, floor, sampler->shift);
 	for (uint32_t i = 0; i < sampler->capacity; i++)
-		if (within(sampler->samples[i].last, now, ticks, floor) && !sampler->samples[i].dead)
+		if (ws_tick_within(sampler->samples[i].last, now, ticks, floor) && !sampler->samples[i].dead)
 			pages[stratum_of(sampler, i)]++;
 	for (int s = WS_STRATA - 1; s >= 0; s--)
 	{
 		above += pages[s];
 		rates[s] = fmin((above + PRIOR_PAGES) / (all + ldexp(PRIOR_PAGES, s)), 1);
 	}
-}
-
-bool
-ws_sample_reused(const WsSample *sample, uint32_t now, uint32_t ticks, uint32_t floor)
-{
-	return within(sample->before, now, ticks, floor);
 }
 
 double

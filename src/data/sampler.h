@@ -214,9 +214,19 @@ extern uint32_t ws_sampler_select(const WsSampler *sampler, uint32_t now, uint32
 extern void ws_sampler_rates(const WsSampler *sampler, uint32_t now, uint32_t ticks,
 							 uint32_t floor, double all, double rates[WS_STRATA]);
 
-/* Was the page used twice in the last ticks, and not before the floor? */
-extern bool ws_sample_reused(const WsSample *sample, uint32_t now, uint32_t ticks,
-							 uint32_t floor);
+/* Is this tick, unless 0, one of the last ones, and not before the floor? */
+static inline bool
+ws_tick_within(uint32_t tick, uint32_t now, uint32_t ticks, uint32_t floor)
+{
+	return tick >= floor && tick != 0 && (tick > now || now - tick < ticks);
+}
+
+/* Was the page used twice in that time? */
+static inline bool
+ws_sample_reused(const WsSample *sample, uint32_t now, uint32_t ticks, uint32_t floor)
+{
+	return ws_tick_within(sample->before, now, ticks, floor);
+}
 
 /*
  * Standard error of a number of pages, "part" of "all", by a sample of one in

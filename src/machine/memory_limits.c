@@ -55,6 +55,7 @@ typedef struct MemoryUse
 typedef struct Look
 {
 	const char *root;
+	const char *name;			/* of the file that is read, for messages */
 	WsMemory   *memory;
 	uint64_t	least;			/* limit of a group; 0: none */
 	uint64_t	here;			/* the same, of the group that is read */
@@ -85,22 +86,22 @@ quote(char *quoted, int size, const char *from)
 
 /* Report why the limit is not known.  Returns false, and so does holds(). */
 static bool
-refuse(Look *look, const char *name, const char *how, const char *what)
+refuse(Look *look, const char *how, const char *what)
 {
 	char		quoted[80];
 
-	quote(quoted, sizeof(quoted), name);
+	quote(quoted, sizeof(quoted), look->name);
 	snprintf(look->memory->reason, sizeof(look->memory->reason), "%s %s%s", quoted, how, what);
 	return false;
 }
 
 static bool
-holds(Look *look, const char *name, const char *from)
+holds(Look *look, const char *from)
 {
 	char		quoted[80];
 
 	quote(quoted, sizeof(quoted), from);
-	return refuse(look, name, "holds ", quoted);
+	return refuse(look, "holds ", quoted);
 }
 
 /* read a number, and go past it; one with too many digits is the largest */
@@ -141,7 +142,7 @@ take_page_cache(Look *look, uint64_t bytes)
 
 /* a line of /proc/meminfo */
 static bool
-take_total(Look *look, const char *name, char *line)
+take_total(Look *look, char *line)
 {
 	const char *from = line;
 	uint64_t	kilobytes;
@@ -156,19 +157,18 @@ take_total(Look *look, const char *name, char *line)
 	from += strspn(from, " ");
 	if (!read_number(&from, &kilobytes) || strcmp(from, " kB") != 0 ||
 		kilobytes == 0 || kilobytes >= NO_LIMIT / 1024)
-		return holds(look, name, line);
+		return holds(look, line);
 	look->memory->host = kilobytes * 1024;
 	return true;
 }
 
 /* a line of what is known of this process */
 static bool
-take_huge(Look *look, const char *name, char *line)
+take_huge(Look *look, char *line)
 {
 	const char *from = line + strlen("HugetlbPages:");
 	uint64_t	kilobytes;
 
-	(void) name;
 	if (strncmp(line, "HugetlbPages:", strlen("HugetlbPages:")) != 0)
 		return true;
 	from += strspn(from, " \t");
@@ -178,21 +178,19 @@ take_huge(Look *look, const char *name, char *line)
 
 /* the line of the switch of MGLRU, the last bit of a hexadecimal number */
 static bool
-take_generations(Look *look, const char *name, char *line)
+take_generations(Look *look, char *line)
 {
-	(void) name;
 	look->memory->generations = (strtoul(line, NULL, 0) & 1) != 0;
 	return true;
 }
 
 /* a control group's statistics are late since Linux 6.12 */
 static bool
-take_release(Look *look, const char *name, char *line)
+take_release(Look *look, char *line)
 {
 	int			major = 0;
 	int			minor = 0;
 
-	(void) name;
 	(void) sscanf(line, "%d.%d", &major, &minor);
 	look->memory->late = major > 6 || (major == 6 && minor >= 12);
 	return true;
@@ -219,19 +217,19 @@ cut_slash(char *path)
 
 /* a line of /proc/self/cgroup: id:controllers:path */
 static bool
-take_group(Look *look, const char *name, char *line)
+take_group(Look *look, char *line)
 {
 	char	   *list = strchr(line, ':');
 	char	   *path = list ? strchr(list + 1, ':') : NULL;
 	Hierarchy  *hierarchy = strncmp(line, "0::", 3) == 0 ? &look->v2 : &look->v1;
 
 	if (!path || path[1] != '/')
-		return holds(look, name, line);
+		return holds(look, line);
 	*path++ = '\0';
 	if (hierarchy == &look->v1 && !has_memory(list + 1))
 		return true;
 	if (strlen(path) >= NAME_SIZE)
-		return refuse(look, name, "has a control group whose name is too long", "");
+		return refuse(look, "has a control group whose name is too long", "");
 	strcpy(hierarchy->path, path);
 	cut_slash(hierarchy->path);
 	hierarchy->wanted = true;
@@ -281,7 +279,7 @@ below(const char *path, const char *root)
  * second choice is any mount that exists.
  */
 static bool
-take_mount(Look *look, const char *name, char *line)
+take_mount(Look *look, char *line)
 {
 	Hierarchy  *hierarchy;
 	char		full[NAME_SIZE + 1];
@@ -321,7 +319,7 @@ take_mount(Look *look, const char *name, char *line)
 	cut_slash(point);
 	hierarchy->top = strlen(point);
 	if (hierarchy->top + strlen(rest) >= NAME_SIZE)
-		return refuse(look, name, "has a control group whose path is too long", "");
+		return refuse(look, "has a control group whose path is too long", "");
 	memmove(hierarchy->path + hierarchy->top, rest, strlen(rest) + 1);
 	memcpy(hierarchy->path, point, hierarchy->top);
 	hierarchy->wanted = false;
@@ -331,7 +329,7 @@ take_mount(Look *look, const char *name, char *line)
 
 /* a line of a file with a limit, which has one line */
 static bool
-take_limit(Look *look, const char *name, char *line)
+take_limit(Look *look, char *line)
 {
 	const char *from = line;
 	uint64_t	limit;
@@ -339,7 +337,7 @@ take_limit(Look *look, const char *name, char *line)
 	if (look->reading == &look->v2 && strcmp(line, "max") == 0)
 		return true;
 	if (!read_number(&from, &limit) || *from != '\0' || limit == 0)
-		return holds(look, name, line);
+		return holds(look, line);
 	if (limit < NO_LIMIT && (look->least == 0 || limit < look->least))
 		look->least = limit;
 	if (limit < NO_LIMIT && (look->here == 0 || limit < look->here))
@@ -349,11 +347,10 @@ take_limit(Look *look, const char *name, char *line)
 
 /* the line of a file with a group's usage */
 static bool
-take_usage(Look *look, const char *name, char *line)
+take_usage(Look *look, char *line)
 {
 	const char *from = line;
 
-	(void) name;
 	if (read_number(&from, &look->use.used) && *from == '\0')
 		look->use.seen++;
 	return true;
@@ -361,9 +358,8 @@ take_usage(Look *look, const char *name, char *line)
 
 /* a line of a group's statistics */
 static bool
-take_statistic(Look *look, const char *name, char *line)
+take_statistic(Look *look, char *line)
 {
-	(void) name;
 	take_use(look, line, look->reading->cached, 1, &look->use.cached);
 	take_use(look, line, look->reading->shared, 1, &look->use.shared);
 	return true;
@@ -371,7 +367,7 @@ take_statistic(Look *look, const char *name, char *line)
 
 /* Have a function take each line until it refuses.  A missing file has none. */
 static bool
-read_file(Look *look, const char *name, bool (*take) (Look *, const char *, char *))
+read_file(Look *look, const char *name, bool (*take) (Look *, char *))
 {
 	char		path[LINE_SIZE];
 	char	   *line = NULL;
@@ -383,10 +379,11 @@ read_file(Look *look, const char *name, bool (*take) (Look *, const char *, char
 	FILE	   *file;
 
 	/* a path that is cut is too long for the kernel; do not wait for a pipe */
+	look->name = name;
 	snprintf(path, sizeof(path), "%s%s", look->root, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
-		return errno == ENOENT || refuse(look, name, "cannot be read: ", strerror(errno));
+		return errno == ENOENT || refuse(look, "cannot be read: ", strerror(errno));
 	file = fdopen(fd, "r");
 	while (fine && file && (length = getline(&line, &size, file)) > 0)
 	{
@@ -395,18 +392,18 @@ read_file(Look *look, const char *name, bool (*take) (Look *, const char *, char
 			line[--length] = '\0';
 		/* the mount wanted may be on another line */
 		if (length < LINE_SIZE)
-			fine = take(look, name, line);
+			fine = take(look, line);
 		else if (take != take_mount)
-			fine = refuse(look, name, "has a line that is too long", "");
+			fine = refuse(look, "has a line that is too long", "");
 	}
 	if (fine && !(file && feof(file)))
-		fine = refuse(look, name, "cannot be read: ", strerror(errno));
+		fine = refuse(look, "cannot be read: ", strerror(errno));
 	free(line);
 	if (file)
 		fclose(file);
 	else
 		close(fd);
-	return fine && (!empty || take != take_limit || holds(look, name, ""));
+	return fine && (!empty || take != take_limit || holds(look, ""));
 }
 
 /*
@@ -437,9 +434,9 @@ read_limits(Look *look, Hierarchy *hierarchy)
 {
 	size_t		length = strlen(hierarchy->path);
 
+	look->name = hierarchy->path;
 	if (!hierarchy->mounted)
-		return !hierarchy->wanted || length == 0 ||
-			refuse(look, hierarchy->path, "is a control group that is not mounted", "");
+		return !hierarchy->wanted || length == 0 || refuse(look, "is a control group that is not mounted", "");
 	look->reading = hierarchy;
 	for (;;)
 	{
@@ -495,7 +492,7 @@ ws_memory_limits_read(const char *root, WsMemory *memory)
 
 	memset(memory, 0, sizeof(*memory));
 	if (read_file(&look, "/proc/meminfo", take_total) && memory->host == 0)
-		refuse(&look, "/proc/meminfo", "has no MemTotal", "");
+		refuse(&look, "has no MemTotal", "");
 	if (look.use.seen == 4 && look.use.cached >= look.use.shared)
 		take_page_cache(&look, look.use.free + look.use.cached - look.use.shared);
 	else
@@ -521,8 +518,8 @@ ws_memory_limits_read(const char *root, WsMemory *memory)
 		memory->reason[0] = '\0';
 	if (memory->huge && memory->by_cgroup)
 	{
-		(void) refuse(&look, "/proc/self/status",
-					  "has huge pages, which the control group's limit does not include", "");
+		look.name = "/proc/self/status";
+		(void) refuse(&look, "has huge pages, which the control group's limit does not include", "");
 		memory->by_cgroup = false;
 		memory->limit = 0;
 	}

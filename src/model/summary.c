@@ -12,13 +12,11 @@
 #include "heuristic.h"
 
 #define WORDS			32		/* bytes of a size, a share, a time */
-#define LITTLE			0.001	/* of query time */
 #define HOUR			3600.0
 #define DAY				86400.0
 #define USUAL_START		4		/* shared_buffers are a quarter of memory, by
 								 * the PostgreSQL documentation, */
 #define USUAL_MEMORY	0x1p30	/* from so much on */
-#define SAME_SIZE		0.03	/* by logarithm */
 
 const char *
 ws_status_name(WsStatus status)

@@ -3,8 +3,7 @@
  *		Seeing every lookup of a page in shared buffers.
  *
  * The probe attaches lookup.c to the server's buffer lookup table, or refuses a
- * server that differs from what it expects.  This folder alone knows how the
- * buffer manager finds a page; others ask by probe.h.
+ * server that differs from what it expects.  Others ask by probe.h.
  */
 #ifndef WS_ATTACH_H
 #define WS_ATTACH_H

@@ -3,9 +3,7 @@
  *		What the worker publishes, and how to read it: the recommendation, the
  *		cache advice, the history.
  *
- * The worker writes; a reset empties the history.  All readers of the
- * recommendation call ws_published_read(), so that they agree on
- * the status and the verdict.
+ * The worker writes; a reset empties the history.
  */
 #ifndef WS_PUBLISHED_H
 #define WS_PUBLISHED_H

@@ -24,27 +24,15 @@ blocks_of(WsScans *scans, const WsPageId *page)
 	return ws_scans_blocks(scans, page);
 }
 
-/*
- * When was the page last used so that a cache of so many buffers would hold it:
- * not through a ring?
- */
-static uint32
-held_at(const WsSample *sample, uint32 blocks, double buffers)
-{
-	if (sample->scanned <= sample->held || blocks == 0 || ws_scans_uses_ring(blocks, buffers))
-		return sample->held;
-	return sample->scanned;
-}
-
 void
-ws_seed_ages(WsScans *scans, const WsSampler *sampler, uint32 *when)
+ws_seed_ages(WsScans *scans, const WsSampler *sampler, double buffers, uint32 *when)
 {
 	for (uint32 i = 0; i < sampler->capacity; i++)
 	{
 		const WsSample *sample = &sampler->samples[i];
-		bool		scanned = sample->touched != 0 && sample->scanned > sample->held;
+		uint32		blocks = sample->scanned > sample->held ? blocks_of(scans, &sample->page) : 0;
 
-		when[i] = held_at(sample, scanned ? blocks_of(scans, &sample->page) : 0, NBuffers);
+		when[i] = blocks == 0 || ws_scans_uses_ring(blocks, buffers) ? sample->held : sample->scanned;
 	}
 }
 
@@ -63,7 +51,7 @@ void
 ws_seed(WsSweep *sweep, WsScans *scans, const WsSampler *sampler, uint32 shift, int first,
 		bool all)
 {
-	uint32	   *blocks = palloc0(sampler->capacity * sizeof(uint32));
+	uint32	   *ages = palloc(sampler->capacity * sizeof(uint32));
 	uint32	   *when = palloc0(sampler->capacity * sizeof(uint32));
 	uint32	   *pages = palloc(sampler->capacity * sizeof(uint32));
 	bool	   *wanted = palloc(sampler->capacity * sizeof(bool));
@@ -71,17 +59,13 @@ ws_seed(WsSweep *sweep, WsScans *scans, const WsSampler *sampler, uint32 shift, 
 	uint32		n = 0;
 
 	for (uint32 i = 0; i < sampler->capacity; i++)
-	{
 		wanted[i] = all || !ws_sweep_holds(sweep, i);
-		if (sampler->samples[i].scanned > sampler->samples[i].held)
-			blocks[i] = blocks_of(scans, &sampler->samples[i].page);
-	}
 	for (int size = first; size < WS_SWEEP_SIZES; size++)
 	{
+		ws_seed_ages(scans, sampler, NBuffers * sweep->factor[size], ages);
 		for (uint32 i = 0; i < sampler->capacity; i++)
 		{
-			uint32		tick = wanted[i] ? held_at(&sampler->samples[i], blocks[i],
-												   NBuffers * sweep->factor[size]) : 0;
+			uint32		tick = wanted[i] ? ages[i] : 0;
 
 			changed |= tick != when[i];
 			when[i] = tick;
@@ -91,7 +75,7 @@ ws_seed(WsSweep *sweep, WsScans *scans, const WsSampler *sampler, uint32 shift, 
 		changed = false;
 		ws_sweep_seed(sweep, size, pages, n);
 	}
-	pfree(blocks);
+	pfree(ages);
 	pfree(when);
 	pfree(pages);
 	pfree(wanted);

@@ -21,9 +21,9 @@ extern void ws_seed(WsSweep *sweep, WsScans *scans, const WsSampler *sampler, ui
 
 /*
  * For each entry of the table: the tick of the last use that leaves its page in
- * a cache of the present size; 0: none.
+ * a cache of so many buffers, not through a ring; 0: none.
  */
-extern void ws_seed_ages(WsScans *scans, const WsSampler *sampler, uint32 *when);
+extern void ws_seed_ages(WsScans *scans, const WsSampler *sampler, double buffers, uint32 *when);
 
 /*
  * The share of all pages that strata shift and up have: of the pages in shared

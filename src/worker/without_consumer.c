@@ -262,7 +262,7 @@ begin_with(uint32 set, uint32 now)
 	uint32	   *when = palloc(sampler->capacity * sizeof(uint32));
 	uint32	   *entries = palloc(sampler->capacity * sizeof(uint32));
 
-	ws_seed_ages(ws_reading.scans, sampler, ages);
+	ws_seed_ages(ws_reading.scans, sampler, NBuffers, ages);
 	for (; set != 0; set &= set - 1)
 	{
 		int			i = __builtin_ctz(set);
