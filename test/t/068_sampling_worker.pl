@@ -32,7 +32,7 @@ eventually(sub {
 	eventually(sub {
 		look_up($node, 1000);
 		return $node->safe_psql('postgres', qq{
-			SELECT count(*) FROM working_set_relations(clock_timestamp() - '$moment') WHERE relation = 'pages'::regclass});
+			SELECT count(*) FROM working_set_relations(clock_timestamp() - '$moment') WHERE relid = 'pages'::regclass});
 	}) or die 'what comes next is not seen';
 	return info($node, 'dropped_samples') == $lost;
 });
