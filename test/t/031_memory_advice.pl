@@ -68,7 +68,7 @@ is($node->safe_psql('postgres', q{
 	                                    AND (substr(line, 36, 2) = '?|') = (note IS NOT NULL)
 	                                    AND pg_size_bytes(nullif(trim(substr(line, 20, 8)), '')) IS NOT DISTINCT FROM pg_size_bytes(pg_size_pretty(shared_buffers_bytes)))
 	  FROM string_to_table(working_set_memory_chart(), E'\n') line
-	  JOIN working_set_memory_advice ON trim(substr(line, 11, 8)) = size AND (line LIKE 'now%') = present
+	  JOIN working_set_memory_advice ON trim(substr(line, 11, 8)) = pg_size_pretty(memory_bytes) AND (line LIKE 'now%') = present
 	 WHERE line NOT LIKE 'suggested%'}),
 	'12|12', 'the chart shows what the view does') or diag($node->safe_psql('postgres', 'SELECT working_set_memory_chart()'));
 my $outside = 'outside the shared_buffers that are simulated: ';

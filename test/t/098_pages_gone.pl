@@ -124,7 +124,7 @@ my @mine = use_all($primary, 'mine', 'brief');
 $primary->safe_psql('postgres', 'DROP DATABASE brief');
 are_gone($primary, 'a database that was dropped', @mine);
 ok(eventually(sub { $primary->safe_psql('postgres', q{
-	SELECT count(*) FROM working_set_relations('1h') WHERE datname IS NULL AND relation IS NULL}) == 0 }), 'and no relation of it is left');
+	SELECT count(*) FROM working_set_relations('1h') WHERE datname IS NULL AND relid IS NULL}) == 0 }), 'and no relation of it is left');
 
 # queries
 make($primary, 'asked', 'TABLE');
