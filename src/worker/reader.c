@@ -153,6 +153,7 @@ classify(WsSeen *seen)
 
 	seen->hash = ws_probe.hash(&event->page);
 	seen->sampled = ws_hash_stratum(seen->hash, ws_shared->log2m) >= ws_shared->sampler->shift;
+	seen->weight = ldexp(1, (int) ws_shared->sampler->shift);
 	seen->class = WS_CLASS_REST;
 	seen->access.page = WS_NO_SAMPLE;
 	if (!seen->sampled || event->kind == WS_EVENT_REMOVE)
