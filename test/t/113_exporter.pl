@@ -120,7 +120,7 @@ is_deeply([ grep { !/\{(?:.*,)?col="value",database="postgres",driver="postgres"
 
 # ---------------------------------------------------------------- opt-in
 
-my @opt_in = qw(relations databases memory queries neon reason);
+my @opt_in = qw(relations memory queries neon reason);
 $main->safe_psql('postgres', 'SELECT count(*) FROM few');
 $main->safe_psql('elsewhere', 'SELECT count(*) FROM unknown');
 $clock->let_pass($main, 1);
@@ -138,11 +138,11 @@ my @relations = grep { /^working_set_relation_size_bytes/ } keys %$series;
 cmp_ok(scalar @relations, '<=', 20, 'no more than twenty relations');
 ok((grep { $_ eq 'working_set_relation_size_bytes{datname="postgres",relation="public.pages",relkind="r"}' } @relations),
 	'the table is among them, with its schema');
-ok((grep { /datname="elsewhere",relation="relfilenode \d+"\}/ } @relations),
+ok((grep { /datname="elsewhere",relation="file \d+"\}/ } @relations),
 	'and one of another database, by its file');
 is(scalar(grep { /^working_set_query_size_bytes/ } keys %$series), 20, 'twenty queries, of more');
 cmp_ok($series->{'working_set_query_size_bytes{queryid="7"}'}, '==', 3000000, 'those of the same labels are added up');
-is($series->{'working_set_query_reads_per_second{queryid="other"}'}, 3.5, 'those that are not kept apart are other');
+is($series->{'working_set_query_reads_per_second{queryid="other",rolname="other"}'}, 3.5, 'those that are not kept apart are other');
 ok(exists $series->{'working_set_query_size_bytes{datname="postgres",queryid="8",rolname="none"}'}
 	  && !exists $series->{'working_set_query_reads_per_second{datname="postgres",queryid="8",rolname="none"}'}, 'reads that are not known are absent');
 is(scalar(grep { /^lfc_approximate.*\{duration_seconds=/ } keys %$series), 60, 'sixty windows for Neon');

@@ -51,7 +51,7 @@ sub agrees
 }
 
 my $text;
-my @opt_in = qw(relations databases memory queries);
+my @opt_in = qw(relations memory queries);
 
 sub others_agree
 {
@@ -140,7 +140,7 @@ put_first('stub, figures');
 stub_agrees('as it is', q{UPDATE working_set_info SET reason = E'a "word", a back\\\\slash';
 	UPDATE working_set_recommendation SET read_time_share = 0.125, query_time_saved = 0.03125, confidence = 'medium'}, working_set_advice_reliable => 1,
 	working_set_read_time_ratio => 0.125, working_set_query_time_saved_ratio => 0.03125, working_set_confidence => 1);
-stub_agrees('a full sketch', 'UPDATE curve SET pages_high = NULL WHERE seconds > 60',
+stub_agrees('a full sketch', 'UPDATE curve SET high_bytes = NULL WHERE seconds > 60',
 	'working_set_size_upper_bound_bytes{window_seconds="300"}' => 'none');
 my ($size) = split /\n/, $node->safe_psql('postgres', 'SELECT min(cache_bytes) FROM stub.working_set_cache_advice');
 stub_agrees('a doubt about one size', "UPDATE working_set_cache_advice SET note = 'why not' WHERE cache_bytes = $size",
@@ -152,10 +152,9 @@ stub_agrees('a doubt about one size of memory', "UPDATE figures.memory SET note 
 	qq(working_set_memory_predicted_disk_reads_per_second{memory_bytes="$memory[3]"}) => 2000);
 stub_agrees('a doubt about all sizes of memory', "UPDATE figures.memory SET note = 'why not'",
 	(map { $_ => 'none' } qq(working_set_memory_best_shared_buffers_bytes{memory_bytes="$memory[3]"}), map { "working_set_${_}_per_second" }
-		  qw(predicted_disk_reads expected_disk_reads predicted_disk_bytes)),
-	working_set_measured_disk_bytes_per_second => 5000000);
+		  qw(predicted_disk_reads expected_disk_reads predicted_disk_bytes)));
 stub_agrees('reads are not known yet', 'UPDATE figures.working_set_queries SET reads_per_second = NULL',
-	'working_set_query_reads_per_second{queryid="other"}' => 'none', 'working_set_query_size_bytes{queryid="other"}' => 500000);
+	'working_set_query_reads_per_second{queryid="other",rolname="other"}' => 'none', 'working_set_query_size_bytes{queryid="other",rolname="other"}' => 500000);
 stub_agrees('little is known', q{
 	UPDATE figures.memory SET note = NULL;
 	UPDATE working_set_recommendation SET live_bytes = NULL, memory_limit_bytes = NULL, suggested_shared_buffers = NULL,
@@ -163,12 +162,11 @@ stub_agrees('little is known', q{
 	UPDATE working_set_info SET last_saved = NULL}, working_set_memory_limit_bytes => 'none', working_set_expected_disk_reads_per_second => 'none');
 stub_agrees('no worker', 'UPDATE working_set_info SET worker_pid = NULL', working_set_worker_running => 0);
 stub_agrees('stale', q{UPDATE working_set_recommendation SET status = 'stale'; UPDATE working_set_cache_advice SET note = NULL},
-	working_set_recommended_cache_size_bytes => 'none', working_set_advice_reliable => 'none',
-	working_set_measured_disk_bytes_per_second => 'none');
+	working_set_recommended_cache_size_bytes => 'none', working_set_advice_reliable => 'none');
 stub_agrees('not tracking', q{
 	UPDATE working_set_info SET tracking = false, reason = NULL;
 	UPDATE working_set_recommendation SET status = 'not tracking'; DELETE FROM curve; DELETE FROM figures.working_set_queries},
-	working_set_lookups_total => 'none', working_set_tracking => 0, 'working_set_query_size_bytes{queryid="other"}' => 'none');
+	working_set_lookups_total => 'none', working_set_tracking => 0, 'working_set_query_size_bytes{queryid="other",rolname="other"}' => 'none');
 put_first('');
 
 my $worker = $node->safe_psql('postgres', "SELECT worker_pid FROM watch.working_set_info");

@@ -15,7 +15,7 @@ use exporter_files;
 my $node = new_monitored_node();
 
 # the opt-in files are appended to the first
-my $queries = queries_of_postgres_exporter(qw(queries queries_relations queries_databases queries_memory queries_queries));
+my $queries = queries_of_postgres_exporter(qw(queries queries_relations queries_memory queries_queries));
 for my $block (sort keys %$queries)
 {
 	is_deeply([ sort keys %{ $queries->{$block} } ], [qw(master metrics query)], "$block has no unknown fields");

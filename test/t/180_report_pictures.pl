@@ -43,12 +43,12 @@ my %from = (
 	history => q{SELECT now() - m * interval '15 min' + interval '%5$s' AS at, %1$s AS working_set_bytes, (180000000 + 1e7 * sin(m))::bigint AS recommended_cache_bytes,
 		NULL::bigint AS mean_cache_bytes,
 		NULL::bigint AS plateau_end_bytes, NULL::bigint AS live_bytes, %2$s AS lookups, %3$s AS hits, 15 AS minutes FROM generate_series(1, 2900) m WHERE %4$s},
-	relations => q{SELECT 'other'::text AS datname, %s::regclass AS relation, NULL::"char" AS relkind, (20000 + g)::oid AS relfilenode, 'main'::text AS fork,
-		g::bigint AS pages, (8192 * g)::bigint AS bytes, 0.01::float8 AS share, 8192::bigint AS standard_error_bytes, (4096 * g)::bigint AS resident_bytes,
+	relations => q{SELECT 'other'::text AS datname, %1$s::regclass::oid AS relid, coalesce(%1$s::regclass::text, 'file ' || 20000 + g) AS relation, NULL::"char" AS relkind,
+		(8192 * g)::bigint AS bytes, 8192::bigint AS standard_error_bytes, (4096 * g)::bigint AS resident_bytes,
 		(2048 * g)::bigint AS reused_bytes, 1::float8 AS reads_saved_per_second, 0.4::float8 AS reads_saved_standard_error, 0.5::float8 AS density
-		FROM generate_series(1, %s) g},
-	queries => q{SELECT 'd <1>'::text AS datname, 'r&' || g AS rolname, %3$s AS queryid, g = 7 AS is_other,
-		g::bigint AS pages, (8192 * g)::bigint AS bytes, 0.01::float8 AS share, 8192::bigint AS standard_error_bytes, (2048 * g)::bigint AS reused_bytes,
+		FROM generate_series(1, %2$s) g},
+	queries => q{SELECT 'd <1>'::text AS datname, CASE g WHEN 7 THEN 'other' ELSE 'r&' || g END AS rolname, %3$s AS queryid, CASE g WHEN 7 THEN 'other' END AS application_name,
+		(8192 * g)::bigint AS bytes, 8192::bigint AS standard_error_bytes,
 		(4096 * g)::bigint AS exclusive_bytes, %1$s AS reads_per_second, 10 * %1$s AS reads_saved_per_second, 1::float8 AS reads_saved_standard_error
 		FROM generate_series(1, %2$s) g});
 my @rows = (
@@ -73,9 +73,9 @@ sub pretend
 	{
 		$sql .= "CREATE OR REPLACE VIEW working_set_$view AS SELECT " . join(', ', @{ $columns{$view} }) . ' FROM (' . sprintf($from{$view}, @{ $rows{$view} }) . ") v;\n";
 	}
-	my $curve = $change{curve} // 'SELECT s, (100 * sqrt(s))::bigint, (819200 * sqrt(s))::bigint, (99 * sqrt(s))::bigint, (101 * sqrt(s))::bigint FROM unnest($1) s';
+	my $curve = $change{curve} // 'SELECT s, (100 * sqrt(s))::bigint, (819200 * sqrt(s))::bigint, (811008 * sqrt(s))::bigint, (827392 * sqrt(s))::bigint FROM unnest($1) s';
 	$sql .= "CREATE OR REPLACE FUNCTION working_set_curve(periods integer[] DEFAULT NULL, kind text DEFAULT 'client', OUT seconds integer, OUT pages bigint,
-		OUT bytes bigint, OUT pages_low bigint, OUT pages_high bigint) RETURNS SETOF record LANGUAGE sql AS \$sql\$$curve\$sql\$;";
+		OUT bytes bigint, OUT low_bytes bigint, OUT high_bytes bigint) RETURNS SETOF record LANGUAGE sql AS \$sql\$$curve\$sql\$;";
 	my ($reads, $note) = @{ $change{memory} // [ '1000 / f', 'NULL' ] };
 	$sql .= "CREATE OR REPLACE FUNCTION working_set_memory_advice($arguments) RETURNS SETOF record LANGUAGE sql AS \$sql\$
 		SELECT " . join(', ', $arguments =~ /OUT (\w+)/g) . "

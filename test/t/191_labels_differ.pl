@@ -146,11 +146,12 @@ $clock->let_pass($node, 61);
 # (the server waits for a session that is about to end)
 eventually(sub { ($node->psql('postgres', "DROP DATABASE IF EXISTS $_ WITH (FORCE)"))[0] == 0 }) or die "$_ is not dropped" for qw(once twice);
 is($node->safe_psql('postgres', qq{
-	SELECT count(*) FILTER (WHERE datname IS NULL) >= 3, count(*) FILTER (WHERE datname = '$shown') FROM watch.working_set_databases}), 't|2',
+	SELECT count(*) FILTER (WHERE datname IS NULL) >= 3, count(relation) FILTER (WHERE datname = '$shown') > count(DISTINCT relation) FILTER (WHERE datname = '$shown')
+	  FROM watch.working_set_relations}), 't|t',
 	'databases of the same name, and without one')
-  or diag($node->safe_psql('postgres', 'SELECT * FROM watch.working_set_databases'));
+  or diag($node->safe_psql('postgres', 'SELECT * FROM watch.working_set_relations'));
 is($node->safe_psql('postgres', q{
-	SELECT count(*) > count(DISTINCT concat(datname, relfilenode)) FROM watch.working_set_relations WHERE datname IS NULL AND relation IS NULL AND fork = 'main'}), 't',
+	SELECT count(*) > count(DISTINCT relation) FROM watch.working_set_relations WHERE datname IS NULL AND relid IS NULL}), 't',
 	'relations without a name, whose files have the same number');
 cmp_ok(same_labels('a server'), '>', 100, 'of many rows');
 
@@ -168,13 +169,11 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE stub.working_set_memory_advice AS SELECT * FROM working_set_memory_advice LIMIT 0;
 	INSERT INTO stub.working_set_memory_advice (memory_bytes, shared_buffers_bytes, predicted_disk_reads_per_second, present)
 	SELECT 8192 * (g % 3), g, g, false FROM generate_series(1, 9) g;
-	CREATE TABLE stub.working_set_databases AS SELECT d.* FROM working_set_databases d, generate_series(1, 3);
-	INSERT INTO stub.working_set_databases (bytes, resident_bytes) SELECT bytes, resident_bytes FROM stub.working_set_databases;
 	CREATE TABLE stub.working_set_relations AS SELECT d.* FROM working_set_relations d, generate_series(1, 3);
-	INSERT INTO stub.working_set_relations (relfilenode, bytes, resident_bytes) SELECT relfilenode, bytes, resident_bytes FROM stub.working_set_relations;
+	INSERT INTO stub.working_set_relations (relation, bytes, resident_bytes) SELECT relation, bytes, resident_bytes FROM stub.working_set_relations;
 	CREATE TABLE stub.working_set_queries AS SELECT d.* FROM working_set_queries d, generate_series(1, 3);
-	INSERT INTO stub.working_set_queries (queryid, is_other, bytes, exclusive_bytes, reads_per_second, reads_saved_per_second)
-	SELECT queryid, is_other, bytes, exclusive_bytes, 1, 2 FROM stub.working_set_queries;
+	INSERT INTO stub.working_set_queries (queryid, application_name, bytes, exclusive_bytes, reads_per_second, reads_saved_per_second)
+	SELECT queryid, application_name, bytes, exclusive_bytes, 1, 2 FROM stub.working_set_queries;
 	GRANT USAGE ON SCHEMA stub TO working_set_scrape;
 	GRANT SELECT ON ALL TABLES IN SCHEMA stub TO working_set_scrape;
 });

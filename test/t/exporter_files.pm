@@ -72,7 +72,7 @@ sub rows
 sub collectors_of_sql_exporter
 {
 	return { map { $_ => read_yaml(monitoring("sql_exporter/$_.collector.yml")) }
-		  qw(working_set working_set_relations working_set_databases working_set_memory working_set_queries working_set_neon working_set_neon_dashboard working_set_reason) };
+		  qw(working_set working_set_relations working_set_memory working_set_queries working_set_neon working_set_neon_dashboard working_set_reason) };
 }
 
 # jobs of Debian's prometheus-sql-exporter; both of Neon's collectors are in one
@@ -119,7 +119,7 @@ my %statements_of = (
 			my ($part, $queries) = ($_, queries_of_postgres_exporter("queries$_"));
 			map { my $block = $_; [ "working_set$part", statement($block, $queries->{$block}{query},
 					same(map { my ($column) = keys %$_; $_->{$column}{usage} eq 'LABEL' ? $column : () } @{ $queries->{$block}{metrics} }), 0,
-					sub { relabelled($steps, "${block}_$_[0]", $_[1]) }) ] } sort keys %$queries } '', map { "_$_" } qw(relations databases memory queries);
+					sub { relabelled($steps, "${block}_$_[0]", $_[1]) }) ] } sort keys %$queries } '', map { "_$_" } qw(relations memory queries);
 	},
 	# A name is of the metric and the column, where such a metric is documented.
 	pgwatch => sub {

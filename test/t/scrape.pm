@@ -185,7 +185,6 @@ WITH i AS MATERIALIZED (SELECT * FROM working_set_info),
      r AS MATERIALIZED (SELECT * FROM working_set_recommendation),
      a AS MATERIALIZED (SELECT * FROM working_set_cache_advice),
      c AS MATERIALIZED (SELECT * FROM working_set_curve('{60,300,900,3600}'::integer[], 'client'::text)),
-     b AS (SELECT setting::float8 AS size FROM pg_settings WHERE name = 'block_size'),
      plain (name, value) AS (
        SELECT v.* FROM i, r, LATERAL (VALUES
          ('working_set_tracking', CASE WHEN i.tracking THEN 1 ELSE 0 END::float8),
@@ -193,11 +192,9 @@ WITH i AS MATERIALIZED (SELECT * FROM working_set_info),
          ('working_set_shared_buffers_bytes', r.shared_buffers_bytes),
          ('working_set_memory_limit_bytes', r.memory_limit_bytes),
          ('working_set_recommendation_timestamp_seconds', date_part('epoch', r.computed_at)),
-         ('working_set_last_saved_timestamp_seconds', date_part('epoch', i.last_saved)),
-         ('working_set_shared_memory_bytes', i.shared_memory_bytes)) v
+         ('working_set_last_saved_timestamp_seconds', date_part('epoch', i.last_saved))) v
        UNION ALL
        SELECT v.* FROM i, LATERAL (VALUES
-         ('working_set_size_relative_error_ratio', 0.589 / sqrt(i.registers)),
          ('working_set_lookups_total', i.lookups),
          ('working_set_hits_total', i.hits),
          ('working_set_evictions_total', i.evictions),
@@ -229,14 +226,14 @@ WITH i AS MATERIALIZED (SELECT * FROM working_set_info),
          FROM r, (VALUES ('ok'), ('collecting'), ('stale'), ('not tracking')) v (s)
        UNION ALL
        SELECT 'working_set_info',
-              json_build_object('version', i.version, 'registers', i.registers::text, 'method', r.method, 'reason', i.reason), 1
-         FROM i, r
+              json_build_object('version', i.version, 'registers', current_setting('working_set.registers'), 'method', current_setting('working_set.method'), 'reason', i.reason), 1
+         FROM i
        UNION ALL
        SELECT v.name, json_build_object('window_seconds', c.seconds::text), v.value
-         FROM c, b, LATERAL (VALUES
-           ('working_set_size_bytes', c.pages * b.size),
-           ('working_set_size_lower_bound_bytes', c.pages_low * b.size),
-           ('working_set_size_upper_bound_bytes', c.pages_high * b.size)) v (name, value)
+         FROM c, LATERAL (VALUES
+           ('working_set_size_bytes', c.bytes),
+           ('working_set_size_lower_bound_bytes', c.low_bytes),
+           ('working_set_size_upper_bound_bytes', c.high_bytes)) v (name, value)
        UNION ALL
        SELECT 'working_set_verdict', json_build_object('verdict', s), CASE WHEN s = r.verdict THEN 1 ELSE 0 END
          FROM r, (VALUES ('grow'), ('shrink'), ('keep'), ('exceeds memory')) v (s)
@@ -253,24 +250,19 @@ my %opt_in = (
 	relations => q{
        SELECT v.name, json_build_object('datname', x.datname, 'relation', x.relation, 'relkind', x.relkind), v.value
          FROM (SELECT coalesce(datname, '') AS datname,
-                      CASE WHEN relation IS NULL THEN concat('relfilenode ', relfilenode)
+                      CASE WHEN relid IS NULL THEN relation
                            -- the name without its schema, if that is in the search_path, is not what is wanted
-                           WHEN relation::text LIKE '%.%' THEN relation::text
-                           ELSE (SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = relation) || '.' || relation
+                           WHEN relation LIKE '%.%' THEN relation
+                           ELSE (SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = relid) || '.' || relation
                       END AS relation,
                       relkind::text AS relkind, sum(bytes) AS bytes, sum(resident_bytes) AS resident,
-                      sum(CASE WHEN relation::oid IN (SELECT u.indexrelid FROM pg_stat_all_indexes u JOIN pg_index USING (indexrelid)
+                      sum(CASE WHEN relid IN (SELECT u.indexrelid FROM pg_stat_all_indexes u JOIN pg_index USING (indexrelid)
                                                         WHERE idx_scan = 0 AND indisunique IS FALSE AND indisexclusion IS FALSE AND indisreplident IS FALSE)
                                     AND reads_saved_per_second - 2 * reads_saved_standard_error > 0 THEN reads_saved_per_second ELSE 0 END) AS unused
                  FROM working_set_relations GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3 LIMIT 20) x,
               LATERAL (VALUES ('working_set_relation_size_bytes', x.bytes::float8),
                               ('working_set_relation_resident_bytes', x.resident),
                               ('working_set_relation_unused_index_reads_per_second', x.unused)) v (name, value)},
-	databases => q{
-       SELECT v.name, json_build_object('datname', coalesce(x.datname, '')), v.value
-         FROM (SELECT * FROM working_set_databases() ORDER BY bytes DESC, datname LIMIT 20) x,
-              LATERAL (VALUES ('working_set_database_size_bytes', x.bytes::float8),
-                              ('working_set_database_resident_bytes', x.resident_bytes)) v (name, value)},
 	memory => qq{
        SELECT v.name, json_build_object('memory_bytes', m.memory_bytes::text), v.value
          FROM r, working_set_memory_advice m, LATERAL (VALUES
@@ -282,7 +274,6 @@ my %opt_in = (
          FROM r, working_set_memory_advice m, LATERAL (VALUES
            ('working_set_predicted_disk_reads_per_second', CASE WHEN m.note IS NULL THEN m.predicted_disk_reads_per_second END),
            ('working_set_predicted_disk_bytes_per_second', CASE WHEN m.note IS NULL THEN m.predicted_disk_bytes_per_second END),
-           ('working_set_measured_disk_bytes_per_second', m.measured_disk_bytes_per_second),
            ('working_set_expected_disk_reads_per_second',
             CASE WHEN r.memory_limit_bytes > 0 AND r.suggested_shared_buffers > '' THEN
               (SELECT CASE WHEN s.note IS NULL THEN s.predicted_disk_reads_per_second END
@@ -291,7 +282,7 @@ my %opt_in = (
         WHERE m.present AND (r.status = 'ok' OR r.status = 'collecting')},
 	queries => q{
        SELECT v.name, json_build_object('datname', x.datname, 'rolname', x.rolname, 'queryid', x.queryid), v.value
-         FROM (SELECT datname, rolname, CASE WHEN is_other THEN 'other' ELSE queryid::text END AS queryid,
+         FROM (SELECT datname, rolname, CASE WHEN (rolname, application_name) = ('other', 'other') THEN 'other' ELSE queryid::text END AS queryid,
                       sum(bytes) AS bytes, sum(exclusive_bytes) AS exclusive, sum(reads_per_second) AS reads,
                       sum(reads_saved_per_second) AS saved
                  FROM working_set_queries GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3 LIMIT 20) x,
@@ -314,7 +305,7 @@ my %opt_in = (
                 ('lfc_writes', pg_stat_get_buf_alloc()), ('lfc_cache_size_limit', r.shared_buffers_bytes)) v (name, value)
         WHERE i.tracking
        UNION ALL
-       SELECT 'lfc_used', '{}'::json, round(sum(resident_bytes) / 1024 / 1024)::float8 FROM working_set_databases() HAVING count(*) > 0},
+       SELECT 'lfc_used', '{}'::json, round(sum(resident_bytes) / 1024 / 1024)::float8 FROM working_set_relations HAVING count(*) > 0},
 	reason => q{
        SELECT 'working_set_reason_info', json_build_object('reason', reason), 1 FROM working_set_recommendation});
 
@@ -343,12 +334,11 @@ sub pretend_memory_advice
 		SET search_path = $schema, pg_catalog;
 		CREATE SCHEMA figures;
 		CREATE TABLE figures.memory AS SELECT * FROM working_set_memory_advice LIMIT 0;
-		INSERT INTO figures.memory (memory_bytes, shared_buffers_bytes, predicted_disk_reads_per_second, predicted_disk_bytes_per_second,
-		                            measured_disk_bytes_per_second, present, note)
-		SELECT memory * g / 8, memory * g / 32, 8000.0 / g, 16384000.0 / g, NULL, false, NULL
+		INSERT INTO figures.memory (memory_bytes, shared_buffers_bytes, predicted_disk_reads_per_second, predicted_disk_bytes_per_second, present, note)
+		SELECT memory * g / 8, memory * g / 32, 8000.0 / g, 16384000.0 / g, false, NULL
 		  FROM (SELECT coalesce(memory_limit_bytes, 4000000000) AS memory FROM working_set_recommendation) r, generate_series(1, 15) g
 		UNION ALL
-		SELECT coalesce(memory_limit_bytes, 4000000000), shared_buffers_bytes, 1100, 2252800, 5000000, true, NULL
+		SELECT coalesce(memory_limit_bytes, 4000000000), shared_buffers_bytes, 1100, 2252800, true, NULL
 		  FROM working_set_recommendation;
 		CREATE VIEW figures.working_set_memory_advice AS TABLE figures.memory;
 		CREATE FUNCTION figures.working_set_memory_advice(bigint, bigint) RETURNS SETOF figures.memory LANGUAGE sql AS \$\$
@@ -369,13 +359,13 @@ sub pretend_queries
 	$n->safe_psql('postgres', qq{
 		SET search_path = $schema, pg_catalog;
 		CREATE TABLE figures.working_set_queries AS SELECT * FROM working_set_queries LIMIT 0;
-		INSERT INTO figures.working_set_queries (datname, rolname, queryid, is_other, bytes, exclusive_bytes, reads_per_second, reads_saved_per_second)
-		SELECT 'a "database"', 'role ' || g % 3, g * 100000000000000003, false, 8192 * (20 + g), 4096 * (20 + g), g / 8.0, CASE WHEN g > -5 THEN g / 4.0 END FROM generate_series(-12, 9) g
+		INSERT INTO figures.working_set_queries (datname, rolname, queryid, application_name, bytes, exclusive_bytes, reads_per_second, reads_saved_per_second)
+		SELECT 'a "database"', 'role ' || g % 3, g * 100000000000000003, NULL, 8192 * (20 + g), 4096 * (20 + g), g / 8.0, CASE WHEN g > -5 THEN g / 4.0 END FROM generate_series(-12, 9) g
 		UNION ALL
-		SELECT NULL, NULL, 7, false, 1000000 * g, 0, 1, 2 FROM generate_series(1, 2) g
+		SELECT NULL, NULL, 7, NULL, 1000000 * g, 0, 1, 2 FROM generate_series(1, 2) g
 		UNION ALL
-		VALUES (NULL, NULL, NULL, true, 500000, 8192, 3.5, NULL), (NULL, NULL, NULL, false, 400000, 8192, 0, 0.5),
-		       ('other', 'other', NULL, false, 350000, 8192, 0, -0.5), ('postgres', 'none', 8, false, 300000, 8192, NULL, 1);
+		VALUES (NULL, 'other', NULL, 'other', 500000, 8192, 3.5, NULL), (NULL, NULL, NULL, NULL, 400000, 8192, 0, 0.5),
+		       ('other', 'other', NULL, NULL, 350000, 8192, 0, -0.5), ('postgres', 'none', 8, NULL, 300000, 8192, NULL, 1);
 		GRANT SELECT ON figures.working_set_queries TO working_set_scrape});
 	return;
 }
