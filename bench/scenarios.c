@@ -793,7 +793,7 @@ print_score(const char *name, const double *values, int step_minute)
 static void
 print_life(void)
 {
-	WsHazard	hazard[WS_LIFE_CLASSES];
+	double		hazard[WS_LIFE_CLASSES];
 
 	printf("group\tminutes\tagain\tpages\n");
 	for (int g = 0; g < WS_LIFE_GROUPS; g++)
@@ -804,7 +804,7 @@ print_life(void)
 		ws_live_hazards(&life->table, g, hazard);
 		for (int i = WS_LIFE_BINS - 1; i >= 0; i--)
 		{
-			stay_away *= 1 - hazard[i / WS_LIFE_BINS_PER_CLASS].h;
+			stay_away *= 1 - hazard[i / WS_LIFE_BINS_PER_CLASS];
 			again[i] = 1 - stay_away;
 		}
 		for (int i = 0; i < WS_LIFE_BINS; i++)
