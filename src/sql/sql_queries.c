@@ -27,7 +27,8 @@
 #include "shared.h"
 #include "sql_sizes.h"
 
-#define OTHER	"other"	/* the row of those without a place in the table */
+#define OTHER	"other"			/* the row of those without a place in the
+								 * table */
 #define LONGEST (WS_ATTRIBUTION_SECONDS * WS_TICKS_PER_SECOND)
 
 static const char *const by_names[] = {"query", "role", "application"};
