@@ -252,7 +252,10 @@ drain(void)
 		free_entries(n);
 		for (int i = 0; i < n; i++)
 		{
-			seen[i].event = events[i];
+			seen[i] = (WsSeen)
+			{
+				.event = events[i]
+			};
 			classify(&seen[i]);
 			sum += seen[i].sampled;
 		}
@@ -265,6 +268,8 @@ drain(void)
 			if (seen[i].access.page == WS_NO_SAMPLE)
 				continue;
 			seen[i].weight = ldexp(1, (int) ws_reading.shift);
+			seen[i].counted = seen[i].class != WS_CLASS_MAINTENANCE && seen[i].event.kind != WS_EVENT_EXTEND &&
+				(seen[i].known || seen[i].event.kind != WS_EVENT_HIT);
 			for (int c = 0; c < CONSUMERS; c++)
 				if (consumers[c]->event)
 					consumers[c]->event(&seen[i]);
