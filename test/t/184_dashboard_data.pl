@@ -29,7 +29,6 @@ $node->append_conf(
 	'postgresql.conf', q{
 shared_preload_libraries = 'working_set'
 working_set.interval = 1
-working_set.hold = 2
 working_set.save = 2
 working_set.break_even = 30
 compute_query_id = on
