@@ -13,7 +13,7 @@ $node->safe_psql('postgres', 'CHECKPOINT');
 sub known
 {
 	return $node->safe_psql('postgres', q{
-		SELECT coalesce(sum(pages), 0) FROM working_set_relations('1 hour') WHERE relation = 'pages'::regclass});
+		SELECT coalesce(sum(bytes) / current_setting('block_size')::int, 0)::int FROM working_set_relations('1 hour') WHERE relid = 'pages'::regclass});
 }
 
 # ---- a restart

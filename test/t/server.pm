@@ -100,7 +100,7 @@ sub knows
 	my ($node, $pages, $name) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	return ok($node->poll_query_until('postgres', qq{
-		SELECT sum(pages) > $pages FROM working_set_relations('1 hour') WHERE relation = 'pages'::regclass}), $name);
+		SELECT bytes > $pages * current_setting('block_size')::bigint FROM working_set_relations('1 hour') WHERE relid = 'pages'::regclass}), $name);
 }
 
 # In a chroot, this process may be in a control group that is not to be seen.
