@@ -29,7 +29,7 @@ eventually(sub {
 my $rows = history($node, 'count(*)');
 cmp_ok($rows, '>=', 1, 'a row for each minute');
 is(history($node, q{bool_and(minutes = 1), bool_and(date_trunc('minute', at) = at), bool_and(at <= clock_timestamp()),
-	bool_and(hits BETWEEN 0 AND lookups) AND sum(hits) > 0, bool_and(recommended_cache_bytes <= 1.1 * greatest(live_bytes, plateau_end_bytes) + current_setting('block_size')::int),
+	bool_and(hits BETWEEN 0 AND lookups) AND sum(hits) > 0, bool_and(recommended_cache_bytes <= 1.1 * working_set_bytes + current_setting('block_size')::int),
 	max(recommended_cache_bytes) > 1000 * current_setting('block_size')::int,
 	count(DISTINCT at) = count(*)}), 't|t|t|t|t|t|t', 'which says what there was');
 saved($node);
