@@ -101,7 +101,7 @@ SKIP:
 	is($node->safe_psql('postgres', q{
 		SELECT reads_per_second >= 0,
 		       abs(expected_reads_per_second * (1 - current_hit_ratio) - reads_per_second * (1 - expected_hit_ratio)) < 1e-6,
-		       (saved_read_ms_per_second IS NULL) = (query_time_saved IS NULL), s ~ E'\nWorth: '
+		       (query_time_saved IS NULL) = (read_time_share IS NULL), s ~ E'\nWorth: '
 		  FROM watch.working_set_recommendation, watch.working_set() AS s}), 't|t|t|t',
 		'reads now and then are of the hit ratios, and their worth is in both views or in none');
 }

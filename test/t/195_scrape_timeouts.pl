@@ -48,7 +48,7 @@ for my $file (sort keys %file)
 }
 
 # A connection that is taken and not answered is kept for ever without this, and it is of a pool of two.
-for my $file ((map { "sql_exporter/$_" } sort(keys %file), 'README.md'), 'prometheus-sql-exporter/README.md')
+for my $file ((map { "sql_exporter/$_" } sort keys %file), 'prometheus-sql-exporter/README.md')
 {
 	my @urls = slurp_file(monitoring($file)) =~ m{(postgres://\w+@[^\s'`]+)}g;
 	cmp_ok(scalar @urls, '>', 0, "$file: there are URLs");
