@@ -5,7 +5,7 @@
 # `make demo` and `make test` need no preparation at all; `make help` lists the rest.
 
 MODULE_big = working_set
-# Each folder of src is a room, and sees only what this names: CONTRIBUTING.md has the drawing.  Its
+# Each folder of src may include only what this names: CONTRIBUTING.md has the drawing.  Its
 # files are compiled with no other include paths.  The pure ones are plain C, so that they cannot see a
 # PostgreSQL header, and the unit tests can link them alone.
 PURE = data model machine
@@ -16,7 +16,7 @@ server_sees = server machine model data
 path_sees = path server data
 worker_sees = worker server machine model data
 sql_sees = sql server machine model data
-ROOMS = $(PURE) server path worker sql
+FOLDERS = $(PURE) server path worker sql
 paths = $(addprefix -iquote src/,$($(1)_sees))
 
 PURE_OBJS = $(patsubst %.c,%.o,$(wildcard $(PURE:%=src/%/*.c)))
@@ -51,8 +51,8 @@ $(OBJS): $(wildcard src/*/*.h)
 define compiled_in
 src/$(1)/%.o: override CPPFLAGS := $(if $(filter $(1),$(PURE)),$(filter-out -I%,$(CPPFLAGS)),$(CPPFLAGS)) $(call paths,$(1))
 endef
-$(foreach room,$(ROOMS),$(eval $(call compiled_in,$(room))))
-src/working_set.o: override CPPFLAGS += $(ROOMS:%=-iquote src/%)
+$(foreach folder,$(FOLDERS),$(eval $(call compiled_in,$(folder))))
+src/working_set.o: override CPPFLAGS += $(FOLDERS:%=-iquote src/%)
 $(PURE_OBJS): override CFLAGS += -std=gnu99 -Wextra
 # The functions on the path of every buffer hit call nothing: a frame would be waste.  So it would be
 # in those of a sampled one.
@@ -92,7 +92,7 @@ unit: $(UNIT) ## run the C unit tests, which need no PostgreSQL
 
 unit-programs: $(UNIT)
 
-sees-%: # what a room may include, as compilers want it: the tests ask
+sees-%: # what a folder may include, as compilers want it: the tests ask
 	@echo $(call paths,$*)
 
 check-headers: ## check what the headers include and what the library exports

@@ -6,7 +6,11 @@
 --   AS NAME, -- gauge: TEXT     a column that is a metric, in double precision; also counter.  NULL: it is not known, and absent
 --   AS NAME, -- label: TEXT     a column that is a label, as text that is not NULL; an empty one is absent
 --
--- Names without a schema: grants.sql sets search_path.
+-- The queries have names without a schema: grants.sql sets search_path for the role that scrapes.  psql
+-- does the same here, whoever runs this.
+SELECT pg_catalog.set_config('search_path', pg_catalog.format('pg_catalog, %I, pg_temp', n.nspname), false)
+  FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
+ WHERE e.extname OPERATOR(pg_catalog.=) 'working_set'::pg_catalog.name;
 
 -- file working_set 15s
 -- What is always of use.  Tracking and status have statements of their own, which read nothing else: they

@@ -45,7 +45,7 @@ typedef struct WsHistoryRow
 	int64_t		number;			/* minutes, quarters or days since 1970; 0: no
 								 * row */
 	double		working_set;
-	double		recommended;	/* needed: with headroom, not projected */
+	double		recommended;	/* needed: a tenth on top, not projected */
 	uint64_t	lookups;		/* at most WS_HISTORY_LOOKUPS_MAX */
 	uint64_t	hits;			/* at most lookups */
 } WsHistoryRow;

@@ -71,7 +71,7 @@ typedef struct WsPublished
 	double		pages;			/* working set of the method's window */
 	double		plateau_end;	/* pages */
 	double		live;			/* pages; NaN: not known */
-	double		recommended;	/* pages: projected, with headroom */
+	double		recommended;	/* pages: projected, a tenth on top */
 	double		needed;			/* pages: what the history gets */
 	double		peak;			/* pages: most needed, in history or now */
 	TimestampTz peak_at;

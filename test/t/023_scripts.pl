@@ -52,7 +52,7 @@ sub run
 
 # ---------------------------------------------------------------- what is asked of users
 
-my %script = map { $_ => slurp_file("$top/monitoring/$_") } qw(grants.sql report.sql which_instance.sql);
+my %script = map { $_ => slurp_file("$top/monitoring/$_") } qw(grants.sql report.sql which_instance.sql metrics.sql);
 
 # {file => [queries]} of all files of exporters
 my %queries;
@@ -283,6 +283,9 @@ for my $way (@ways)
 	append_to_file("$tmp/machines.csv", "large,16GB,180\n") unless -e "$tmp/machines.csv";
 	($ok, $out) = run($db, { path => $path }, '-v', "file=$tmp/machines.csv", '-f', "$top/monitoring/which_instance.sql");
 	ok($ok && $out =~ /^large\|16GB/m, "which_instance.sql with $what") or diag($out);
+	is(sprung(), '', 'steps on none');
+	($ok, $out) = run($db, { path => $path }, '-f', "$top/monitoring/metrics.sql");
+	ok($ok, "metrics.sql with $what") or diag($out);
 	is(sprung(), '', 'steps on none');
 }
 
