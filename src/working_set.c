@@ -61,9 +61,7 @@ make_memory(void)
 	if (found)
 		ws_setup_use(memory);
 	else
-	{
 		ws_setup_init(memory, GetNamedLWLockTranche(NAME), sample);
-	}
 	LWLockRelease(AddinShmemInitLock);
 }
 

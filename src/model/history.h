@@ -24,8 +24,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "costs.h"
 #include "checks.h"
+#include "costs.h"
 
 #define WS_HISTORY_MINUTES	1440	/* places for minutes: a day */
 #define WS_HISTORY_QUARTERS 3360	/* places for quarters: 35 days */

@@ -12,12 +12,12 @@
 
 #include "advice.h"
 #include "division.h"
+#include "forecast.h"
 #include "history.h"
 #include "memory_limits.h"
 #include "origins.h"
 #include "stream.h"
 #include "summary.h"
-#include "forecast.h"
 #include "without.h"
 
 /* Seconds of data that a recommendation needs. */

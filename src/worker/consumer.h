@@ -40,13 +40,13 @@ typedef struct WsSeen
 	bool		sampled;		/* still, after the shift has risen */
 	WsClass		class;
 	bool		known;			/* was the page in the table? */
-	bool		counted;		/* does a client ask for it, and is it no new
-								 * page? */
 	double		weight;			/* of how many pages it is a sample: in use()
 								 * of all that are sampled, in event() of
 								 * those that are simulated, which may be
 								 * fewer */
 	/* for event(): */
+	bool		counted;		/* does a client ask for it, and is it no new
+								 * page? */
 	WsAccess	access;			/* .page is the entry of the sample table */
 	uint32		missed;			/* by which sweeps; of ws_sweep_consumer */
 } WsSeen;
@@ -68,15 +68,19 @@ extern WsReading ws_reading;
 typedef struct WsConsumer
 {
 	/*
-	 * The worker starts, or starts over after lookups were not recorded: with
-	 * the pages of the table, or an empty one.
+	 * The worker starts, or starts over after lookups were not recorded or
+	 * the clock was restarted: with the pages of the table, or an empty one.
 	 */
 	void		(*begin) (bool empty);
 	/* A sampled page, now in the table, is used.  With sample_lock held. */
 	void		(*use) (const WsSeen *seen);
 	/* A simulated page is used. */
 	void		(*event) (WsSeen *seen);
-	/* An entry of the table loses its page.  With sample_lock held. */
+
+	/*
+	 * An entry of the table loses its page, or the page is gone from its file
+	 * and the entry stays.  With sample_lock held.
+	 */
 	void		(*forget) (uint32 entry);
 
 	/*

@@ -10,16 +10,25 @@
 #include "filling.h"
 #include "guc.h"
 #include "probe.h"
+#include "recent.h"
 #include "shared.h"
 
 #define FULL			0.9375	/* share of shared buffers in use */
 #define GREW			1.01	/* use of shared buffers */
-#define RECENT_MS		INT64CONST(300000)	/* period of the counts */
+/* period of the counts */
+#define RECENT_MS		((int64) 1000 * WS_RECENT_BUCKETS * WS_RECENT_SECONDS)
+
+static bool full;				/* have shared buffers been full? */
+
+void
+ws_filling_begin(void)
+{
+	full = false;
+}
 
 bool
 ws_nobody_evicts(void)
 {
-	static bool full;			/* have shared buffers been full? */
 	double		used = (double) ws_probe.entries() / NBuffers;
 
 	full = used >= FULL || (full && used >= FULL / 2);

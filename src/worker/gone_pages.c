@@ -7,10 +7,10 @@
 #include "storage/lwlock.h"
 
 #include "attribution.h"
+#include "gone_pages.h"
+#include "life_consumer.h"
 #include "probe.h"
 #include "relsize.h"
-#include "life_consumer.h"
-#include "gone_pages.h"
 #include "sampler.h"
 #include "shared.h"
 #include "statefile.h"

@@ -22,7 +22,7 @@
 static struct
 {
 	WsLife	   *life;
-	int			break_even;		/* settings that it was made with */
+	int			break_even;		/* setting that it was made with */
 	int64		since;			/* value of WsShared.since that it is about */
 	bool		stepped;		/* was there a step? */
 	uint32		steps;

@@ -177,11 +177,9 @@ forget(uint32 entry)
 }
 
 void
-ws_page_cache_consumer_jump(const WsSweep *sweep)
+ws_page_cache_consumer_jump(void)
 {
-	if (sim == NULL)
-		return;
-	ws_twotier_jump(sim->tiers, sweep->factor);
+	ws_twotier_jump(sim->tiers, ws_reading.sweep->factor);
 	for (int i = 0; i < BUCKETS; i++)
 		ws_tier_counts_jump(&sim->buckets[i].counts);
 }

@@ -13,6 +13,6 @@
 #include "consumer.h"
 
 /* The size that is followed has jumped (twotier.h). */
-extern void ws_page_cache_consumer_jump(const WsSweep *sweep);
+extern void ws_page_cache_consumer_jump(void);
 
 #endif							/* WS_PAGE_CACHE_CONSUMER_H */

@@ -280,6 +280,12 @@ drain(void)
 }
 
 static void
+on_nothing(uint32 entry)
+{
+	(void) entry;
+}
+
+static void
 begin_sample(bool empty)
 {
 	WsSampler  *sampler = ws_shared->sampler;
@@ -297,11 +303,11 @@ begin_sample(bool empty)
 	ws_scans_init(ws_reading.scans, NBuffers);
 	ws_reading.began = ws_shared_advance();
 	memset(&state.load, 0, sizeof(state.load));
+	/* of what was saved, some may be gone; consumers begin without these */
+	ws_gone_pages_begin(on_nothing);
 	for (int c = 0; c < CONSUMERS; c++)
 		if (consumers[c]->begin)
 			consumers[c]->begin(empty);
-	/* of what was saved, some may be gone */
-	ws_gone_pages_begin(on_evict);
 	/* events that a former worker left are not part of the load to come */
 	(void) drain();
 	ws_shared_sample(sampler->shift);

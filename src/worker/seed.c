@@ -24,16 +24,30 @@ blocks_of(WsScans *scans, const WsPageId *page)
 	return ws_scans_blocks(scans, page);
 }
 
-void
-ws_seed_ages(WsScans *scans, const WsSampler *sampler, double buffers, uint32 *when)
+/* For each entry: blocks of the relation, if its last use was a scan; else 0. */
+static void
+find_scanned(WsScans *scans, const WsSampler *sampler, uint32 *blocks)
 {
 	for (uint32 i = 0; i < sampler->capacity; i++)
 	{
 		const WsSample *sample = &sampler->samples[i];
-		uint32		blocks = sample->scanned > sample->held ? blocks_of(scans, &sample->page) : 0;
 
-		when[i] = blocks == 0 || ws_scans_uses_ring(blocks, buffers) ? sample->held : sample->scanned;
+		blocks[i] = sample->scanned > sample->held ? blocks_of(scans, &sample->page) : 0;
 	}
+}
+
+static uint32
+age_of(const WsSample *sample, uint32 blocks, double buffers)
+{
+	return blocks == 0 || ws_scans_uses_ring(blocks, buffers) ? sample->held : sample->scanned;
+}
+
+void
+ws_seed_ages(WsScans *scans, const WsSampler *sampler, double buffers, uint32 *when)
+{
+	find_scanned(scans, sampler, when);
+	for (uint32 i = 0; i < sampler->capacity; i++)
+		when[i] = age_of(&sampler->samples[i], when[i], buffers);
 }
 
 double
@@ -51,7 +65,7 @@ void
 ws_seed(WsSweep *sweep, WsScans *scans, const WsSampler *sampler, uint32 shift, int first,
 		bool all)
 {
-	uint32	   *ages = palloc(sampler->capacity * sizeof(uint32));
+	uint32	   *blocks = palloc(sampler->capacity * sizeof(uint32));
 	uint32	   *when = palloc0(sampler->capacity * sizeof(uint32));
 	uint32	   *pages = palloc(sampler->capacity * sizeof(uint32));
 	bool	   *wanted = palloc(sampler->capacity * sizeof(bool));
@@ -60,12 +74,12 @@ ws_seed(WsSweep *sweep, WsScans *scans, const WsSampler *sampler, uint32 shift, 
 
 	for (uint32 i = 0; i < sampler->capacity; i++)
 		wanted[i] = all || !ws_sweep_holds(sweep, i);
+	find_scanned(scans, sampler, blocks);
 	for (int size = first; size < WS_SWEEP_SIZES; size++)
 	{
-		ws_seed_ages(scans, sampler, NBuffers * sweep->factor[size], ages);
 		for (uint32 i = 0; i < sampler->capacity; i++)
 		{
-			uint32		tick = wanted[i] ? ages[i] : 0;
+			uint32		tick = wanted[i] ? age_of(&sampler->samples[i], blocks[i], NBuffers * sweep->factor[size]) : 0;
 
 			changed |= tick != when[i];
 			when[i] = tick;
@@ -75,7 +89,7 @@ ws_seed(WsSweep *sweep, WsScans *scans, const WsSampler *sampler, uint32 shift, 
 		changed = false;
 		ws_sweep_seed(sweep, size, pages, n);
 	}
-	pfree(ages);
+	pfree(blocks);
 	pfree(when);
 	pfree(pages);
 	pfree(wanted);

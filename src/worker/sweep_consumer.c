@@ -242,7 +242,7 @@ ws_sweep_consumer_follow(double buffers)
 		return;
 	resize_sweeps(0);
 	ws_seed(sweep, ws_reading.scans, ws_shared->sampler, ws_reading.shift, WS_SWEEP_FOLLOWER, true);
-	ws_page_cache_consumer_jump(sweep);
+	ws_page_cache_consumer_jump();
 }
 
 const WsConsumer ws_sweep_consumer = {

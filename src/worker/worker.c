@@ -139,7 +139,7 @@ pages_of_week(void)
  * none, as live_set without a sample, plateau_end is the method.
  */
 static void
-run_heuristics(double data_seconds, WsPublished *p)
+run_heuristics(WsPublished *p)
 {
 	WsWorkload	w = {
 		.min_wait = Max(ws_min_wait, ws_window_size),
@@ -409,7 +409,6 @@ publish(void)
 	WsCounters	c;
 	WsPublished p = {0};
 	WsHistoryRow row = {0};
-	double		data_seconds;
 	int64		now;
 
 	p.since = ws_shared_since();
@@ -422,11 +421,10 @@ publish(void)
 	count.hits = c.hits[WS_CLIENT];
 	count.lookups = count.hits + c.reads[WS_CLIENT];
 	ws_history_count(&row, &last, &count);
-	data_seconds = ws_shared_known(p.tick) / (double) WS_TICKS_PER_SECOND;
-	p.data_seconds = data_seconds;
-	p.recommends = data_seconds >= WS_COLLECTING_SECONDS;
+	p.data_seconds = ws_shared_known(p.tick) / (double) WS_TICKS_PER_SECOND;
+	p.recommends = p.data_seconds >= WS_COLLECTING_SECONDS;
 	if (p.recommends)
-		run_heuristics(data_seconds, &p);
+		run_heuristics(&p);
 	if (p.recommends && p.method == WS_METHOD_LIVE_SET)
 		doubt_rise(&p);
 	ws_memory_limits_read("", &p.memory);

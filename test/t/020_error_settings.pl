@@ -56,7 +56,7 @@ tracks('log everything', q{
 	log_min_error_statement = debug5
 	client_min_messages = error
 	log_error_verbosity = verbose
-	backtrace_functions = 'errstart,errfinish,ws_probe_attach,ws_buftable_find,make_memory,startup,succeeds'
+	backtrace_functions = 'errstart,errfinish,ws_attach,ws_buftable_find,make_memory,startup,succeeds'
 });
 tracks('log nothing', q{
 	exit_on_error = on
