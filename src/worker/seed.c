@@ -24,7 +24,7 @@ blocks_of(WsScans *scans, const WsPageId *page)
 	return ws_scans_blocks(scans, page);
 }
 
-/* For each entry: blocks of the relation, if its last use was a scan; else 0. */
+/* For each entry: blocks of the relation if its last use was a scan, else 0. */
 static void
 find_scanned(WsScans *scans, const WsSampler *sampler, uint32 *blocks)
 {
