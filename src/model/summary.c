@@ -359,19 +359,13 @@ ws_summary_job(const WsSummary *s, char *buf, size_t size)
  * ----------------------------------------------------------------
  */
 
-/* Put a line, cut to its width between characters of UTF-8. */
+/* Put a line, cut to its width. */
 static void
 put_line(Text *text, const char *line)
 {
-	size_t		n = strlen(line);
+	bool		whole = strlen(line) <= WS_SUMMARY_WIDTH;
 
-	if (n > WS_SUMMARY_WIDTH)
-	{
-		n = WS_SUMMARY_WIDTH - 3;
-		while (n > 0 && ((unsigned char) line[n] & 0xC0) == 0x80)
-			n--;
-	}
-	put(text, "%s%.*s%s", text->n > 0 ? "\n" : "", (int) n, line, line[n] != '\0' ? "..." : "");
+	put(text, "%s%.*s%s", text->n > 0 ? "\n" : "", whole ? WS_SUMMARY_WIDTH : WS_SUMMARY_WIDTH - 3, line, whole ? "" : "...");
 }
 
 /* Put words into as many lines as they take, two at most. */

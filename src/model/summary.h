@@ -112,10 +112,12 @@ typedef struct WsSummary
 								 * since the data begin; NaN: not known */
 	double		used_seconds;	/* of that */
 
-	const char *top;			/* the largest relations, for the text */
+	const char *top;			/* the largest relations, for the text: bytes
+								 * past WS_SUMMARY_TOP are cut */
 } WsSummary;
 
 #define WS_SUMMARY_WIDTH	78	/* columns */
+#define WS_SUMMARY_TOP		(WS_SUMMARY_WIDTH - 5)
 
 /* Enough for each text below with its null, if the facts' texts are shorter. */
 #define WS_SUMMARY_SIZE 2048

@@ -22,6 +22,7 @@
 #include "catalog/pg_tablespace_d.h"
 #include "common/relpath.h"
 #include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/bitmapset.h"
 #include "utils/builtins.h"
@@ -42,6 +43,7 @@
 #include "sampler.h"
 #include "shared.h"
 #include "sql_sizes.h"
+#include "summary.h"
 
 /* What working_set() shows. */
 #define TOP_SECONDS 300
@@ -478,6 +480,13 @@ ws_relations_top(const FmgrInfo *function)
 			appendStringInfo(&words, " of %s", database ? database : "no database");
 		ws_format_bytes((double) part->size * BLCKSZ, size, sizeof(size));
 		appendStringInfo(&words, " %s", size);
+	}
+	/* a cut within a character would be an error of conversion */
+	if (words.len > WS_SUMMARY_TOP)
+	{
+		words.len = pg_mbcliplen(words.data, words.len, WS_SUMMARY_TOP - 3);
+		words.data[words.len] = '\0';
+		appendStringInfoString(&words, "...");
 	}
 	return words.data;
 }

@@ -123,4 +123,21 @@ bytes_of("turn\xe2\x80\xaeround", '-v', "file=$dir/turned.html", '-f', monitorin
 my $html = slurp_file("$dir/turned.html");
 ok($html =~ /turn\?round/ && $html !~ /&#8238;/, 'report.sql turns no line around');
 
+# ---- long names of two bytes a character: the card cuts none of them in half
+
+sql($node, q{CREATE DATABASE kanji TEMPLATE template0 ENCODING EUC_JP LOCALE 'C'});
+bytes_of('kanji', '-c', 'CREATE EXTENSION working_set');
+for my $odd ('', 'x')
+{
+	my @tables = map { $odd . "\xb4\xc1" x 20 . $_ } 1, 2;
+	bytes_of('kanji', '-c', qq{CREATE TABLE "$_" AS SELECT g, repeat('y', 500) AS y FROM generate_series(1, 60000) g}) for @tables;
+	ok(eventually(sub {
+		bytes_of('kanji', '-c', qq{SELECT count(y) FROM "$_"}) for @tables;
+		return bytes_of('kanji', '-c', 'SELECT working_set()') =~ /^Top: "?$odd(\xb4\xc1)+.*\xc1\.\.\.$/m;
+	}), 'the card names them, and is cut');
+	my ($ok, $out) = client('UTF8', 'kanji', '-c', 'SELECT working_set()');
+	ok($ok, 'a client of UTF8 reads it') or diag($out);
+	bytes_of('kanji', '-c', qq{DROP TABLE "$_"}) for @tables;
+}
+
 finish($node);
