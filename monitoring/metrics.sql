@@ -76,15 +76,17 @@ WHERE r.status IN ('ok', 'collecting') AND r.verdict IS NOT NULL;
 -- query working_set_advice: What the hit ratio and the reads would be with shared buffers of other sizes, and whether that is known
 -- the first row has no size: it says whether the others can be there
 WITH r AS (SELECT FROM working_set_recommendation WHERE status IN ('ok', 'collecting')),
-     a AS MATERIALIZED (SELECT * FROM working_set_cache_advice WHERE note IS NULL)
+     a AS MATERIALIZED (SELECT * FROM working_set_cache_advice)
 SELECT ''::text AS cache_size_bytes, -- label: Size of shared buffers
        NULL::float8 AS working_set_predicted_hit_ratio, -- gauge: Share of lookups that would find their page with shared buffers of cache_size_bytes
        NULL::float8 AS working_set_predicted_hit_ratio_error, -- gauge: 95 % bound of the error of working_set_predicted_hit_ratio
        NULL::float8 AS working_set_predicted_reads_per_second, -- gauge: Pages that clients would have to read in a second with shared buffers of cache_size_bytes
-       (SELECT count(*) > 0 FROM a WHERE a.predicted_hit_ratio IS NOT NULL)::int::float8 AS working_set_advice_reliable -- gauge: 1: what other sizes would do is known, 0: it is not
+       NULL::float8 AS working_set_predicted_read_time_ratio, -- gauge: Share of query time of the last week that clients would have waited for reads with shared buffers of cache_size_bytes
+       (SELECT count(*) > 0 FROM a WHERE a.note IS NULL AND a.predicted_hit_ratio IS NOT NULL)::int::float8 AS working_set_advice_reliable -- gauge: 1: what other sizes would do is known, 0: it is not
 FROM r
 UNION ALL
-SELECT a.cache_bytes::text, min(a.predicted_hit_ratio)::float8, max(a.error)::float8, max(a.predicted_reads_per_second)::float8, NULL
+SELECT a.cache_bytes::text, min(CASE WHEN a.note IS NULL THEN a.predicted_hit_ratio END)::float8, max(CASE WHEN a.note IS NULL THEN a.error END)::float8,
+       max(CASE WHEN a.note IS NULL THEN a.predicted_reads_per_second END)::float8, max(a.predicted_read_time_share)::float8, NULL
 FROM r, a GROUP BY 1;
 
 -- file working_set_relations 60s

@@ -164,11 +164,6 @@ for my $name (@names)
 			{
 				my $of = $override->{matcher}{options};
 				push @complaints, "$what: nothing is called $of" unless $shown{$of};
-				for my $property (@{ $override->{properties} })
-				{
-					push @complaints, "$what: nothing is called $property->{value}"
-					  if $property->{id} eq 'custom.fillBelowTo' && !$shown{ $property->{value} };
-				}
 			}
 		}
 		push @complaints, "$what: no x" if $panel->{type} eq 'trend' && !$shown{ $panel->{options}{xField} };

@@ -244,7 +244,10 @@ WITH i AS MATERIALIZED (SELECT * FROM working_set_info),
            ('working_set_predicted_hit_ratio', a.predicted_hit_ratio),
            ('working_set_predicted_hit_ratio_error', a.error),
            ('working_set_predicted_reads_per_second', a.predicted_reads_per_second)) v (name, value)
-        WHERE a.note IS NULL AND (r.status = 'ok' OR r.status = 'collecting'))
+        WHERE a.note IS NULL AND (r.status = 'ok' OR r.status = 'collecting')
+       UNION ALL
+       SELECT 'working_set_predicted_read_time_ratio', json_build_object('cache_size_bytes', a.cache_bytes::text), a.predicted_read_time_share
+         FROM r, a WHERE r.status = 'ok' OR r.status = 'collecting')
 };
 my %opt_in = (
 	relations => q{

@@ -84,18 +84,6 @@
   dashed(name, color, properties={})::
     $.line(name, color, { 'custom.lineStyle': { fill: 'dash', dash: [10, 6] } } + properties),
 
-  // A band: two more series, of which only the area between is seen.
-  bounds(low, high, color)::
-    [
-      $.line(low, color, { 'custom.lineWidth': 0, 'custom.hideFrom': { legend: true, tooltip: false, viz: false } }),
-      $.line(high, color, {
-        'custom.lineWidth': 0,
-        'custom.fillBelowTo': low,
-        'custom.fillOpacity': 25,
-        'custom.hideFrom': { legend: true, tooltip: false, viz: false },
-      }),
-    ],
-
   stat(title, description, unit, w, h, target, defaults={}, options={})::
     panel('stat', title, description, w, h, [target]) {
       fieldConfig: {

@@ -82,6 +82,21 @@ local p = import 'panels.libsonnet';
     title: 'Advice: what another size would do,',
     lines: [[
       p.trend(
+        'Query time for reads against shared_buffers', 'Share of query time that clients would have waited for reads with shared_buffers of other sizes in the last week, and with the present and the suggested size. This curve decides what is suggested.',
+        'percentunit', 12, 9, 'cache_size_bytes', 'shared_buffers',
+        [
+          ['Share', predicted('read_time_ratio')],
+          ['Present', at('cache_size_bytes', 'working_set_shared_buffers_bytes', one('working_set_read_time_ratio'))],
+          ['Suggested', ofSuggested('read_time_ratio')],
+        ],
+        [
+          p.line('Share', p.colors.size, { 'custom.fillOpacity': 12 }),
+          point('Present', p.colors.sharedBuffers, 14),
+          point('Suggested', p.colors.recommended, 8),
+        ],
+        { min: 0, noValue: 'not known (yet)', custom: betweenSizes }
+      ),
+      p.trend(
         'Reads against shared_buffers', 'Pages that clients would have had to read in a second, from the page cache or from disk, with shared_buffers of other sizes in the last five minutes, and those that were measured at the present size. Where it falls steeply, memory is well spent.',
         'rps', 12, 9, 'cache_size_bytes', 'shared_buffers',
         [
@@ -95,22 +110,6 @@ local p = import 'panels.libsonnet';
           point('Suggested', p.colors.recommended, 8),
         ],
         { min: 0, noValue: unreliable, custom: betweenSizes }
-      ),
-      p.trend(
-        'Hit ratio against shared_buffers', 'What the hit ratio of the last five minutes would have been with shared_buffers of other sizes, with 95 % bounds, and what was measured at the present size.',
-        'percentunit', 12, 9, 'cache_size_bytes', 'shared_buffers',
-        [
-          ['Hit ratio', predicted('hit_ratio')],
-          ['Lower bound', 'clamp_min(%s - %s, 0)' % [predicted('hit_ratio'), predicted('hit_ratio_error')]],
-          ['Upper bound', 'clamp_max(%s + %s, 1)' % [predicted('hit_ratio'), predicted('hit_ratio_error')]],
-          ['Measured', at('cache_size_bytes', 'working_set_shared_buffers_bytes', one('working_set_current_hit_ratio'))],
-          ['Suggested', ofSuggested('hit_ratio')],
-        ],
-        [p.line('Hit ratio', p.colors.size)] + p.bounds('Lower bound', 'Upper bound', p.colors.size) + [
-          point('Measured', p.colors.sharedBuffers, 14),
-          point('Suggested', p.colors.recommended, 8),
-        ],
-        { noValue: unreliable, custom: betweenSizes }
       ),
     ]],
   },
