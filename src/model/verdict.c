@@ -266,19 +266,26 @@ find_good(const Candidates *c, double share)
 	return i;
 }
 
-/* The most quarters of a day in which a size would save "worth". */
-static int
-quarters_of_gain(const WsQueryTime *t, double bytes, double worth)
+/* Would a quarter save "worth" by a change from some buffers to others? */
+static bool
+gains(const WsQueryTime *t, int i, double from, double to, double worth)
 {
-	int			from = t->week;
+	return counts(t, i) && loss(t, i, from) - loss(t, i, to) >= worth;
+}
+
+/* The most quarters of a day that would. */
+static int
+quarters_of_gain(const WsQueryTime *t, double from, double to, double worth)
+{
+	int			first = t->week;
 	int			n = 0;
 	int			most = 0;
 
 	for (int i = t->week; i < t->n; i++)
 	{
-		for (; t->row[from]->number <= t->row[i]->number - WS_COST_DAY; from++)
-			n -= counts(t, from) && -loss(t, from, bytes / t->facts->buffer) >= worth;
-		n += counts(t, i) && -loss(t, i, bytes / t->facts->buffer) >= worth;
+		for (; t->row[first]->number <= t->row[i]->number - WS_COST_DAY; first++)
+			n -= gains(t, first, from, to, worth);
+		n += gains(t, i, from, to, worth);
 		most = n > most ? n : most;
 	}
 	return most;
@@ -291,15 +298,16 @@ changed_lately(const WsQueryTime *t)
 	return t->changed > 0 && t->facts->now - (t->changed + 1) * WS_COST_QUARTER < SETTLES;
 }
 
-/* Would the change from one share to another, at a size, pay a restart? */
+/* Would the change from one size and its share to another pay a restart? */
 static bool
-pays(const WsQueryTime *t, double from, double to, double bytes, bool lasts)
+pays(const WsQueryTime *t, double from_bytes, double from, double to_bytes, double to, bool lasts)
 {
+	double		buffer = t->facts->buffer;
 	double		worth = t->facts->worth * (lasts ? STAYS : changed_lately(t) ? URGENT : 1);
 
 	/* nobody who was seen waiting saves nothing */
 	return (!t->timed || t->week_waiting > 0) && from - to >= worth &&
-		quarters_of_gain(t, bytes, worth) >= (lasts ? QUARTERS_STAY : QUARTERS);
+		quarters_of_gain(t, from_bytes / buffer, to_bytes / buffer, worth) >= (lasts ? QUARTERS_STAY : QUARTERS);
 }
 
 /*
@@ -476,7 +484,7 @@ ws_decide(const WsQueryTime *t, WsSteady *steady)
 	target = find_good(&c, enough);
 	d.rising = is_rising(f, c.size[target], steady);
 
-	if (!affordable || (beyond >= 0 && pays(t, c.share[best], c.share[beyond], c.size[beyond],
+	if (!affordable || (beyond >= 0 && pays(t, c.size[best], c.share[best], c.size[beyond], c.share[beyond],
 											steady->verdict == WS_VERDICT_EXCEEDS_MEMORY)))
 	{
 		d.verdict = WS_VERDICT_EXCEEDS_MEMORY;
@@ -484,7 +492,7 @@ ws_decide(const WsQueryTime *t, WsSteady *steady)
 		d.size = affordable ? fmax(c.size[target], f->shared_buffers) : c.size[target];
 	}
 	else if (c.size[target] > f->shared_buffers &&
-			 pays(t, t->week_share, c.share[best], c.size[best], steady->verdict == WS_VERDICT_GROW))
+			 pays(t, f->shared_buffers, t->week_share, c.size[best], c.share[best], steady->verdict == WS_VERDICT_GROW))
 	{
 		d.verdict = WS_VERDICT_GROW;
 		d.size = fmin(fmax(c.size[target], whole_mb(GROWS_BY * f->shared_buffers)), d.affordable);

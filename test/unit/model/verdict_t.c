@@ -135,6 +135,12 @@ known_to_800(double bytes)
 }
 
 static double
+fits_in_8_gb(double bytes)
+{
+	return bytes < 8 * GB ? 2000 : 0;
+}
+
+static double
 fits_in_40_gb(double bytes)
 {
 	return bytes < 40 * GB ? 5000 : 0;
@@ -314,6 +320,18 @@ test_memory(void)
 	memset(&steady, 0, sizeof(steady));
 	d = decide();
 	is_decision(&d, WS_VERDICT_GROW, 40 * GB, 56 * GB, "with more memory it is suggested");
+	/* three quarters of each day need what does not fit, the others 8 GB */
+	begin(4 * GB);
+	put_all(0, DAYS(7), 4 * GB, 900, 90, fits_in_8_gb);
+	for (int ago = 10; ago < DAYS(7); ago += ago % DAYS(1) == 12 ? DAYS(1) - 2 : 1)
+		put(ago, 4 * GB, 900, 850, fits_in_40_gb);
+	d = decide();
+	is_decision(&d, WS_VERDICT_GROW, 8 * GB, 12 * GB, "what would help a quarter too few a day is not missing");
+	for (int ago = 13; ago < DAYS(7); ago += DAYS(1))
+		put(ago, 4 * GB, 900, 850, fits_in_40_gb);
+	memset(&steady, 0, sizeof(steady));
+	d = decide();
+	is_decision(&d, WS_VERDICT_EXCEEDS_MEMORY, 8 * GB, most, "but with one more it is");
 	begin(20 * GB);
 	put_all(0, DAYS(7), 20 * GB, 900, 5, fits_in_600);
 	d = decide();
@@ -545,7 +563,7 @@ test_words(void)
 int
 main(void)
 {
-	plan(7 + 5 + 7 + 8 + 8 + 2 + 12 + 2 + 3);
+	plan(7 + 5 + 7 + 8 + 10 + 2 + 12 + 2 + 3);
 
 	test_once_wrong();
 	test_week();
