@@ -173,7 +173,8 @@ test_naive(uint64_t seed, double bytes, double ratio, bool late, const char *nam
 
 		if (i % 3000 == 0)
 		{
-			naive.wanted = 1 + (i == 30000 ? 0 : (int) random_below(&seed, NAIVE_PAGES + 20));
+			/* at times there is room for a few pages, or for one */
+			naive.wanted = 1 + (int) random_below(&seed, i / 3000 % 4 == 1 ? 6 : NAIVE_PAGES + 20);
 			naive.capacity = naive.wanted < NAIVE_PAGES ? naive.wanted : NAIVE_PAGES;
 			naive_shrink(&naive, naive.capacity);
 			ws_pagecache_resize(cache, naive.wanted + ((int) (what % 3) - 1) * 0.4, bytes, late);
