@@ -465,7 +465,7 @@ test_definition(int break_even, int hold, uint64_t seed)
 		ws_life_init(life, ITEMS, break_even, hold);
 		memset(&s, 0, sizeof(s));
 		s.be = life->break_even;
-		s.hold = life->hold;
+		s.hold = (uint32_t) (hold < break_even / 3 ? hold : break_even / 3) * WS_TICKS_PER_SECOND;
 		for (int i = 0; i < PASTS; i++)
 			s.past[i].until = STEPS;
 		s.npasts = ITEMS;

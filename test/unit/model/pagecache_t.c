@@ -173,8 +173,8 @@ test_naive(uint64_t seed, double bytes, double ratio, bool late, const char *nam
 
 		if (i % 3000 == 0)
 		{
-			/* at times there is room for a few pages, or for one */
-			naive.wanted = 1 + (int) random_below(&seed, i / 3000 % 4 == 1 ? 6 : NAIVE_PAGES + 20);
+			/* at times there is room for one page */
+			naive.wanted = 1 + (int) random_below(&seed, i / 3000 % 4 == 1 ? 1 : NAIVE_PAGES + 20);
 			naive.capacity = naive.wanted < NAIVE_PAGES ? naive.wanted : NAIVE_PAGES;
 			naive_shrink(&naive, naive.capacity);
 			ws_pagecache_resize(cache, naive.wanted + ((int) (what % 3) - 1) * 0.4, bytes, late);
@@ -214,6 +214,20 @@ test_naive(uint64_t seed, double bytes, double ratio, bool late, const char *nam
 	free(cache);
 }
 
+/* room for one page, which is active */
+static void
+test_smallest(void)
+{
+	WsPageCache *cache = new_cache(2, 1);
+
+	(void) ws_pagecache_use(cache, 0);
+	(void) ws_pagecache_use(cache, 0);
+	(void) ws_pagecache_use(cache, 1);
+	ok(ws_pagecache_holds(cache, 1) && !ws_pagecache_holds(cache, 0) && cache->held[0] == 1 &&
+	   cache->held[1] == 0, "the only page is evicted, though it is active");
+	free(cache);
+}
+
 /* ---- the kernel's table */
 
 /* pages that are used again and again, then as many others: who stays? */
@@ -249,11 +263,12 @@ test_ratio(void)
 int
 main(void)
 {
-	plan(13);
+	plan(14);
 	test_naive(seeded(1), 0, 1, false, "small");
 	test_naive(seeded(2), 10 * GB, 10, false, "as of ten gigabytes");
 	test_naive(seeded(3), 0, 1, true, "small, reclaim is late");
 	test_naive(seeded(4), 10 * GB, 10, true, "as of ten gigabytes, reclaim is late");
+	test_smallest();
 	test_ratio();
 	return done();
 }
