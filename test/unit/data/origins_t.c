@@ -266,30 +266,6 @@ test_shares(void)
 	is_int(wrong, 0, "a role gets a place while it has fewer than are free");
 }
 
-/* One role takes all that it can; others still have their names, and what it does not use is freed. */
-static void
-test_greedy(void)
-{
-	WsOrigins  *origins = new_origins();
-	char		name[32];
-	int			others = 0;
-
-	for (int i = 0; i < 100000; i++)
-	{
-		snprintf(name, sizeof(name), "flood %d", i);
-		(void) ws_origins_application(origins, ROLE, name);
-	}
-	for (int i = 1; i <= WS_ORIGIN_NAMES / 2; i++)
-	{
-		snprintf(name, sizeof(name), "the one of role %d", i);
-		others += ws_origins_application(origins, ROLE + (uint32_t) i, name) != WS_APPLICATION_OTHER;
-	}
-	is_int(others, WS_ORIGIN_NAMES / 2, "however many names a role has, half of the places are for others");
-	ws_origins_free_names(origins);
-	ok(ws_origins_application(origins, ROLE, "new") != WS_APPLICATION_OTHER, "a role gets others for those that it does not use any more");
-	free(origins);
-}
-
 /* Processes that enter origins, while another frees entries. */
 #define THREADS		3
 #define ROUNDS		2000000
@@ -400,14 +376,13 @@ test_parts(void)
 int
 main(void)
 {
-	plan(22);
+	plan(20);
 	test_parts();
 	test_tags();
 	test_free();
 	test_places();
 	test_names();
 	test_shares();
-	test_greedy();
 	test_threads();
 	return done();
 }

@@ -141,34 +141,6 @@ test_inner(uint32_t log2m)
 }
 
 /*
- * Strata of hashes at random: binomial, sqrt(N q (1 - q)); of those with fewer
- * than 10 expected the distribution is skewed.
- */
-static void
-test_strata(uint32_t log2m)
-{
-	enum
-	{
-		N = 1000000
-	};
-	uint64_t	seed = seeded(211 + log2m);
-	long		count[WS_STRATA] = {0};
-	double		worst = 0;
-
-	for (uint32_t i = 0; i < N; i++)
-		count[ws_hash_stratum(random32(&seed), log2m)]++;
-	for (int k = 0; k < WS_STRATA; k++)
-	{
-		double		q = ldexp(1, -(k + 1));
-
-		if (N * q >= 10)
-			worst = fmax(worst, fabs(count[k] - N * q) / sqrt(N * q * (1 - q)));
-	}
-	ok(worst < K_SIGMA, "stratum, 2^%u registers: half of all pages, a quarter, ..., worst is %.1f sigma",
-	   log2m, worst);
-}
-
-/*
  * All pages of the strata sampled are in sampled registers; and up to the
  * number of registers no others are.
  */
@@ -373,14 +345,13 @@ test_quiet(uint32_t shift, uint32_t log2m)
 int
 main(void)
 {
-	plan(7 * 18 + 2 * 3);
+	plan(7 * 17 + 2 * 3);
 	for (uint32_t shift = 0; shift <= 12; shift += 6)
 		test_quiet(shift, 14);
 	for (uint32_t log2m = LOG2M_MIN; log2m <= LOG2M_MAX; log2m++)
 	{
 		test_bits(log2m);
 		test_inner(log2m);
-		test_strata(log2m);
 		test_bound(log2m);
 		test_groups(log2m);
 		test_slots(log2m);

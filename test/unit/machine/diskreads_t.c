@@ -4,47 +4,11 @@
  *		imitate /proc, and this process with children of its own.
  */
 #define _GNU_SOURCE
-#include "tap.h"
 #include "diskreads.h"
+#include "trees.h"
 
-#include <errno.h>
-#include <ftw.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-static char root[200];
-
-static void
-die(const char *what)
-{
-	diag("%s: %s", what, strerror(errno));
-	exit(1);
-}
-
-/* a file below the root with all directories above it; NULL: a directory */
-static void
-put(const char *name, const char *content)
-{
-	char		path[400];
-	FILE	   *file;
-
-	snprintf(path, sizeof(path), "%s%s%s", root, name, content ? "" : "/");
-	for (char *p = path + strlen(root) + 1; (p = strchr(p, '/')) != NULL; p++)
-	{
-		*p = '\0';
-		if (mkdir(path, 0755) != 0 && errno != EEXIST)
-			die(path);
-		*p = '/';
-	}
-	if (content == NULL)
-		return;
-	file = fopen(path, "w");
-	if (file == NULL || fputs(content, file) < 0 || fclose(file) != 0)
-		die(path);
-}
 
 /* a process that read so many bytes */
 static void
@@ -62,29 +26,12 @@ put_process(int pid, const char *bytes, int parent)
 	put(name, content);
 }
 
-static int
-remove_entry(const char *path, const struct stat *status, int type, struct FTW *ftw)
-{
-	(void) status;
-	(void) type;
-	(void) ftw;
-	return remove(path);
-}
-
-static void
-clear(void)
-{
-	char		path[300];
-
-	snprintf(path, sizeof(path), "%s/proc", root);
-	(void) nftw(path, remove_entry, 10, FTW_DEPTH | FTW_PHYS);
-}
-
 static void
 test_sum(void)
 {
 	WsDiskReads reads = {0};
 
+	new_tree();
 	put_process(77, "1000000", 1);
 	put_process(80, "20000", 77);
 	put_process(81, "0", 77);
@@ -104,7 +51,7 @@ test_sum(void)
 	put_process(77, "1000100", 1);
 	ws_disk_reads(root, 77, &reads);
 	is_int(reads.bytes, 1020900, "it goes on from there");
-	put("/proc/83/io", NULL);
+	put("/proc/83/io", DIRECTORY);
 	put("/proc/83/stat", "83 (post) gres) S 77 77 77 0 -1 4194564 1 1\n");
 	put("/proc/77/task/77/children", "80 82 83");
 	ws_disk_reads(root, 77, &reads);
@@ -114,7 +61,6 @@ test_sum(void)
 	put_process(77, "18446744073709551000", 1);
 	ws_disk_reads(root, 77, &reads);
 	ok(reads.bytes == UINT64_C(18446744073709551000) && reads.processes == 1, "it may be large");
-	clear();
 }
 
 static void
@@ -122,18 +68,18 @@ test_parents(void)
 {
 	WsDiskReads reads = {0};
 
+	new_tree();
 	put_process(77, "1000000", 1);
 	put_process(80, "20000", 77);
 	put_process(81, "3000", 78);
 	put_process(82, "400", 77);
-	put("/proc/self", NULL);
-	put("/proc/99", NULL);
+	put("/proc/self", DIRECTORY);
+	put("/proc/99", DIRECTORY);
 	put("/proc/98/stat", "no process");
 	put_process(7, "50", 1);
 	ws_disk_reads(root, 77, &reads);
 	ok(reads.known && reads.bytes == 1020400 && reads.processes == 3,
 	   "where the kernel does not list children, they are found by their parent");
-	clear();
 }
 
 /* how a reading fails, and whether it works again */
@@ -144,26 +90,27 @@ refused(const char *why, const char *name)
 
 	ws_disk_reads(root, 77, &reads);
 	ok(!reads.known && strstr(reads.reason, why) && reads.bytes == 5, "%s: \"%s\"", name, reads.reason);
-	clear();
+	new_tree();
 	put_process(77, "1000", 1);
 	put("/proc/77/task/77/children", "");
 	ws_disk_reads(root, 77, &reads);
 	ok(reads.known && reads.reason[0] == '\0' && reads.bytes == 1000, "and is known when it can be read");
-	clear();
+	new_tree();
 }
 
 static void
 test_refused(void)
 {
+	new_tree();
 	refused("/proc/77: No such file", "a postmaster that is not there");
 	put("/proc/77/io", "rchar: 1\nwchar: 2\n");
 	refused("/proc/77: io has no read_bytes", "a kernel that does not count");
 	put("/proc/77/io", "");
 	refused("/proc/77: io has no read_bytes", "a file that is empty");
-	put("/proc/77/io", NULL);
+	put("/proc/77/io", DIRECTORY);
 	refused("/proc/77: Is a directory", "what cannot be read");
 	put_process(77, "1000", 1);
-	put("/proc/80/io", NULL);
+	put("/proc/80/io", DIRECTORY);
 	put("/proc/77/task/77/children", "80");
 	put("/proc/80/stat", "80 (post) S 77 77 77 0 -1 4194560 1 1\n");
 	refused("/proc/80: Is a directory", "a child's that cannot be read");
@@ -219,19 +166,15 @@ next_descriptor(void)
 int
 main(void)
 {
-	const char *directory = getenv("TMPDIR");
 	int			before = next_descriptor();
 
 	plan(24);
-	snprintf(root, sizeof(root), "%s/diskreads_t.XXXXXX", directory && *directory ? directory : "/tmp");
-	if (mkdtemp(root) == NULL)
-		die("mkdtemp");
+	begin_trees("diskreads_t");
 	test_sum();
 	test_parents();
 	test_refused();
 	test_real();
-	clear();
 	is_int(next_descriptor(), before, "no file is left open");
-	ok(rmdir(root) == 0, "all is removed");
+	ok(end_trees(), "all is removed");
 	return done();
 }

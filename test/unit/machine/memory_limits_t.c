@@ -10,19 +10,14 @@
  * did.
  */
 #define _GNU_SOURCE
-#include "tap.h"
 #include "memory_limits.h"
+#include "trees.h"
 #include "yardstick.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
-#include <stdlib.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #define HOST			(UINT64_C(8) << 30)
 #define TRAP			"4096\n"
@@ -31,10 +26,6 @@
 #define G2				"2147483648\n"
 #define G3				"3221225472\n"
 #define G7				"7516192768\n"
-
-/* contents of files that are none */
-#define DIRECTORY		"a directory"
-#define LOOP			"a link to itself"
 
 #define CG				"/sys/fs/cgroup"
 #define V2				"30 23 0:26 / " CG " rw,nosuid,nodev shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"
@@ -59,9 +50,6 @@
 	"36 32 0:32 " root " " CG "/memory rw shared:16 - cgroup cgroup rw,memory\n" \
 	"37 32 0:33 " root " " CG "/pids rw shared:17 - cgroup cgroup rw,pids\n"
 
-static char base[1024];			/* all trees are in here */
-static char root[1100];			/* the present one */
-static int	trees;
 static char big[3 << 20];
 static int	opened;				/* files, in this program's code */
 static int	inherited;			/* those without O_CLOEXEC */
@@ -73,66 +61,6 @@ open(const char *path, int flags,...)
 	opened++;
 	inherited += !(flags & O_CLOEXEC);
 	return (int) syscall(SYS_openat, AT_FDCWD, path, flags, 0);
-}
-
-static void
-die(const char *what)
-{
-	diag("%s: %s", what, strerror(errno));
-	exit(1);
-}
-
-static const char *
-in_tree(const char *name)
-{
-	static char path[8192];
-
-	snprintf(path, sizeof(path), "%s%s", root, name);
-	return path;
-}
-
-/* make a directory with all above it, or only those above it */
-static void
-make_dirs(const char *name, bool last)
-{
-	char		path[8192];
-
-	snprintf(path, sizeof(path), "%s%s%s", root, name, last ? "/" : "");
-	for (char *p = path + strlen(base) + 1; (p = strchr(p, '/')) != NULL; p++)
-	{
-		*p = '\0';
-		if (mkdir(path, 0755) != 0 && errno != EEXIST)
-			die(path);
-		*p = '/';
-	}
-}
-
-static void
-put_bytes(const char *name, const char *content, size_t size)
-{
-	FILE	   *f;
-
-	make_dirs(name, false);
-	/* a new file, as some file systems write one that is cut to the disk at once */
-	unlink(in_tree(name));
-	f = fopen(in_tree(name), "w");
-	if (!f || fwrite(content, 1, size, f) != size || fclose(f) != 0)
-		die(name);
-}
-
-static void
-put(const char *name, const char *content)
-{
-	if (strcmp(content, DIRECTORY) == 0)
-		make_dirs(name, true);
-	else if (strcmp(content, LOOP) == 0)
-	{
-		make_dirs(name, false);
-		if (symlink(strrchr(name, '/') + 1, in_tree(name)) != 0)
-			die(name);
-	}
-	else
-		put_bytes(name, content, strlen(content));
 }
 
 /* a pipe with something in it; an end to close */
@@ -153,7 +81,7 @@ put_pipe(const char *name, const char *content)
 static void
 machine(const char *groups, const char *mounts)
 {
-	snprintf(root, sizeof(root), "%s/%d", base, trees++);
+	new_tree();
 	put("/proc/meminfo", "MemTotal:        8388608 kB\nMemFree:          123456 kB\n"
 		"MemAvailable:    4000000 kB\nHugePages_Total:       0\n");
 	if (groups)
@@ -895,15 +823,6 @@ test_real(void)
 	   "some of it may be used, or the reason why that is not known is there");
 }
 
-static int
-remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void) st;
-	(void) type;
-	(void) ftw;
-	return remove(path);
-}
-
 /* May the page cache have so much?  -1: it is not known */
 static void
 page_cache(int64_t kilobytes, const char *name)
@@ -980,44 +899,50 @@ test_page_cache(void)
 static void
 test_huge(void)
 {
+	static const struct
+	{
+		const char *status;
+		const char *limit;		/* of a group */
+		bool		huge;
+		const char *reason;
+		const char *name;
+	}			steps[] = {
+		{"Name: postgres\nHugetlbPages:\t       0 kB\nCpus_allowed: 3\n", "max\n", false, "", "not in use"},
+		{"Name: postgres\nHugetlbPages:\t   4096 kB\nCpus_allowed: 3\n", "max\n", true, "", "in use"},
+		{"HugetlbPages:\t   4096 kB\n", "1048576\n", true, "huge pages", "the limit of a group does not include them"},
+		{"HugetlbPages: many kB\n", "max\n", false, "", "what is no number says nothing"},
+	};
+
 	machine(NULL, NULL);
 	look();
 	ok(!memory.huge, "huge pages: not where nothing tells");
-	put("/proc/self/status", "Name: postgres\nHugetlbPages:\t       0 kB\nCpus_allowed: 3\n");
-	look();
-	ok(!memory.huge, "huge pages: not in use");
-	put("/proc/self/status", "Name: postgres\nHugetlbPages:\t   4096 kB\nCpus_allowed: 3\n");
-	look();
-	ok(memory.huge && memory.limit == memory.host, "huge pages: in use");
-	put("/proc/self/cgroup", "0::/a\n");
-	put("/proc/self/mountinfo", V2);
-	put(CG "/a/memory.max", "1048576\n");
-	look();
-	ok(memory.limit == 0 && !memory.by_cgroup && strstr(memory.reason, "huge pages"),
-	   "huge pages: the limit of a group does not include them");
-	put(CG "/a/memory.max", "max\n");
-	look();
-	ok(memory.limit == memory.host && memory.reason[0] == '\0', "huge pages: a group without a limit");
-	put("/proc/self/status", "HugetlbPages: many kB\n");
-	look();
-	ok(!memory.huge && memory.reason[0] == '\0', "huge pages: what is no number says nothing");
+	machine("0::/a\n", V2);
+	for (int i = 0; i < 4; i++)
+	{
+		put("/proc/self/status", steps[i].status);
+		put(CG "/a/memory.max", steps[i].limit);
+		look();
+		ok(memory.huge == steps[i].huge && memory.limit == (steps[i].reason[0] ? 0 : memory.host) && !memory.by_cgroup &&
+		   (steps[i].reason[0] ? strstr(memory.reason, steps[i].reason) != NULL : memory.reason[0] == '\0'),
+		   "huge pages: %s", steps[i].name);
+	}
 }
 
 static void
 test_generations(void)
 {
+	/* off, whatever their options are */
+	static const char *const enabled[] = {NULL, "0x0000\n", "0x0006\n", "0x0007\n"};
+
 	machine(NULL, NULL);
-	look();
-	ok(!memory.generations, "generations: not with a kernel that has none");
-	put("/sys/kernel/mm/lru_gen/enabled", "0x0000\n");
-	look();
-	ok(!memory.generations, "generations: off");
-	put("/sys/kernel/mm/lru_gen/enabled", "0x0006\n");
-	look();
-	ok(!memory.generations, "generations: off, whatever their options are");
-	put("/sys/kernel/mm/lru_gen/enabled", "0x0007\n");
-	look();
-	ok(memory.generations && memory.limit == memory.host && memory.reason[0] == '\0', "generations: on");
+	for (int i = 0; i < 4; i++)
+	{
+		if (enabled[i])
+			put("/sys/kernel/mm/lru_gen/enabled", enabled[i]);
+		look();
+		ok(memory.generations == (i == 3) && memory.limit == memory.host && memory.reason[0] == '\0',
+		   "generations: %s", enabled[i] ? enabled[i] : "not with a kernel that has none");
+	}
 }
 
 /* a server in a group that has a limit, or in none, on a kernel of this release */
@@ -1046,15 +971,11 @@ test_late(void)
 int
 main(void)
 {
-	const char *directory = getenv("TMPDIR");
 	int			before;
 
-	plan(MACHINES + 3 + 8 + 19 + 9 + 2 + 9 + 8 + 24 + 4 + 3 + 7 + 4 + 2 + 3 + 17 + 2 + 4 + 6 + 3);
+	plan(MACHINES + 3 + 8 + 19 + 9 + 2 + 9 + 8 + 24 + 4 + 3 + 7 + 4 + 2 + 3 + 17 + 2 + 4 + 5 + 3);
 	alarm(120);					/* should something block */
-	snprintf(base, sizeof(base), "%s/memory_limits_t.XXXXXX",
-			 directory && *directory ? directory : "/tmp");
-	if (!mkdtemp(base))
-		die(base);
+	begin_trees("memory_limits_t");
 	before = count_open();
 	test_machines();
 	test_random();
@@ -1072,7 +993,6 @@ main(void)
 	test_real();
 	ok(opened > 1000 && inherited == 0, "files are not handed on to other programs");
 	is_int(count_open(), before, "no file is left open");
-	ok(nftw(base, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0 && access(base, F_OK) != 0,
-	   "the trees are removed");
+	ok(end_trees(), "the trees are removed");
 	return done();
 }

@@ -4,14 +4,10 @@
  *		where there is none, and by its limits.
  */
 #define _GNU_SOURCE
-#include "tap.h"
 #include "readahead.h"
+#include "trees.h"
 
-#include <ftw.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 static WsReadahead
 learn(uint32_t kilobytes, uint32_t block_bytes)
@@ -143,58 +139,36 @@ test_blocks(void)
 	   "large ones at most three");
 }
 
-/* Make a file of a device below the root, with the directories above it. */
+/* Make a file of the device of the root directory. */
 static void
-put(const char *root, const char *name, const char *content)
+put_device(const char *name, const char *content)
 {
 	struct stat entry;
 	char		path[400];
-	FILE	   *file;
-	int			length = snprintf(path, sizeof(path), "%s", root);
 
 	stat("/", &entry);
-	snprintf(path + length, sizeof(path) - length, name, major(entry.st_dev), minor(entry.st_dev));
-	for (char *p = path + length + 1; (p = strchr(p, '/')) != NULL; p++)
-	{
-		*p = '\0';
-		(void) mkdir(path, 0755);
-		*p = '/';
-	}
-	file = fopen(path, "w");
-	if (file == NULL || fputs(content, file) < 0 || fclose(file) != 0)
-		exit(1);
-}
-
-static int
-remove_entry(const char *path, const struct stat *entry, int type, struct FTW *at)
-{
-	(void) entry;
-	(void) type;
-	(void) at;
-	return remove(path);
+	snprintf(path, sizeof(path), name, major(entry.st_dev), minor(entry.st_dev));
+	put(path, content);
 }
 
 static void
 test_device(void)
 {
-	char		root[200];
-
-	snprintf(root, sizeof(root), "%s/readahead_t.XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
-	if (mkdtemp(root) == NULL)
-		exit(1);
+	begin_trees("readahead_t");
+	new_tree();
 	is_int(ws_readahead_kilobytes(root, "/"), -1, "of an unknown device: not known");
 	is_int(ws_readahead_kilobytes(root, "/no such directory"), -1, "nor of none");
-	put(root, "/sys/class/bdi/%u:%u/read_ahead_kb", "512\n");
+	put_device("/sys/class/bdi/%u:%u/read_ahead_kb", "512\n");
 	is_int(ws_readahead_kilobytes(root, "/"), 512, "of a file system that is no disk's");
-	put(root, "/sys/dev/block/%u:%u/partition", "1\n");
-	put(root, "/sys/dev/block/queue/read_ahead_kb", "x\n");
+	put_device("/sys/dev/block/%u:%u/partition", "1\n");
+	put_device("/sys/dev/block/queue/read_ahead_kb", "x\n");
 	is_int(ws_readahead_kilobytes(root, "/"), 512, "what is no number does not count");
-	put(root, "/sys/dev/block/queue/read_ahead_kb", "8192\n");
+	put_device("/sys/dev/block/queue/read_ahead_kb", "8192\n");
 	is_int(ws_readahead_kilobytes(root, "/"), 8192, "of a partition: its disk's");
-	put(root, "/sys/dev/block/%u:%u/queue/read_ahead_kb", "0\n");
+	put_device("/sys/dev/block/%u:%u/queue/read_ahead_kb", "0\n");
 	is_int(ws_readahead_kilobytes(root, "/"), 0, "of a disk: its own");
 	ok(ws_readahead_kilobytes("", "/") <= 1 << 20, "of this machine: something");
-	(void) nftw(root, remove_entry, 10, FTW_DEPTH | FTW_PHYS);
+	ok(end_trees(), "all is removed");
 }
 
 /* The simulation reads as much ahead as its factor says, and learns it. */
@@ -224,7 +198,7 @@ test_follow(void)
 int
 main(void)
 {
-	plan(35);
+	plan(36);
 	test_follow();
 	test_device();
 	test_seen();

@@ -390,91 +390,20 @@ test_model(void)
  * ----------------------------------------------------------------
  */
 
-/*
- * Walk through a table from block to block, all of them sampled.  Counts the
- * accesses that are classified as a scan's; the set of sizes of the last one.
- */
-static long
-walk(WsScans *scans, uint32_t relation, uint32_t pages, bool ring, uint32_t *set)
-{
-	long		scanned = 0;
-
-	for (uint32_t block = 0; block < pages; block++)
-	{
-		WsEvent		e = event_of(relation, block, WS_EVENT_READ, true, ring);
-		WsAccess	a;
-
-		scanned += ws_scans_classify(scans, &e, 0, factors, &a) == WS_CLASS_SCAN;
-		*set = a.ringed;
-	}
-	return scanned;
-}
-
-/*
- * A run is a scan from the first block on, of tables below a quarter of the
- * cache, and of larger ones if a ring is seen.
- */
+/* A process that goes to and fro between two relations scans neither, unless it stays. */
 static void
-test_tables(void)
-{
-	/* a tenth, a half, and 0.9 of a quarter are 409.6, 2048 and 3686.4 */
-	static const uint32_t pages[] = {1, 409, 410, 2048, 2049, 3686, 3687, 4096, 4097, 16384, 16385, 100000};
-	long		wrong = 0;
-
-	for (size_t t = 0; t < sizeof(pages) / sizeof(pages[0]); t++)
-	{
-		uint32_t	set = 0;
-		bool		large = pages[t] > NBUFFERS / 4;
-		WsScans    *scans = new_scans();
-		WsEvent		e = event_of(10, 0, WS_EVENT_READ, true, large);
-		WsAccess	a;
-
-		wrong += walk(scans, 10, pages[t], large, &set) != pages[t] || set != sizes_ringed(pages[t]) ||
-			(set >> WS_SWEEP_PRESENT & 1) != large;
-		/* a size that was looked up holds at any shift */
-		ws_scans_set_size(scans, &e.page, pages[t]);
-		for (uint32_t shift = 0; shift < 12; shift++)
-			wrong += ws_scans_classify(scans, &e, shift, factors, &a) != WS_CLASS_SCAN || a.ringed != set;
-		if (large)
-		{
-			/* no ring is to be seen: an index scan in the table's order */
-			e.page.relation = 11;
-			e.ring = false;
-			ws_scans_set_size(scans, &e.page, pages[t]);
-			wrong += walk(scans, 11, pages[t], false, &set) != 0;
-		}
-		free(scans);
-	}
-	is_int(wrong, 0, "a scan uses a ring where the table is larger than a quarter of the cache");
-}
-
-static void
-test_evidence(void)
+test_alongside(void)
 {
 	WsScans    *scans = new_scans();
-	WsEvent		e = event_of(20, 1, WS_EVENT_READ, false, false);
+	WsEvent		e;
 	WsAccess	a;
 	long		wrong = 0;
 
-	e.run = WS_RUN_SCAN - 1;
-	ok(ws_scans_classify(scans, &e, 4, factors, &a) == WS_CLASS_REST, "a run that is too short is no scan");
-	e.run = WS_RUN_SCAN;
-	ok(ws_scans_classify(scans, &e, 4, factors, &a) == WS_CLASS_SCAN, "one that is long enough is");
-
-	for (uint32_t block = 0; block < 20; block++)
-	{
-		e = event_of(10, 10000 + block, WS_EVENT_READ, true, block == 0);
-		wrong += ws_scans_classify(scans, &e, 0, factors, &a) != (block < 5 ? WS_CLASS_SCAN : WS_CLASS_REST);
-	}
-	is_int(wrong, 0, "five reads are not enough evidence against a ring, six are");
-	free(scans);
-
 	/*
-	 * To and fro at each step: the fifth access is the third return in a row.
-	 * The sixth of the first relation is the first with enough evidence, two
-	 * accesses alone and four not; it is the eleventh of all.
+	 * At each step: the fifth access is the third return in a row.  The sixth
+	 * of the first relation is the first with enough evidence, two accesses
+	 * alone and four not; it is the eleventh of all.
 	 */
-	scans = new_scans();
 	for (uint32_t i = 0; i < 40; i++)
 	{
 		e = event_of(10 + i % 2, i / 2, WS_EVENT_READ, true, false);
@@ -483,7 +412,6 @@ test_evidence(void)
 	is_int(wrong, 0, "to and fro shows after three returns, and six accesses");
 	free(scans);
 
-	/* a process that stays for longer than 256 more steps scans */
 	for (uint32_t stay = 256; stay <= 258; stay++)
 	{
 		long		rest = 0;
@@ -501,46 +429,6 @@ test_evidence(void)
 }
 
 /*
- * How many reads without a ring does it take, after ten with one and some
- * seconds, in which the table is used or not, until they are most?  Six are
- * needed to decide.
- */
-static int
-reads_to_convince(int seconds, bool used)
-{
-	WsScans    *scans = new_scans();
-	WsEvent		e = event_of(10, 9999, WS_EVENT_HIT, false, false);
-	WsAccess	a;
-	int			reads = 0;
-	uint32_t	set;
-
-	ws_scans_classify(scans, &e, 0, factors, &a);
-	walk(scans, 10, 10, true, &set);
-	for (int i = 0; i < seconds; i++)
-	{
-		ws_scans_age(scans, 0);
-		if (used)
-			ws_scans_classify(scans, &e, 0, factors, &a);
-	}
-	do
-	{
-		e = event_of(10, 5000 + (uint32_t) reads++, WS_EVENT_READ, true, false);
-	} while (ws_scans_classify(scans, &e, 0, factors, &a) != WS_CLASS_REST && reads < 1000);
-	free(scans);
-	return reads;
-}
-
-static void
-test_ageing(void)
-{
-	is_int(reads_to_convince(0, true), 11, "evidence counts");
-	is_within(reads_to_convince(60, true), 6, 1, "half of it after a minute of use");
-	is_within(reads_to_convince(120, true), 4, 1, "a quarter after two");
-	is_int(reads_to_convince(3600, true), 1, "nothing after an hour");
-	is_within(reads_to_convince(3600, false), 11, 1, "nearly all while the table rests");
-}
-
-/*
  * Relations are recognised by all of their identity, and one that displaces
  * another has nothing of it.
  */
@@ -548,7 +436,6 @@ static void
 test_many_relations(void)
 {
 	WsScans    *scans = new_scans();
-	uint32_t	set = 0;
 	uint32_t	number[4];
 	long		wrong = 0;
 	WsAccess	a;
@@ -567,7 +454,13 @@ test_many_relations(void)
 		wrong += n % 4 != 0 && a.relation == number[0];
 	}
 	is_int(wrong, 0, "however many relations there are, none has the size of another");
-	ok(walk(scans, 10, 3000, false, &set) == 3000 && set == sizes_ringed(3000), "and one that was displaced starts over");
+	for (uint32_t block = 0; block < 3000; block++)
+	{
+		WsEvent		e = event_of(10, block, WS_EVENT_READ, true, false);
+
+		wrong += ws_scans_classify(scans, &e, 0, factors, &a) != WS_CLASS_SCAN;
+	}
+	ok(wrong == 0 && a.ringed == sizes_ringed(3000), "and one that was displaced starts over");
 	free(scans);
 }
 
@@ -629,51 +522,15 @@ test_many_tables(void)
 	   wanted[0], wanted[1], wanted[2]);
 }
 
-/*
- * One block in 16 is sampled, so sizes are not known exactly.  They are neither
- * too large nor too small in the mean: a table of half a quarter of the cache is
- * taken to be larger than that in about half of all cases.  P(last sampled block
- * is among the last 15) = 1 - (15/16)^15 = 0.62; of 2000 trials give or take
- * 5 sqrt(2000 * 0.62 * 0.38).
- */
-static void
-test_sampled(void)
-{
-	long		ringed = 0;
-
-	for (uint32_t trial = 0; trial < 2000; trial++)
-	{
-		WsScans    *scans = new_scans();
-		WsAccess	a = {.ringed = 0};
-		uint32_t	size = 2048;
-
-		for (uint32_t block = size - 300; block < size; block++)
-		{
-			WsEvent		e = event_of(10, block, WS_EVENT_READ, true, false);
-
-			if (page_hash(trial + 5000, block) >> 28 == 0)
-				ws_scans_classify(scans, &e, 4, factors, &a);
-		}
-		/* half of the present size */
-		ringed += a.ringed >> 6 & 1;
-		free(scans);
-	}
-	is_within(ringed, 2000 * (1 - pow(15 / 16.0, 15)), 5 * sqrt(2000 * 0.62 * 0.38),
-			  "sampled, sizes have no bias");
-}
-
 int
 main(void)
 {
-	plan(22);
+	plan(12);
 	memcpy(factors, ws_sweep_grid, sizeof(ws_sweep_grid));
 	factors[WS_SWEEP_FOLLOWER] = 40;
 	test_model();
-	test_tables();
-	test_evidence();
-	test_ageing();
+	test_alongside();
 	test_many_relations();
 	test_many_tables();
-	test_sampled();
 	return done();
 }

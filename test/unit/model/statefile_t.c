@@ -6,10 +6,10 @@
  * There are two properties.  An image of any state, loaded at any time into any
  * other state, gives what the definition says (test_there_and_back()).  An
  * image that was damaged at random, with a checksum that is right again, is
- * refused, or each number in it is in range, by a list of ranges of this
- * test's own, and what it is loaded into is sound (fuzz()).  MUTANTS in the
- * environment is the number of damaged images; under
- * -fsanitize=address,undefined (make sanitize) they matter most.
+ * refused, or what it is loaded into is sound and can be read (fuzz()).
+ * MUTANTS in the environment is the number of damaged images; under
+ * -fsanitize=address,undefined (make sanitize) they matter most.  Each range is
+ * tried at its ends, those of rows of the history in history_t.
  */
 #include "tap.h"
 #include "curve.h"
@@ -55,15 +55,6 @@ memory(size_t size)
 	return p;
 }
 
-static WsSampler *
-new_sampler(uint32_t capacity, uint32_t shift, uint32_t tick)
-{
-	WsSampler  *sampler = memory(ws_sampler_size(capacity));
-
-	ws_sampler_init(sampler, capacity, LOG2M, shift, tick);
-	return sampler;
-}
-
 static World
 new_world(uint32_t registers, uint32_t tick, uint32_t capacity)
 {
@@ -72,7 +63,9 @@ new_world(uint32_t registers, uint32_t tick, uint32_t capacity)
 	ws_history_init(&w.history);
 	for (int i = 0; i < WS_STATEFILE_SKETCHES; i++)
 		w.sketches[i] = new_sketch(registers, tick);
-	w.sampler = capacity > 0 ? new_sampler(capacity, 0, tick) : NULL;
+	w.sampler = capacity > 0 ? memory(ws_sampler_size(capacity)) : NULL;
+	if (w.sampler)
+		ws_sampler_init(w.sampler, capacity, LOG2M, 0, tick);
 	return w;
 }
 
@@ -518,7 +511,6 @@ test_ranges(const Image *image)
 	uint32_t	n[AT_HISTORY / 4];
 	uint32_t	page[12];
 	uint32_t	touched = UINT32_MAX - 1;
-	int			i = 0;
 
 	memcpy(n, image->bytes, sizeof(n));
 	memcpy(page, image->bytes + AT_PAGE, sizeof(page));
@@ -553,7 +545,7 @@ test_ranges(const Image *image)
 	};
 
 	ok(n[AT_SHIFT / 4] > 0, "not all pages are sampled here");
-	for (; i < (int) (sizeof(ranges) / sizeof(ranges[0])); i++)
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
 	{
 		uint32_t	low = ranges[i].low;
 		uint32_t	high = ranges[i].high;
@@ -567,19 +559,6 @@ test_ranges(const Image *image)
 		if (high < UINT32_MAX)
 			good &= strcmp(verdict(image, ranges[i].at, &above, 4, true), ranges[i].why) == 0;
 		ok(good, "offset %zu is from %u to %u", ranges[i].at, low, high);
-	}
-
-	/* the row of this minute, which is in range, and its sizes */
-	for (int field = 0; field < 2; field++)
-	{
-		size_t		at = AT_HISTORY + NOW / 60000 % 1440 * sizeof(WsHistoryRow) +
-			offsetof(WsHistoryRow, working_set) + field * sizeof(double);
-		const double sizes[] = {0, 0x1p40, NAN, -1, 1e300, INFINITY};
-		bool		good = true;
-
-		for (i = 0; i < 6; i++)
-			good &= strcmp(verdict(image, at, &sizes[i], 8, true), i < 3 ? "" : "a size is out of range") == 0;
-		ok(good, "a size in the history has a range");
 	}
 }
 
@@ -650,69 +629,6 @@ static const double interesting_sizes[] = {
 	0, -0.0, 1, -1, 0x1p-1074, -0x1p-1074, 0x1p31, 0x1p32, 0x1p40, 0x1p40 + 1, 0x1p50, 0x1p53,
 	0x1p62, 0x1p63, 0x1p64, 1e300, -1e300, INFINITY, -INFINITY, NAN
 };
-
-/*
- * Is every number of an image that is believed in its range?  What they are is
- * written here once more, from the meaning of each: statefile.c is not asked.
- */
-static const char *
-out_of_range(const char *bytes, size_t size)
-{
-	uint32_t	h[AT_HISTORY / 4];
-	uint8_t		sampled[4];		/* two bytes, one that is not used, ticks of a second */
-	int64_t		saved;
-
-	memcpy(h, bytes, sizeof(h));
-	memcpy(&saved, bytes + AT_SAVED, sizeof(saved));
-	if (saved < 0 || saved >= INT64_C(9224318016000000))
-		return "saved at";
-	if (h[AT_REGISTERS / 4] != M)
-		return "registers";
-	if (AT_PAGE + h[AT_PAGES / 4] * (size_t) PAGE + 8 != size)
-		return "size";
-
-	for (int i = 0; i < WS_HISTORY_ENTRIES; i++)
-	{
-		const WsHistoryRow *row = (const WsHistoryRow *) (bytes + AT_HISTORY) + i;
-		const double pages[] = {row->working_set, row->recommended};
-		int			tier = i < 1440 ? 0 : i < 1440 + 3360 ? 1 : 2;
-		const int	begin[] = {0, 1440, 1440 + 3360};
-		const int	places[] = {1440, 3360, 400};
-		const int	seconds[] = {60, 900, 86400};
-
-		if (row->number == 0)
-			continue;
-		if (row->number < 1 || row->number > INT64_MAX / seconds[tier] ||
-			row->number % places[tier] != i - begin[tier])
-			return "number of a row";
-		for (int field = 0; field < 2; field++)
-			if (!isnan(pages[field]) && !(pages[field] >= 0 && pages[field] <= 0x1p40))
-				return "pages of a row";
-		if (row->hits > row->lookups || row->lookups > INT64_MAX)
-			return "lookups of a row";
-	}
-
-	memcpy(sampled, bytes + AT_SAMPLED, sizeof(sampled));
-	if (sampled[0] > 1 || sampled[1] > 0 || sampled[3] > 9)
-		return "sampled, or ticks";
-	if (sampled[0] == 0)
-		return h[AT_PAGES / 4] == 0 ? NULL : "pages";
-	if (h[AT_SHIFT / 4] > h[AT_LASTING / 4] || h[AT_LASTING / 4] >= WS_STRATA ||
-		h[AT_BRIEF / 4] < 1 || h[AT_BRIEF / 4] > 921600)
-		return "rate";
-	for (uint32_t i = 0; i < h[AT_PAGES / 4]; i++)
-	{
-		uint32_t	p[PAGE / 4];
-
-		memcpy(p, bytes + AT_PAGE + i * PAGE, sizeof(p));
-		if (p[0] == 0 || p[2] == 0 || p[3] > 3 || p[4] == UINT32_MAX)
-			return "page";
-		if (p[6] == UINT32_MAX || p[7] < p[6] || p[8] < p[7] || p[9] < p[8] ||
-			p[10] < p[6] || p[11] < p[6])
-			return "use of a page";
-	}
-	return NULL;
-}
 
 /*
  * Can the loaded state be read, as the server reads it?
@@ -857,9 +773,7 @@ fuzz(long mutants)
 
 			believed++;
 			unsigned_believed += !sign_it && !same;
-			why = out_of_range(bytes, size);
-			if (!why)
-				why = unsound(&r);
+			why = unsound(&r);
 			/* also when the history was just made */
 			if (!why)
 				why = unreadable(&r, tick, random_below(&seed, 2) ? now : NOW);
@@ -874,7 +788,7 @@ fuzz(long mutants)
 	}
 	ok(believed > mutants / 20 && believed < mutants,
 	   "of %ld damaged images %ld were believed, being plausible", mutants, believed);
-	is_int(harmful, 0, "each number of them is in range, and what they were loaded into is sound");
+	is_int(harmful, 0, "what they were loaded into is sound, and can be read");
 	/* each slips through a 64-bit checksum with a chance of 2^-64 */
 	is_int(unsigned_believed, 0, "none whose checksum was wrong");
 	free(with.bytes);
@@ -887,7 +801,7 @@ main(void)
 {
 	const char *mutants = getenv("MUTANTS");
 
-	plan(77);
+	plan(75);
 	test_there_and_back(trials(200));
 	test_future();
 	test_distrust();

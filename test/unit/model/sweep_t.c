@@ -43,35 +43,6 @@ set_ring(WsSweep *sweep, WsRing ring, double buffers)
 	ws_sweep_set_rings(sweep, ring, each);
 }
 
-/* a plain access */
-static uint32_t
-use(WsSweep *sweep, uint32_t page)
-{
-	WsAccess	access = {.page = page};
-	uint32_t	cold;
-
-	return ws_sweep_access(sweep, &access, &cold);
-}
-
-/* one of a scan by process 1, through a ring at these sizes */
-static uint32_t
-scan(WsSweep *sweep, uint32_t page, uint32_t ringed)
-{
-	WsAccess	access = {page, ringed, WS_RING_READ, 1, 1, page, 0};
-	uint32_t	cold;
-
-	return ws_sweep_access(sweep, &access, &cold);
-}
-
-/*
- * Let every cache have room for all pages: a look at one evicts no other.
- */
-static void
-make_room(WsSweep *sweep)
-{
-	ws_sweep_resize(sweep, 1e9);
-}
-
 static void
 test_sizes(void)
 {
@@ -425,217 +396,9 @@ test_model(void)
 
 /*
  * ----------------------------------------------------------------
- * What is known without another cache
+ * Damping
  * ----------------------------------------------------------------
  */
-
-/*
- * How many of 40 pages that were used so often are gone from a cache of 100
- * after so many others came, each used once?
- */
-static uint32_t
-outlived(int uses, uint32_t ringed, uint32_t others)
-{
-	enum
-	{
-		HOT = 40
-	};
-	WsSweep    *sweep = new_sweep(1000, 800);
-	uint32_t	gone = 0;
-
-	/* the smallest cache is the one of 100 */
-	set_ring(sweep, WS_RING_READ, 1000);
-	for (int n = 0; n < uses; n++)
-		for (uint32_t page = 0; page < HOT; page++)
-			if (n > 0)
-				scan(sweep, page, ringed);
-			else
-				use(sweep, page);
-	for (uint32_t page = HOT; page < HOT + others; page++)
-		use(sweep, page);
-	make_room(sweep);
-	for (uint32_t page = 0; page < HOT; page++)
-		gone += use(sweep, page) & 1;
-	free(sweep);
-	return gone;
-}
-
-/*
- * Sixty buffers are left to pages that are used once.  When these are full the
- * hand goes round the whole cache and takes one from each count, passes the 40
- * once more, and has 60 buffers with nothing.  So each sixty pages take two
- * from the counts of the 40, and one of these goes when the hand finds nothing.
- */
-static void
-test_usage(void)
-{
-	static const struct
-	{
-		int			uses;
-		uint32_t	outlives;	/* so many others, and not one more */
-	}			table[] = {{1, 60}, {2, 120}, {3, 120}, {4, 180}, {5, 180}, {6, 180}, {50, 180}};
-	bool		fine = true;
-
-	for (size_t t = 0; t < sizeof(table) / sizeof(table[0]); t++)
-		fine &= outlived(table[t].uses, 0, table[t].outlives) == 0 &&
-			outlived(table[t].uses, 0, table[t].outlives + 1) == 1;
-	ok(fine, "a page outlives others for as often as it was used, up to five times");
-	ok(outlived(6, WS_SWEEP_ALL, 60) == 0 && outlived(6, WS_SWEEP_ALL, 61) == 1,
-	   "uses through a ring count no more than one");
-	ok(outlived(6, WS_SWEEP_ALL & ~WS_SWEEP_BIT(0), 180) == 0,
-	   "at the sizes where they go through it");
-}
-
-/*
- * How many pages of a full cache does a scan evict?
- */
-static void
-test_rings(void)
-{
-	enum
-	{
-		OLD = 1600, LAST = 15	/* of 1600 buffers */
-	};
-	static const struct
-	{
-		const char *name;
-		double		ring;
-		uint32_t	ringed;
-		uint32_t	length;
-		int			size;
-		uint32_t	want;
-	}			table[] = {
-		{"without a ring, all", 32, 0, 1600, LAST, 1600},
-		{"through a ring, what that holds", 32, WS_SWEEP_ALL, 5000, LAST, 32},
-		{"one at this size only", 32, WS_SWEEP_BIT(LAST), 5000, LAST, 32},
-		{"one at all other sizes", 32, WS_SWEEP_ALL & ~WS_SWEEP_BIT(LAST), 1600, LAST, 1600},
-		{"a ring is an eighth of the cache at most", 1000, WS_SWEEP_ALL, 5000, LAST, 200},
-		{"also of a small one", 32, WS_SWEEP_ALL, 5000, 0, 6},
-		{"and one buffer at least", 0.01, WS_SWEEP_ALL, 5000, LAST, 1},
-		{"less than a ring takes as much as it is", 3, WS_SWEEP_ALL, 2, LAST, 2},
-	};
-
-	for (size_t t = 0; t < sizeof(table) / sizeof(table[0]); t++)
-	{
-		WsSweep    *sweep = new_sweep(OLD + 6000, 400);
-		uint32_t	filled = ws_sweep_buffers(sweep, table[t].size);
-		uint32_t	evicted = 0;
-
-		set_ring(sweep, WS_RING_READ, table[t].ring);
-		for (uint32_t page = OLD - filled; page < OLD; page++)
-		{
-			use(sweep, page);
-			use(sweep, page);
-		}
-		for (uint32_t n = 0; n < table[t].length; n++)
-			scan(sweep, OLD + n, table[t].ringed);
-		make_room(sweep);
-		for (uint32_t page = OLD - filled; page < OLD; page++)
-			evicted += use(sweep, page) >> table[t].size & 1;
-		is_int(evicted, table[t].want, table[t].name);
-		free(sweep);
-	}
-}
-
-/* Scans of a table, by two processes in turn, through rings of so many buffers: what is left of it? */
-static uint32_t
-left_by_scans(double ring, int uses)
-{
-	enum
-	{
-		TABLE = 100, SCANS_OF_IT = 40
-	};
-	WsSweep    *sweep = new_sweep(1000, 500);
-	uint32_t	left = 0;
-
-	set_ring(sweep, WS_RING_READ, ring);
-	for (uint32_t n = 0; n < SCANS_OF_IT; n++)
-	{
-		for (uint32_t page = 0; page < TABLE; page++)
-		{
-			WsAccess	access = {page, WS_SWEEP_ALL, WS_RING_READ, n % 2, 1, page, 0};
-			uint32_t	cold;
-
-			(void) ws_sweep_access(sweep, &access, &cold);
-		}
-		/* of what this one has left */
-		for (int i = 0; i < uses; i++)
-			use(sweep, TABLE - 1 - n);
-	}
-	for (uint32_t page = 0; page < TABLE; page++)
-		left += ws_sweep_holds_at(sweep, page, WS_SWEEP_PRESENT);
-	free(sweep);
-	return left;
-}
-
-/* A scan leaves in the cache what its ring had at the end: on average, if that is less than a page. */
-static void
-test_left(void)
-{
-	uint32_t	quarter = left_by_scans(0.25, 0);
-
-	is_int(left_by_scans(1, 0), 40, "each scan leaves a page of the table, with a ring of one");
-	/* 40 / 4, which the steps of the golden ratio keep to within one, and that of the last scan */
-	ok(quarter >= 9 && quarter <= 12, "one of four does, with a ring of a quarter (%u)", quarter);
-	ok(left_by_scans(0.001, 0) <= 2, "or hardly any");
-	is_int(left_by_scans(0.001, 2), 40, "a page that others use stays");
-}
-
-/* A table of one page, which each scan finds gone when it begins. */
-static void
-test_forgotten(void)
-{
-	WsSweep    *sweep = new_sweep(100, 50);
-	int			missed = 0;
-
-	set_ring(sweep, WS_RING_READ, 0);
-	for (uint32_t process = 0; process < 4; process++)
-	{
-		WsAccess	a = {.page = 7, .ringed = WS_SWEEP_ALL, .ring = WS_RING_READ, .process = process, .relation = 1};
-		uint32_t	cold;
-
-		missed += ws_sweep_access(sweep, &a, &cold) == WS_SWEEP_ALL;
-	}
-	is_int(missed, 4, "a page that the scan before left, with a ring of none, is missed");
-	ok(sweep_check(sweep) == NULL, "and nothing is left of it");
-	free(sweep);
-}
-
-/* Turns of the fastest hand, in a second. */
-static double
-fastest(WsSweep *sweep)
-{
-	double		turns = 0;
-
-	for (int i = 0; i < ALL; i++)
-		sweep->caches[i].turns = 0;
-	ws_sweep_measure(sweep, 1);
-	for (int i = 0; i < ALL; i++)
-		turns = fmax(turns, sweep->caches[i].turns);
-	return turns;
-}
-
-static void
-test_turns(void)
-{
-	WsSweep    *sweep = new_sweep(2000, 800);
-
-	for (uint32_t page = 0; page < 100; page++)
-		use(sweep, page);
-	is_within(fastest(sweep), 0, 0, "no turn of the hand while there is room");
-
-	/*
-	 * 100 pages with a count of one: round once, and one on for the first to
-	 * go
-	 */
-	use(sweep, 100);
-	is_within(fastest(sweep), 1.01, 1e-12, "one turn and a step for the first that does not fit");
-	set_ring(sweep, WS_RING_READ, 8);
-	for (uint32_t page = 200; page < 1000; page++)
-		scan(sweep, page, WS_SWEEP_ALL);
-	is_within(fastest(sweep), 0.08, 1e-12, "a ring moves it only to get its buffers");
-	free(sweep);
-}
 
 static void
 test_damping(void)
@@ -705,6 +468,146 @@ test_damping(void)
 	ws_sweep_measure(sweep, 4);
 	is_within(sweep->caches[0].turns, (1.5 + (16 - 1.5) / 16) * 0.75, 1e-9, "and is averaged over several");
 	free(sweep);
+}
+
+/*
+ * What a process knows of a page: in which interval its hits were reported, how
+ * many, and in which present none is reported any more.
+ */
+typedef struct Reported
+{
+	uint32_t	interval;
+	uint32_t	uses;
+	uint32_t	quiet;
+} Reported;
+
+/*
+ * Has the page been reported often enough in this interval?  In a long one, the
+ * first hit in every fourth present is reported, too.
+ */
+static bool
+is_damped(Reported *r, WsDamping most, uint32_t page, uint32_t tick)
+{
+	uint32_t	present = tick / WS_PRESENT;
+	WsDamping	damping = ws_damping_in(most, tick);
+	uint32_t	interval = damping.shift == WS_DAMPING_LONG ? ~(present / WS_BURSTS) :
+		damping.shift == WS_DAMPING_PRESENT ? present : tick >> damping.shift;
+	bool		again = r->quiet == present;
+
+	if (r->interval != interval)
+	{
+		r->interval = interval;
+		r->uses = 0;
+	}
+	if (r->uses++ < damping.uses)
+		return false;
+	r->quiet = present;
+	return again || damping.shift != WS_DAMPING_LONG || (present + page) % 4 != 0;
+}
+
+/*
+ * Damped hits do not change the answers: five hits of a page are reported in an
+ * interval that is no longer than a turn of the smallest cache's hand, or more
+ * where it makes some or many in a tick.  Misses are the same but for what is
+ * "near": many turns in a tick are not followed one by one.  Where pages are
+ * looked up often, those that matter come near all the same.
+ */
+static void
+test_damped(void)
+{
+	static const struct
+	{
+		const char *name;
+		uint32_t	buffers;
+		uint32_t	pages;
+		double		exponent;	/* of Zipf's law */
+		uint32_t	table;		/* pages of one that is scanned through a ring */
+		uint32_t	each;		/* accesses in a tick */
+		uint32_t	warm;		/* accesses before anything is counted, */
+		uint32_t	length;		/* and after */
+		bool		often;
+		double		most;		/* share of hits that are reported */
+		double		near;
+	}			table[] = {
+		{"few hot pages", 4000, 14000, 1.2, 0, 100, 200000, 400000, false, 0.9, 0.001},
+		{"warm pages, and scans", 4000, 12000, 1, 2000, 40, 200000, 400000, false, 0.95, 0.001},
+		{"some turns in a tick", 4000, 12000, 1, 2000, 1000, 200000, 400000, false, 0.9, 0.001},
+		{"many turns", 1000, 6000, 1.5, 600, 10000, 500000, 2000000, false, 0.9, 0.002},
+		{"often, all cached", 4000, 3750, 0.01, 0, 2500, 750000, 2400000, true, 0.5, 0.1},
+		{"often, a skewed load, and scans", 4000, 3500, 1, 125, 2500, 750000, 2400000, true, 0.5, 0.1},
+		{"many more turns", 750, 5000, 1.4, 225, 12500, 375000, 750000, false, 0.95, 0.004},
+	};
+
+	for (size_t t = 0; t < sizeof(table) / sizeof(table[0]); t++)
+	{
+		uint32_t	n = table[t].pages + table[t].table;
+		WsSweep    *all = new_sweep(n, table[t].buffers);
+		WsSweep    *few = new_sweep(n, table[t].buffers);
+		Clock	   *server = clock_new(table[t].buffers, n);
+		Ring		ring;
+		Reported   *reported = zeroed(n, sizeof(Reported));
+		Zipf	   *zipf = zipf_new(table[t].pages, table[t].exponent);
+		WsDamping	damping = {0, WS_USAGE_MAX};
+		uint64_t	seed = seeded(181 + t);
+		uint32_t	block = 0;
+		uint32_t	ringed = 0;
+		double		missed[2][ALL] = {{0}};
+		double		hits = 0;
+		double		damped = 0;
+		double		farthest = 0;
+
+		for (int i = 0; i < ALL; i++)
+			if (table[t].table > table[t].buffers * factor(i) / 4)
+				ringed |= WS_SWEEP_BIT(i);
+		ring_begin(&ring, 32);
+		set_ring(all, WS_RING_READ, 32);
+		set_ring(few, WS_RING_READ, 32);
+		for (uint32_t k = 0; k < table[t].warm + table[t].length; k++)
+		{
+			bool		scanning = table[t].table > 0 && k % 7 == 0;
+			uint32_t	page = scanning ? table[t].pages + block++ % table[t].table : zipf_draw(zipf, &seed);
+			WsAccess	a = {page, scanning ? ringed : 0, WS_RING_READ, 1, 1, page, 0};
+			uint32_t	tick = 1000 + k / table[t].each;
+			bool		counts = k >= table[t].warm;
+			bool		hit = clock_access(server, page, a.ringed >> WS_SWEEP_PRESENT & 1 ? &ring : NULL, NULL);
+			uint32_t	cold;
+			uint32_t	here;
+
+			if (k % (WS_TICKS_PER_SECOND * table[t].each) == 0)
+			{
+				ws_sweep_measure(few, 1);
+				damping = ws_sweep_damping(few, table[t].often);
+			}
+			here = ws_sweep_access(all, &a, &cold);
+			for (int i = 0; i < ALL && counts; i++)
+				missed[0][i] += here >> i & 1;
+			hits += hit && counts;
+			if (hit && is_damped(&reported[page], damping, page, tick))
+			{
+				damped += counts;
+				continue;
+			}
+			if (!ws_in_burst(tick))
+				a.absent = few->fast;
+			here = ws_sweep_access(few, &a, &cold);
+			for (int i = 0; i < ALL && counts; i++)
+				missed[1][i] += (here >> i & 1) * (few->fast >> i & 1 ? WS_BURSTS : 1);
+		}
+		for (int i = 0; i < ALL; i++)
+			if (!table[t].often)
+				farthest = fmax(farthest, fabs(missed[1][i] - missed[0][i]) / table[t].length);
+			else if (missed[0][i] > 0.001 * table[t].length)
+				farthest = fmax(farthest, fabs(log(missed[1][i] / missed[0][i])));
+		ok(1 - damped / hits < table[t].most, "damping: %s: %.0f %% of the hits are reported", table[t].name,
+		   100 * (1 - damped / hits));
+		ok(farthest <= table[t].near && sweep_check(few) == NULL, "damping: %s: misses are the same (%.5f)",
+		   table[t].name, farthest);
+		clock_free(server);
+		zipf_free(zipf);
+		free(reported);
+		free(all);
+		free(few);
+	}
 }
 
 /*
@@ -817,15 +720,11 @@ test_sampled(uint32_t shift, bool with_scan, const char *name)
 int
 main(void)
 {
-	plan(98);
+	plan(92);
 	test_sizes();
 	test_model();
-	test_usage();
-	test_rings();
-	test_left();
-	test_forgotten();
-	test_turns();
 	test_damping();
+	test_damped();
 	test_sampled(3, false, "Zipf");
 	test_sampled(4, true, "Zipf and a scan in a ring");
 	return done();

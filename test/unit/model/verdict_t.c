@@ -86,6 +86,15 @@ decide(void)
 	return ws_decide(&times, &steady);
 }
 
+/* What is decided where so many days were alike. */
+static WsDecision
+decide_for(double shared_buffers, double days, double active, double waiting, Curve curve)
+{
+	begin(shared_buffers);
+	put_all(0, DAYS(days), shared_buffers, active, waiting, curve);
+	return decide();
+}
+
 static void
 is_decision(const WsDecision *d, WsVerdict verdict, double least, double most, const char *name)
 {
@@ -168,32 +177,22 @@ test_once_wrong(void)
 	WsDecision	d;
 
 	/* 30 ms a second of the 3,000 that clients work */
-	begin(128 * MB);
-	put_all(0, DAYS(7), 128 * MB, 2700, 27, to_1120);
-	d = decide();
+	d = decide_for(128 * MB, 7, 2700, 27, to_1120);
 	is_decision(&d, WS_VERDICT_KEEP, 128 * MB, 128 * MB, "nine times the memory for 1 % of query time is not worth it");
 	ok(d.other > 500 * MB && d.present.week - d.other_share > 0.005 && d.present.week - d.other_share <= 0.0101,
 	   "but it is said what it would bring");
 	/* of the 60 that clients work */
-	begin(128 * MB);
-	put_all(0, DAYS(7), 128 * MB, 54, 27, to_1120);
-	d = decide();
+	d = decide_for(128 * MB, 7, 54, 27, to_1120);
 	is_decision(&d, WS_VERDICT_GROW, 1024 * MB, 1460 * MB, "for half of it, it is (1,024 and 1,434 MB are simulated)");
 
-	begin(128 * MB);
-	put_all(0, DAYS(7), 128 * MB, 900, 300, cliff_at_1024);
-	d = decide();
+	d = decide_for(128 * MB, 7, 900, 300, cliff_at_1024);
 	is_decision(&d, WS_VERDICT_GROW, 1000 * MB, 1300 * MB, "768 MB save nothing and 1,024 all: not 608");
 	ok(d.other == 0, "and no size before is an alternative");
 
-	begin(128 * MB);
-	put_all(0, DAYS(7), 128 * MB, 900, 300, flat_from_384);
-	d = decide();
+	d = decide_for(128 * MB, 7, 900, 300, flat_from_384);
 	is_decision(&d, WS_VERDICT_GROW, 350 * MB, 384 * 1.3 * MB, "nothing above 384 MB helps: not 760");
 
-	begin(24 * MB);
-	put_all(0, DAYS(7), 24 * MB, 900, 300, fits_in_96);
-	d = decide();
+	d = decide_for(24 * MB, 7, 900, 300, fits_in_96);
 	is_decision(&d, WS_VERDICT_GROW, 128 * MB, 128 * MB, "96 MB are enough: the least that is suggested, not 632");
 }
 
@@ -237,13 +236,9 @@ test_shrink(void)
 {
 	WsDecision	d;
 
-	begin(4 * GB);
-	put_all(0, DAYS(6.8), 4 * GB, 900, 5, fits_in_600);
-	d = decide();
+	d = decide_for(4 * GB, 6.8, 900, 5, fits_in_600);
 	is_decision(&d, WS_VERDICT_KEEP, 4 * GB, 4 * GB, "nothing shrinks before a week is seen");
-	begin(4 * GB);
-	put_all(0, DAYS(7), 4 * GB, 900, 5, fits_in_600);
-	d = decide();
+	d = decide_for(4 * GB, 7, 900, 5, fits_in_600);
 	is_decision(&d, WS_VERDICT_SHRINK, 590 * MB, 1.3 * 590 * MB, "then it does, to the smallest size that is as good");
 
 	/* one busy quarter of an hour a month ago needed all */
@@ -261,13 +256,9 @@ test_shrink(void)
 	d = decide();
 	is_decision(&d, WS_VERDICT_SHRINK, 590 * MB, 1.3 * 590 * MB, "nor what is older than 35 days");
 
-	begin(650 * MB);
-	put_all(0, DAYS(7), 650 * MB, 900, 5, fits_in_600);
-	d = decide();
+	d = decide_for(650 * MB, 7, 900, 5, fits_in_600);
 	is_decision(&d, WS_VERDICT_KEEP, 650 * MB, 650 * MB, "less than an eighth is not worth a restart");
-	begin(128 * MB);
-	put_all(0, DAYS(7), 128 * MB, 900, 0, none);
-	d = decide();
+	d = decide_for(128 * MB, 7, 900, 0, none);
 	is_decision(&d, WS_VERDICT_KEEP, 128 * MB, 128 * MB, "nor is less than the server's default suggested");
 }
 
@@ -277,19 +268,13 @@ test_waiting(void)
 	WsDecision	d;
 
 	/* 604,800 looks at an active client, none of which found it waiting */
-	begin(128 * MB);
-	put_all(0, DAYS(7), 128 * MB, 900, 0, fits_in_600);
-	d = decide();
+	d = decide_for(128 * MB, 7, 900, 0, fits_in_600);
 	is_decision(&d, WS_VERDICT_KEEP, 128 * MB, 128 * MB, "where nobody waits nothing grows");
-	begin(4 * GB);
-	put_all(0, DAYS(7), 4 * GB, 900, 0, fits_in_600);
-	d = decide();
+	d = decide_for(4 * GB, 7, 900, 0, fits_in_600);
 	is_decision(&d, WS_VERDICT_SHRINK, 590 * MB, 1.3 * 590 * MB, "but it shrinks as usual");
 
 	/* nobody was active: 5 % of the reads are a point */
-	begin(128 * MB);
-	put_all(0, DAYS(7), 128 * MB, 0, 0, fits_in_600);
-	d = decide();
+	d = decide_for(128 * MB, 7, 0, 0, fits_in_600);
 	is_decision(&d, WS_VERDICT_GROW, 590 * MB, 800 * MB, "without active clients, reads count");
 	ok(!d.timed && fabs(d.present.week - 0.2) < 1e-6, "as a fifth of the time");
 
@@ -310,9 +295,7 @@ test_memory(void)
 	WsDecision	d;
 	double		most = floor(0.75 * (24 * GB - 100 * 6 * MB - 192 * MB) / MB) * MB;
 
-	begin(4 * GB);
-	put_all(0, DAYS(7), 4 * GB, 900, 300, fits_in_40_gb);
-	d = decide();
+	d = decide_for(4 * GB, 7, 900, 300, fits_in_40_gb);
 	is_within(d.affordable, most, 1, "affordable is three quarters of what processes leave");
 	is_decision(&d, WS_VERDICT_EXCEEDS_MEMORY, 4 * GB, most, "what would help does not fit");
 	ok(d.other >= 40 * GB && d.other_share < 0.01, "the size that would help is mentioned");
@@ -332,9 +315,7 @@ test_memory(void)
 	memset(&steady, 0, sizeof(steady));
 	d = decide();
 	is_decision(&d, WS_VERDICT_EXCEEDS_MEMORY, 8 * GB, most, "but with one more it is");
-	begin(20 * GB);
-	put_all(0, DAYS(7), 20 * GB, 900, 5, fits_in_600);
-	d = decide();
+	d = decide_for(20 * GB, 7, 900, 5, fits_in_600);
 	is_decision(&d, WS_VERDICT_EXCEEDS_MEMORY, 590 * MB, 3 * GB, "a setting that is not affordable is too large");
 	begin(20 * GB);
 	d = decide();
@@ -351,9 +332,7 @@ test_other(void)
 {
 	WsDecision	d;
 
-	begin(128 * MB);
-	put_all(0, DAYS(7), 128 * MB, 900, 300, two_steps);
-	d = decide();
+	d = decide_for(128 * MB, 7, 900, 300, two_steps);
 	is_decision(&d, WS_VERDICT_GROW, 2000 * MB, 2600 * MB, "two steps: both");
 	ok(d.other >= 250 * MB && d.other < 330 * MB && d.present.week - d.other_share > 0.6 * d.present.week,
 	   "the first already saves two thirds");
@@ -365,9 +344,7 @@ test_steady(void)
 	WsDecision	d;
 
 	/* the gain falls below what is worth it, and below three quarters of that */
-	begin(128 * MB);
-	put_all(0, DAYS(7), 128 * MB, 900, 19, fits_in_600);
-	d = decide();
+	d = decide_for(128 * MB, 7, 900, 19, fits_in_600);
 	ok(d.verdict == WS_VERDICT_GROW && !d.rising, "grow begins");
 	put_all(0, DAYS(7), 128 * MB, 900, 16, fits_in_600);
 	d = decide();
@@ -380,9 +357,7 @@ test_steady(void)
 	ok(d.verdict == WS_VERDICT_KEEP, "nor does it begin again at once");
 
 	/* rising */
-	begin(128 * MB);
-	put_all(0, DAYS(7), 128 * MB, 900, 300, fits_in_600);
-	d = decide();
+	d = decide_for(128 * MB, 7, 900, 300, fits_in_600);
 	ok(!d.rising, "at first nothing rises");
 	facts.now += 900;
 	put_all(-1, DAYS(6), 128 * MB, 900, 300, cliff_at_1024);
@@ -418,9 +393,7 @@ test_steady(void)
 	put_all(0, DAYS(6), 4 * GB, 900, 5, fits_in_600);
 	d = decide();
 	ok(d.verdict == WS_VERDICT_KEEP, "nor to shrink");
-	begin(2048 * MB);
-	put_all(0, DAYS(7), 2048 * MB, 900, 900, two_steps);
-	d = decide();
+	d = decide_for(2048 * MB, 7, 900, 900, two_steps);
 	ok(d.verdict == WS_VERDICT_SHRINK || d.verdict == WS_VERDICT_KEEP, "what is reached is not left again");
 
 	begin(128 * MB);
