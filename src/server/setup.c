@@ -14,7 +14,6 @@
 #include "damping.h"
 #include "guc.h"
 #include "origins.h"
-#include "probe.h"
 #include "published.h"
 #include "sampler.h"
 #include "setup.h"
@@ -184,7 +183,7 @@ ws_setup_reset(bool history)
 	tick = ws_shared_advance();
 	for (int kind = 0; kind < WS_NKINDS; kind++)
 		ws_sketch_raise_floor(ws_shared->sketch[kind], tick);
-	ws_counters_reset(ws_probe.entries());
+	ws_counters_reset();
 	if (history)
 		ws_history_init(&ws_published->history);
 	ws_store(&ws_shared->save_now, 1);

@@ -295,8 +295,8 @@ WS_FUNCTION(ws_working_set_info)
 		sampled = ws_shared->sampler->count;
 		LWLockRelease(ws_shared->sample_lock);
 	}
-	ws_probe.flush_counters();
-	began = ws_counters_read(&counters, ws_probe.entries(), &evictions);
+	ws_probe_flush_counters();
+	began = ws_counters_read(&counters, &evictions);
 	ws_row_begin(&row, fcinfo);
 	ws_row_add(&row, true, BoolGetDatum(ws_tracking()));
 	ws_row_add_text(&row, ws_tracking_reason());

@@ -64,7 +64,7 @@ trusted(void)
 	uint64		lost;
 	bool		few;
 
-	(void) ws_counters_read(&c, 0, NULL);
+	(void) ws_counters_read(&c, NULL);
 	/* after a reset the count begins at 0 */
 	lost = c.dropped >= state.dropped ? c.dropped - state.dropped : c.dropped;
 	few = lost * 100 <= written - state.written;

@@ -194,7 +194,7 @@ measure(int64 now)
 	WsCounters	c;
 
 	ws_disk_reads("", PostmasterPid, &sim->disk);
-	(void) ws_counters_read(&c, 0, NULL);
+	(void) ws_counters_read(&c, NULL);
 	if (sim->measured_at != 0 && before.known && sim->disk.known)
 	{
 		bucket->seconds += (now - sim->measured_at) / 1000.0;
@@ -243,7 +243,7 @@ see_dirty(const WsSweep *sweep)
 		}
 		if (n < LOOKS && page < WS_TIER_PAGES - 1)
 			continue;
-		(void) ws_probe.resident(pages, n, resident, dirty);
+		(void) ws_probe_resident(pages, n, resident, dirty);
 		while (n-- > 0)
 			ws_twotier_seen(sim->tiers, sweep, entries[n], dirty[n]);
 		n = 0;
@@ -419,7 +419,7 @@ page_cache(const WsMemory *memory)
 {
 	static double most = 0;
 
-	most = fmax(most, ws_probe.entries());
+	most = fmax(most, ws_probe_entries());
 	return fmax((double) memory->page_cache - (memory->huge ? 0 : (NBuffers - most) * BLCKSZ), 0);
 }
 

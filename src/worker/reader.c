@@ -151,7 +151,7 @@ classify(WsSeen *seen)
 {
 	WsEvent    *event = &seen->event;
 
-	seen->hash = ws_probe.hash(&event->page);
+	seen->hash = ws_probe_hash(&event->page);
 	seen->sampled = ws_hash_stratum(seen->hash, ws_shared->log2m) >= ws_shared->sampler->shift;
 	seen->weight = ldexp(1, (int) ws_shared->sampler->shift);
 	seen->class = WS_CLASS_REST;
@@ -184,7 +184,7 @@ update_table(WsSeen *seen)
 			ws_gone_pages_suspect(&event->page);
 		/* soon after a use it may be no removal (lookup.c), so look it up */
 		if (seen->known)
-			sample->resident = sample->touched + 1 >= event->tick && ws_probe.resident(sample, 1, &resident, NULL) > 0;
+			sample->resident = sample->touched + 1 >= event->tick && ws_probe_resident(sample, 1, &resident, NULL) > 0;
 		return;
 	}
 	if (seen->known && sampler->samples[entry].dead)

@@ -54,7 +54,7 @@ double
 ws_seed_rate(const WsSampler *sampler, uint32 shift)
 {
 	double		expected = ldexp(1, -(int) shift);
-	double		entries = ws_probe.entries();
+	double		entries = ws_probe_entries();
 
 	if (entries * 2 < NBuffers)
 		return expected;

@@ -202,7 +202,7 @@ report(WsPublished *p)
 		.nparts = WS_RECENT_BUCKETS,
 		.oldest = (recent->bucket + 1) % WS_RECENT_BUCKETS,
 		.nbuffers = NBuffers,
-		.other_usage = ws_probe.usage_max() == WS_USAGE_MAX ? 0 : ws_probe.usage_max(),
+		.other_usage = ws_probe_usage_max() == WS_USAGE_MAX ? 0 : ws_probe_usage_max(),
 		.factors = nothing,
 		.resident = buffers
 	};

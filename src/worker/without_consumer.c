@@ -19,7 +19,6 @@
 #include "compat.h"
 #include "consumer.h"
 #include "filling.h"
-#include "probe.h"
 #include "sampler.h"
 #include "seed.h"
 #include "shared.h"

@@ -338,7 +338,7 @@ decide(int64 now, WsPublished *p)
 		.worth = ws_worth
 	};
 	int64		ms = ws_shared_clock_ms();
-	double		empty = NBuffers - (double) ws_probe.entries();
+	double		empty = NBuffers - (double) ws_probe_entries();
 	WsEvidence	evidence;
 	double		wait;
 
@@ -417,7 +417,7 @@ publish(void)
 	p.interval = ws_interval;
 	p.expected_hit_ratio = NAN;
 	now = wall_clock(p.computed_at);
-	count.since = ws_counters_read(&c, 0, NULL);
+	count.since = ws_counters_read(&c, NULL);
 	count.hits = c.hits[WS_CLIENT];
 	count.lookups = count.hits + c.reads[WS_CLIENT];
 	ws_history_count(&row, &last, &count);
@@ -512,7 +512,7 @@ ws_worker_main(Datum main_arg)
 	}
 
 	return_large_blocks();
-	ws_probe.ignore_self();
+	ws_probe_ignore_self();
 	ws_persist_load();
 	ws_reader_begin(false);
 	heed_enabled();
