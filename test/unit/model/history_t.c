@@ -91,7 +91,7 @@ fill(WsHistory *history, int64_t now, int days)
 {
 	int64_t		last = now / 60;
 
-	ws_history_init(history);
+	memset(history, 0, sizeof(*history));
 	for (int64_t m = last - days * 1440 + 1; m <= last; m++)
 		add(history, m * 60, (double) (m % 1000), (double) m);
 }
@@ -103,8 +103,7 @@ test_empty(void)
 {
 	WsHistoryEntry peak;
 
-	memset(&h, 0x5A, sizeof(h));
-	ws_history_init(&h);
+	memset(&h, 0, sizeof(h));
 	ok(count_rows(&h) == 0 && ws_history_check(&h) == NULL && ws_history_read(&h, NOON, entries) == 0 &&
 	   !ws_history_peak(&h, NOON, DAY, &peak) &&
 	   !ws_history_peak(&h, 0, DAY, &peak) && ws_history_set_back(&h, NOON, DAY) == 0,
@@ -169,13 +168,13 @@ test_full(void)
 	is_int(ws_history_read(&h, NOON - 500 * DAY, entries), 1440 + 3263 + 364, "full: these are listed as before");
 
 	fill(&h, NOON, 401);
-	ws_history_init(&other);
+	memset(&other, 0, sizeof(other));
 	ws_history_merge(&other, &h, NOON - DAY);
 	ok(memcmp(&other, &h, sizeof(h)) == 0, "merge: all rows go to free places, also those after now");
 	ws_history_merge(&h, &h, NOON);
 	ok(memcmp(&other, &h, sizeof(h)) == 0, "merge: a history does not change by itself");
 
-	ws_history_init(&h);
+	memset(&h, 0, sizeof(h));
 	add(&h, NOON, 5, 50);
 	ok(ws_history_peak(&h, NOON, 1, &peak) && peak.minutes == 1 && peak.end == NOON + 60,
 	   "peak: the minute, not its quarter");
@@ -191,7 +190,7 @@ test_times(void)
 	WsHistoryEntry peak;
 	int			n = 0;
 
-	ws_history_init(&h);
+	memset(&h, 0, sizeof(h));
 	for (int i = 0; i < 6; i++)
 		add(&h, early[i], 1, 1);
 	is_int(count_rows(&h), 0, "1970: times before its second minute are ignored");
@@ -202,14 +201,14 @@ test_times(void)
 	{
 		n += ws_history_read(&h, early[i], entries) + ws_history_peak(&h, early[i], INT64_MAX, &peak) +
 			ws_history_peak(&h, early[i], INT64_MIN, &peak);
-		ws_history_init(&other);
+		memset(&other, 0, sizeof(other));
 		ws_history_merge(&other, &h, early[i]);
 		n += ws_history_read(&other, early[i], entries);
 	}
 	is_int(n, 0, "1970: before its second minute nothing is listed");
 
 	/* the last minute has 8 seconds */
-	ws_history_init(&h);
+	memset(&h, 0, sizeof(h));
 	add(&h, INT64_MAX, 7, 7);
 	ok(ws_history_read(&h, INT64_MAX, entries) == 1 && entries[0].end == INT64_MAX && ws_history_check(&h) == NULL,
 	   "last second: the last minute is cut short");
@@ -302,7 +301,7 @@ test_check(void)
 
 		if (history == &other)
 		{
-			ws_history_init(&other);
+			memset(&other, 0, sizeof(other));
 			*row = *place_of(&h, length, place);
 		}
 		whole = *row;
