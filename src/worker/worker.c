@@ -159,7 +159,7 @@ run_heuristics(WsPublished *p)
 	if (break_even < ws_break_even)
 		p->data_seconds = Min(p->data_seconds, break_even);
 	for (int i = 0; i < WS_METHODS; i++)
-		r[i] = ws_recommend(&ws_heuristics[i], &w);
+		r[i] = ws_recommend((WsMethod) i, &w);
 	p->live = r[WS_METHOD_LIVE_SET].pages;
 	p->plateau_end = r[WS_METHOD_PLATEAU_END].pages;
 	p->method = isnan(r[ws_method].pages) ? WS_METHOD_PLATEAU_END : ws_method;

@@ -142,7 +142,7 @@ eight_weeks(bool daily, uint64_t seed, double size, WsForecast *trend)
 	double		peaks[WEEKS(8)];
 	double		four[WS_FORECAST_DAYS];
 
-	ws_history_init(&h);
+	memset(&h, 0, sizeof(h));
 	for (int day = 0; day < WEEKS(8); day++)
 	{
 		double		noise = normal(&seed);

@@ -3,8 +3,7 @@
  *		Tests of the heuristics: what each of them promises, plateau_end and its
  *		projection, live_set, and the sentences of both.
  *
- * test_all() runs every line of ws_heuristics[] on random workloads, so a new
- * heuristic is tested as soon as it has a line there.  plateau_end and live_set
+ * test_all() runs every method on random workloads.  plateau_end and live_set
  * are compared with their definitions, written a second time and plainly, on
  * many random series and life tables.  Workloads made up of pages show what
  * enters the history.
@@ -685,8 +684,8 @@ test_busiest_time(void)
 		WsHistoryEntry old;
 		WsHistoryEntry new;
 
-		ws_history_init(&before);
-		ws_history_init(&after);
+		memset(&before, 0, sizeof(before));
+		memset(&after, 0, sizeof(after));
 		for (int step = 0; step < STEPS + 90; step++)
 		{
 			uint32_t	now = START + (uint32_t) step * STEP;
@@ -702,7 +701,7 @@ test_busiest_time(void)
 			if (step < table[i].from || step >= STEPS)
 				continue;
 			w.live.projected = w.live.pages;
-			r = ws_recommend(&ws_heuristics[WS_METHOD_LIVE_SET], &w);
+			r = ws_recommend(WS_METHOD_LIVE_SET, &w);
 			row.recommended = r.pages;
 			ws_history_add(&before, now / WS_TICKS_PER_SECOND, &row);
 			row.recommended = r.needed;
@@ -977,22 +976,22 @@ test_all(void)
 
 	for (int m = 0; m < WS_METHODS; m++)
 	{
-		const WsHeuristic *h = &ws_heuristics[m];
+		const char *name = ws_method_names[m];
 		uint64_t	seed = seeded(91);
 		const char *broken = NULL;
 		long		wrong = 0;
 		long		answers = 0;
-		bool		unique = h->name[0] != '\0';
+		bool		unique = name[0] != '\0';
 
 		for (int i = 0; i < m; i++)
-			unique &= strcmp(h->name, ws_heuristics[i].name) != 0;
-		ok(unique, "%s: a name of its own", h->name);
+			unique &= strcmp(name, ws_method_names[i]) != 0;
+		ok(unique, "%s: a name of its own", name);
 		for (int i = 0; i < ntrials; i++)
 		{
 			WsWorkload	w = random_workload(&seed, life);
 			WsWorkload	before = w;
-			WsRecommendation r = ws_recommend(h, &w);
-			WsRecommendation again = ws_recommend(h, &w);
+			WsRecommendation r = ws_recommend((WsMethod) m, &w);
+			WsRecommendation again = ws_recommend((WsMethod) m, &w);
 			const char *what = broken_promise(&r, &w);
 
 			broken = broken ? broken : what;
@@ -1001,45 +1000,11 @@ test_all(void)
 			/* the one that is recommended where another has no answer */
 			wrong += m == WS_METHOD_PLATEAU_END && isnan(r.pages);
 		}
-		ok(broken == NULL && answers > ntrials / 2, "%s: %s (%ld answers)", h->name,
+		ok(broken == NULL && answers > ntrials / 2, "%s: %s (%ld answers)", name,
 		   broken ? broken : "its answers keep all promises", answers);
-		ok(wrong == 0, "%s: the same workload has the same answer, and does not change", h->name);
+		ok(wrong == 0, "%s: the same workload has the same answer, and does not change", name);
 	}
 	free(life);
-}
-
-/* The example of heuristic.h, and one that leaves all to the defaults. */
-static void
-ten_minutes(const WsWorkload *w, WsRecommendation *r)
-{
-	r->window = w->curve[9];
-	r->pages = r->window.pages;
-}
-
-static void
-longest(const WsWorkload *w, WsRecommendation *r)
-{
-	(void) w;
-	r->pages = 5;
-}
-
-static void
-test_defaults(void)
-{
-	const WsHeuristic own = {"ten_minutes", ten_minutes};
-	const WsHeuristic other = {"longest", longest};
-	WsWorkload	w = workload();
-	WsRecommendation r;
-
-	w.curve[9] = (WsEstimate) {5, 1, false};
-	w.curve[WS_CURVE_WINDOWS - 1] = (WsEstimate) {9, 2, true};
-	r = ws_recommend(&own, &w);
-	ok(r.pages == 5 && r.projected == 5 && r.needed == 5, "a heuristic of two lines: its pages, which stay as they are");
-	ok(r.window.pages == 5 && r.window.variance == 1 && !r.window.saturated,
-	   "its window");
-	r = ws_recommend(&other, &w);
-	ok(r.window.pages == 9 && r.window.variance == 2 && r.window.saturated,
-	   "without a window of its own: the longest");
 }
 
 /* ---------------------------------------------------------------- sentences */
@@ -1117,14 +1082,14 @@ test_plateau_end(void)
 
 		for (int k = 0; k < n; k++)
 			w.curve[k] = (WsEstimate) {series[k], table[i].variance * series[k], false};
-		r = ws_recommend(&ws_heuristics[WS_METHOD_PLATEAU_END], &w);
+		r = ws_recommend(WS_METHOD_PLATEAU_END, &w);
 		p = ws_plateau(series, n, DEFAULTS);
 		wrong += n != WS_CURVE_WINDOWS || r.pages != p.pages || r.projected != p.projected ||
 			r.needed != p.pages || r.window.pages != p.pages ||
 			r.window.variance != table[i].variance * p.pages;
 	}
 	is_int(wrong, 0, "plateau_end: all else is the answer of ws_plateau()");
-	is_string(ws_heuristics[WS_METHOD_PLATEAU_END].name, "plateau_end", "plateau_end has its name");
+	is_string(ws_method_names[WS_METHOD_PLATEAU_END], "plateau_end", "plateau_end has its name");
 }
 
 /*
@@ -1156,26 +1121,26 @@ test_live_set(void)
 				.pages = table[i].window, .variance = 3
 			}
 		};
-		r = ws_recommend(&ws_heuristics[WS_METHOD_LIVE_SET], &w);
+		r = ws_recommend(WS_METHOD_LIVE_SET, &w);
 		/* at most a quarter more than proved */
 		wrong += r.needed != table[i].live * (i % 3 == 0 ? 0 : i % 3 == 1 ? .625 : 1);
 		wrong += r.pages != table[i].live || r.projected != 7 || r.window.pages != table[i].window ||
 			r.window.variance != 3;
 	}
 	is_int(wrong, 0, "live_set: all else is the answer of ws_live_set()");
-	is_string(ws_heuristics[WS_METHOD_LIVE_SET].name, "live_set", "live_set has its name");
+	is_string(ws_method_names[WS_METHOD_LIVE_SET], "live_set", "live_set has its name");
 
 	w = workload();
 	w.live.pages = 5;
 	w.live.projected = 6;
-	r = ws_recommend(&ws_heuristics[WS_METHOD_LIVE_SET], &w);
+	r = ws_recommend(WS_METHOD_LIVE_SET, &w);
 	ok(isnan(r.pages) && isnan(r.projected) && isnan(r.needed), "live_set without a sample has no answer");
 }
 
 int
 main(void)
 {
-	plan(80 + 3 * WS_METHODS + 3 * WS_LIFE_GROUPS);
+	plan(77 + 3 * WS_METHODS + 3 * WS_LIFE_GROUPS);
 	test_golden();
 	test_definition();
 	test_live_definition();
@@ -1185,7 +1150,6 @@ main(void)
 	test_busiest_time();
 	test_day();
 	test_all();
-	test_defaults();
 	test_format();
 	test_plateau_end();
 	test_live_set();

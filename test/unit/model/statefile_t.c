@@ -69,7 +69,7 @@ new_world(uint32_t registers, uint32_t tick, uint32_t capacity)
 {
 	World		w;
 
-	ws_history_init(&w.history);
+	memset(&w.history, 0, sizeof(w.history));
 	for (int i = 0; i < WS_STATEFILE_SKETCHES; i++)
 		w.sketches[i] = new_sketch(registers, tick);
 	w.sampler = capacity > 0 ? new_sampler(capacity, 0, tick) : NULL;
