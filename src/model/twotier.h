@@ -9,7 +9,7 @@
  *
  * A miss costs a wait and a block, and what the kernel reads with it
  * (readahead.h): that depends on how much is cached near it, and other pages
- * from there come in, too.  So relations are divided into regions (survey.h),
+ * from there come in, too.  So relations are divided into regions (survey.c),
  * of some simulated pages each.  In a sequential scan nothing is read that is
  * not asked for, but a process waits only once for as much as the device reads
  * ahead.  Written pages are cached without being read.  So is WAL: the same
@@ -204,5 +204,12 @@ extern void ws_twotier_forget(WsTwoTier *tiers, uint32_t page);
 
 /* Forget all pages of the relation at this entry of "relations". */
 extern void ws_twotier_forget_relation(WsTwoTier *tiers, uint32_t relation);
+
+/*
+ * Find out, for each page cache, how much of each relation is in it, and where,
+ * from the blocks that the relation has, and how much of the cache is in shared
+ * buffers, too (survey.c).  To be called every half minute or so.
+ */
+extern void ws_survey(WsTwoTier *tiers, const WsSweep *sweep);
 
 #endif							/* WS_TWOTIER_H */

@@ -23,6 +23,7 @@
 
 #include <time.h>
 
+#include "heuristic.h"
 #include "published.h"
 #include "recent.h"
 #include "scans.h"
@@ -104,5 +105,42 @@ extern const WsConsumer ws_sweep_consumer;
 extern const WsConsumer ws_page_cache_consumer;
 extern const WsConsumer ws_without_consumer;
 extern const WsConsumer ws_life_consumer;
+
+/* Strata below this are not sampled any more. */
+extern void ws_sweep_consumer_thin(uint32 shift);
+
+/* Simulate strata no more that do not last. */
+extern void ws_sweep_consumer_remove_brief(void);
+
+/* What hits to report, after so many seconds; often: see sweep.h. */
+extern WsDamping ws_sweep_consumer_damping(double seconds, bool often);
+
+/* From now on simulate so many buffers, too; 0: as before. */
+extern void ws_sweep_consumer_follow(double buffers);
+
+/* The size that is followed has jumped (twotier.h). */
+extern void ws_page_cache_consumer_jump(void);
+
+/*
+ * Take a step of the life table if it is due; at every tick, after the events
+ * were read, or else the sample lacks pages that the sketch has.
+ */
+extern void ws_life_consumer_tick(void);
+extern bool ws_life_consumer_due(void);
+
+/* Pages are gone; do they still count, until the next step? */
+extern void ws_life_consumer_died(void);
+extern bool ws_life_consumer_counts_dead(void);
+
+/* So many steps were taken. */
+extern uint32 ws_life_consumer_steps(void);
+
+/*
+ * The answer of live_set at the last step, with a projection for a minute from
+ * now, or a fifteenth of a shorter working_set.break_even.  It is about so many
+ * seconds: working_set.break_even, or less after that was raised, since older
+ * pages are not sampled.  At first and without a sample .known is false.
+ */
+extern WsLive ws_life_consumer_get(int *seconds);
 
 #endif							/* WS_CONSUMER_H */

@@ -7,8 +7,8 @@
 #include "storage/lwlock.h"
 
 #include "attribution.h"
+#include "consumer.h"
 #include "gone_pages.h"
-#include "life_consumer.h"
 #include "probe.h"
 #include "relsize.h"
 #include "sampler.h"

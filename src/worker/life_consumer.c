@@ -1,6 +1,7 @@
 /*
  * life_consumer.c
- *		Feeding the life table; see life_consumer.h.
+ *		The worker's life table of the sampled pages (life.h).  There is none
+ *		without a sample.
  */
 #include "postgres.h"
 
@@ -11,7 +12,6 @@
 #include "counters.h"
 #include "estimate.h"
 #include "guc.h"
-#include "life_consumer.h"
 #include "sampler.h"
 #include "shared.h"
 

@@ -1,7 +1,11 @@
 /*
  * page_cache_consumer.c
- *		Simulating the page cache, and measuring reads; see
- *		page_cache_consumer.h.
+ *		The worker's part that simulates the kernel's page cache behind the
+ *		sweeps, measures what the server really reads from disk, and predicts
+ *		what other sizes of both caches would.
+ *
+ * The counts are of the last five to six minutes, those of the sweeps and up to
+ * a minute more.
  *
  * How large the page cache is.  It has what it takes and what is free, less the
  * part of shared buffers that no page has used yet.  With memory in huge pages
@@ -35,11 +39,9 @@
 #include "diskreads.h"
 #include "division.h"
 #include "estimate.h"
-#include "page_cache_consumer.h"
 #include "probe.h"
 #include "relsize.h"
 #include "shared.h"
-#include "survey.h"
 
 #define BUCKETS			6
 #define BUCKET_MS		60000

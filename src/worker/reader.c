@@ -17,13 +17,11 @@
 #include "counters.h"
 #include "gone_pages.h"
 #include "guc.h"
-#include "life_consumer.h"
 #include "probe.h"
 #include "reader.h"
 #include "relsize.h"
 #include "sampler.h"
 #include "shared.h"
-#include "sweep_consumer.h"
 
 #define BATCH			256		/* events read under one lock of the table, */
 #define BATCH_PART		16		/* and at most this part of it */

@@ -1,6 +1,7 @@
 /*
  * sweep_consumer.c
- *		Running the sweeps, and predicting hit ratios; see sweep_consumer.h.
+ *		The worker's miniature caches (sweep.h), and the hit ratios that follow
+ *		from them (advice.h).  Without a sample only lookups are counted.
  *
  * Simulated pages.  The pages of a stratum that was admitted lately join the
  * sweeps when they have been in the table for as long as the recent counts
@@ -18,14 +19,13 @@
 #include "utils/memutils.h"
 
 #include "compat.h"
+#include "consumer.h"
 #include "estimate.h"
 #include "filling.h"
-#include "page_cache_consumer.h"
 #include "probe.h"
 #include "sampler.h"
 #include "seed.h"
 #include "shared.h"
-#include "sweep_consumer.h"
 
 #define RECENT_TICKS	(WS_RECENT_BUCKETS * WS_RECENT_SECONDS * WS_TICKS_PER_SECOND)
 #define RATE_FOLLOWS	0.05	/* share of a change followed each second */

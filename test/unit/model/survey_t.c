@@ -7,7 +7,6 @@
  * that bounds for any draw would tell nothing.
  */
 #include "tap.h"
-#include "survey.h"
 #include "tiers.h"
 
 /* Shared buffers have half of what the page caches of their size have, too. */

@@ -4,7 +4,6 @@
  *		count it as they should, and a sample of the pages says what all say.
  */
 #include "tap.h"
-#include "survey.h"
 #include "tiers.h"
 
 static void
