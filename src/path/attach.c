@@ -113,7 +113,7 @@ try_out(void)
 	tag.blockNum = 0;
 	hash = BufTableHashCode(&tag);
 	require(hash == tag_hash(&tag, sizeof(tag)), "the hash of a page is not that of its tag");
-	cell = &sketch->cells[ws_sketch_cell(sketch, hash)];
+	cell = &sketch->cells[ws_cell(hash, sketch->log2m)];
 	lock = BufMappingPartitionLock(hash);
 
 	/* ticks that the clock does not reach meanwhile; no page is sampled */

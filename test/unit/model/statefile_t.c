@@ -231,7 +231,7 @@ wrong_cells(const World *w, const World *r, int kind, const uint32_t *before, in
 	const WsSketch *to = r->sketches[kind];
 	long		wrong = 0;
 
-	for (size_t c = 0; c < ws_sketch_ncells(from); c++)
+	for (size_t c = 0; c < ws_ncells(from->log2m); c++)
 	{
 		uint32_t	cell = from->cells[c] > TICK ? TICK : from->cells[c];
 		uint32_t	old = cell < from->floor ? 0 : moved(cell, to->tick, passed);
