@@ -515,7 +515,7 @@ advise(int64_t t, WsAdviceTable *table)
 	for (int i = 0; i < PARTS_OF_ADVICE; i++)
 		ws_tally_add(&sum, &recent[i]);
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
-		buffers[i] = ws_sweep_buffers(sweep, i);
+		buffers[i] = sweep->caches[i].buffers;
 	facts.followed = ws_advice_followed(&follower, sum.seconds, t * 1000);
 	facts.off = ws_mean_difference(&differences);
 	memset(table, 0, sizeof(*table));

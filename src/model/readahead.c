@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -49,12 +50,6 @@ typedef struct CachedFile
 	uint32_t	place[BLOCKS];	/* and where in there, or BLOCKS */
 	uint8_t		page[BLOCKS * PAGES_MAX];
 } CachedFile;
-
-size_t
-ws_readahead_work_size(void)
-{
-	return sizeof(CachedFile);
-}
 
 /* A random number below n (xorshift; Marsaglia 2003). */
 static uint32_t
@@ -179,10 +174,12 @@ simulate(CachedFile *file, uint32_t cached)
 }
 
 void
-ws_readahead_learn(WsReadahead *readahead, uint32_t kilobytes, uint32_t block_bytes, void *work)
+ws_readahead_learn(WsReadahead *readahead, uint32_t kilobytes, uint32_t block_bytes)
 {
-	CachedFile *file = work;
+	CachedFile *file = malloc(sizeof(CachedFile));
 
+	if (file == NULL)
+		return;
 	file->seed = 88172645463325252;
 	file->per_block = block_bytes / KERNEL_PAGE > 1 ? block_bytes / KERNEL_PAGE : 1;
 	file->npages = BLOCKS * file->per_block;
@@ -198,6 +195,7 @@ ws_readahead_learn(WsReadahead *readahead, uint32_t kilobytes, uint32_t block_by
 		readahead->blocks[i] = file->most <= file->per_block || cached == 0 || cached == BLOCKS ?
 			1 : fmax(simulate(file, cached), 1);
 	}
+	free(file);
 }
 
 int64_t

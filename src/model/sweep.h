@@ -173,9 +173,6 @@ extern void ws_sweep_seed(WsSweep *sweep, int size, const uint32_t *pages, uint3
  */
 extern void ws_sweep_copy(WsSweep *sweep, int from, int to, const bool *keep);
 
-/* Buffers of the cache of one size. */
-extern uint32_t ws_sweep_buffers(const WsSweep *sweep, int size);
-
 /*
  * How fast do the hands turn?  To be called after so many seconds, about one.
  * What damping hides is seen in bursts, so of caches that see all presents the

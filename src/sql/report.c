@@ -105,7 +105,7 @@ ws_report_outgrown(const WsPublished *p, double pages)
 
 	return (WsOutgrown)
 	{
-		.near = ws_forecast_is_near(&p->trend, &date),
+		.near = date.near,
 			.at = date.expected < 0 ? 0 : ws_report_day(p, date.expected)
 	};
 }

@@ -527,7 +527,6 @@ learn_readahead(void)
 {
 	int64		known = ws_readahead_kilobytes("", DataDir);
 	uint32		kilobytes = known < 0 ? WS_READAHEAD_DEFAULT : (uint32) known;
-	void	   *work;
 
 	if (sim->learned && kilobytes == sim->tiers->readahead.kilobytes)
 		return;
@@ -535,9 +534,7 @@ learn_readahead(void)
 	if (sim->learned)
 		sim->since = 0;
 	sim->learned = true;
-	work = palloc(ws_readahead_work_size());
-	ws_readahead_learn(&sim->tiers->readahead, kilobytes, BLCKSZ, work);
-	pfree(work);
+	ws_readahead_learn(&sim->tiers->readahead, kilobytes, BLCKSZ);
 }
 
 /* Why there is no prediction; NULL if there may be one. */

@@ -218,7 +218,7 @@ report(WsPublished *p)
 		p->filling_until = ws_filling_until();
 		facts.factors = sweep->factor;
 		for (int i = 0; i < WS_SWEEP_SIZES; i++)
-			buffers[i] = ws_sweep_buffers(sweep, i);
+			buffers[i] = sweep->caches[i].buffers;
 	}
 	facts.followed = ws_advice_followed(&follower, sum.seconds, ws_shared_clock_ms());
 	facts.off = ws_mean_difference(&differences);

@@ -1209,7 +1209,7 @@ advise(Run *r, Advisor * a, WsAdviceTable *table)
 	a->tally.reads = w->length - present->hits;
 	a->tally.scan_reads = r->scans - (present->hits - present->rest_hits);
 	for (int i = 0; i < SIZES; i++)
-		buffers[i] = ws_sweep_buffers(a->sweep, i);
+		buffers[i] = a->sweep->caches[i].buffers;
 	facts.parts = facts.tally;
 	ws_advise(&facts, table);
 }

@@ -86,10 +86,10 @@ test_sizes(void)
 		fine &= sweep_filled(sweep, i) == 0;
 	ok(fine && !ws_sweep_holds(sweep, 0), "new caches are empty");
 	ws_sweep_resize(sweep, 0.001);
-	ok(ws_sweep_buffers(sweep, 0) == 1 && ws_sweep_buffers(sweep, ALL - 1) == 1,
+	ok(sweep->caches[0].buffers == 1 && sweep->caches[ALL - 1].buffers == 1,
 	   "each has one buffer at least");
 	ws_sweep_resize(sweep, 1e12);
-	ok(ws_sweep_buffers(sweep, 0) == 1000 && ws_sweep_buffers(sweep, ALL - 1) == 1000,
+	ok(sweep->caches[0].buffers == 1000 && sweep->caches[ALL - 1].buffers == 1000,
 	   "and one for each page at most");
 	free(sweep);
 }
@@ -408,7 +408,7 @@ test_model(void)
 				{
 					holds |= m->caches[i]->where[page] != NO_PAGE;
 					wrong += sweep_filled(sweep, i) != m->caches[i]->filled ||
-						ws_sweep_buffers(sweep, i) != m->caches[i]->buffers;
+						sweep->caches[i].buffers != m->caches[i]->buffers;
 				}
 				wrong += ws_sweep_holds(sweep, page) != holds;
 			}
@@ -518,7 +518,7 @@ test_rings(void)
 	for (size_t t = 0; t < sizeof(table) / sizeof(table[0]); t++)
 	{
 		WsSweep    *sweep = new_sweep(OLD + 6000, 400);
-		uint32_t	filled = ws_sweep_buffers(sweep, table[t].size);
+		uint32_t	filled = sweep->caches[table[t].size].buffers;
 		uint32_t	evicted = 0;
 
 		set_ring(sweep, WS_RING_READ, table[t].ring);
@@ -795,7 +795,7 @@ test_sampled(uint32_t shift, bool with_scan, const char *name)
 		double		mini = missed_mini[tested[t]] / rate / LENGTH;
 		double		slope = (real[below] - real[above]) /
 			log(factor(tested[above]) / factor(tested[below]));
-		double		half = 0.5 * slope / ws_sweep_buffers(sweep, tested[t]);
+		double		half = 0.5 * slope / sweep->caches[tested[t]].buffers;
 		double		squares = 0;
 		double		sigma;
 
