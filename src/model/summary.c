@@ -34,12 +34,6 @@ ws_confidence_name(WsConfidence confidence)
 	return names[confidence];
 }
 
-/*
- * ----------------------------------------------------------------
- * Words
- * ----------------------------------------------------------------
- */
-
 typedef struct Text
 {
 	char	   *buf;
@@ -93,12 +87,6 @@ period(double seconds, char *buf)
 	snprintf(buf, WORDS, "%s%.*s", strpbrk(words, "0123456789") ? "" : "1 ", WORDS - 3, words);
 	return buf;
 }
-
-/*
- * ----------------------------------------------------------------
- * Confidence
- * ----------------------------------------------------------------
- */
 
 WsConfidence
 ws_confidence(const WsDecision *d, const WsEvidence *e, char *why, size_t size, double *wait)
@@ -186,12 +174,6 @@ ws_summary_saved(const WsSummary *s)
 	return recommends(s) ? s->decision.present.week - s->decision.suggested.week : NAN;
 }
 
-/*
- * ----------------------------------------------------------------
- * Parts of both texts
- * ----------------------------------------------------------------
- */
-
 /* What reads take, and what they would with another size. */
 static void
 put_share(Text *text, const WsSummary *s)
@@ -265,12 +247,6 @@ put_change(Text *text, const WsSummary *s)
 	if (d->size != s->shared_buffers)
 		put(text, " -> %s", bytes(d->size, b));
 }
-
-/*
- * ----------------------------------------------------------------
- * The reason
- * ----------------------------------------------------------------
- */
 
 static void
 put_verdict(Text *text, const WsSummary *s)
@@ -352,12 +328,6 @@ ws_summary_job(const WsSummary *s, char *buf, size_t size)
 		snprintf(buf, size, "%s: %s would save %s of its time", s->job_at,
 				 bytes(job->size, a), percent(job->gain, b));
 }
-
-/*
- * ----------------------------------------------------------------
- * Six lines
- * ----------------------------------------------------------------
- */
 
 /* Put a line, cut to its width. */
 static void

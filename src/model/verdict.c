@@ -56,12 +56,6 @@ typedef struct Candidates
 	double		share[SIZES];	/* NaN: not known */
 } Candidates;
 
-/*
- * ----------------------------------------------------------------
- * What reads took
- * ----------------------------------------------------------------
- */
-
 /* Find the rows; fills in what reads took at the present size. */
 void
 ws_query_time(WsQueryTime *t, const WsVerdictFacts *f)
@@ -181,12 +175,6 @@ ws_query_time_shares(const WsQueryTime *t, double bytes)
 		}
 	return s;
 }
-
-/*
- * ----------------------------------------------------------------
- * The decision
- * ----------------------------------------------------------------
- */
 
 /* Whole MB, and about 1.5 % up: a size is not right by the page. */
 static double
