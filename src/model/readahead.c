@@ -51,14 +51,13 @@ typedef struct CachedFile
 	uint8_t		page[BLOCKS * PAGES_MAX];
 } CachedFile;
 
-/* A random number below n (xorshift; Marsaglia 2003). */
-static uint32_t
-below(CachedFile *file, uint32_t n)
+uint32_t
+ws_random_below(uint64_t *seed, uint32_t n)
 {
-	file->seed ^= file->seed << 13;
-	file->seed ^= file->seed >> 7;
-	file->seed ^= file->seed << 17;
-	return (uint32_t) (((file->seed >> 32) * n) >> 32);
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return (uint32_t) (((*seed >> 32) * n) >> 32);
 }
 
 static void
@@ -74,7 +73,7 @@ cache_block(CachedFile *file, uint32_t block)
 static void
 evict_block(CachedFile *file)
 {
-	uint32_t	place = below(file, file->ncached);
+	uint32_t	place = ws_random_below(&file->seed, file->ncached);
 	uint32_t	block = file->order[place];
 
 	file->order[place] = file->order[--file->ncached];
@@ -166,7 +165,7 @@ simulate(CachedFile *file, uint32_t cached)
 	{
 		if (n == reads)
 			file->read = waits = 0;
-		waits += read_block(file, below(file, BLOCKS));
+		waits += read_block(file, ws_random_below(&file->seed, BLOCKS));
 		while (file->ncached > cached)
 			evict_block(file);
 	}
@@ -180,7 +179,7 @@ ws_readahead_learn(WsReadahead *readahead, uint32_t kilobytes, uint32_t block_by
 
 	if (file == NULL)
 		return;
-	file->seed = 88172645463325252;
+	file->seed = WS_RANDOM_SEED;
 	file->per_block = block_bytes / KERNEL_PAGE > 1 ? block_bytes / KERNEL_PAGE : 1;
 	file->npages = BLOCKS * file->per_block;
 	file->most = kilobytes / (KERNEL_PAGE / 1024);

@@ -63,4 +63,8 @@ extern void ws_readahead_follow(WsReadahead *readahead, double simulated, double
 /* Blocks read for a wait, where so large a share of a file is cached. */
 extern double ws_readahead_blocks(const WsReadahead *readahead, double cached);
 
+/* A random number below n (xorshift; Marsaglia 2003). */
+#define WS_RANDOM_SEED		UINT64_C(88172645463325252)
+extern uint32_t ws_random_below(uint64_t *seed, uint32_t n);
+
 #endif							/* WS_READAHEAD_H */

@@ -55,7 +55,7 @@ ws_twotier_init(WsTwoTier *tiers, uint32_t entries, uint32_t block_bytes)
 		give_back(tiers, i, i + 1);
 	tiers->free = 0;
 	tiers->block_bytes = block_bytes;
-	tiers->seed = 88172645463325252;
+	tiers->seed = WS_RANDOM_SEED;
 	tiers->readahead.waits = tiers->readahead.ahead = 1;
 	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
 		tiers->readahead.blocks[i] = 1;
@@ -215,23 +215,13 @@ enter(WsTwoTier *tiers, const WsTierAccess *access)
 	return page;
 }
 
-/* A random number below n (xorshift; Marsaglia 2003). */
-static uint32_t
-below(WsTwoTier *tiers, uint32_t n)
-{
-	tiers->seed ^= tiers->seed << 13;
-	tiers->seed ^= tiers->seed >> 7;
-	tiers->seed ^= tiers->seed << 17;
-	return (uint32_t) (((tiers->seed >> 32) * n) >> 32);
-}
-
 /* Bring in one of so many pages that is not cached, if one is found soon. */
 static bool
 bring_in(WsTwoTier *tiers, WsPageCache *cache, uint32_t first, uint32_t n)
 {
 	for (int i = 0; i < TRIES && n > 1; i++)
 	{
-		uint32_t	page = tiers->order[first + below(tiers, n)];
+		uint32_t	page = tiers->order[first + ws_random_below(&tiers->seed, n)];
 		uint16_t	region = tiers->pages[page].region;
 
 		/* since the survey it may have been forgotten */
