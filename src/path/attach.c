@@ -2,17 +2,7 @@
  * attach.c
  *		Seeing every lookup of a page in shared buffers, on a stock server.
  *
- * The buffer manager has no hook, but every lookup goes through one hash table,
- * "Shared Buffer Lookup Table" (buf_table.c, dynahash.c).  Each process has a
- * copy of the table's header, inherited from the postmaster.  It holds pointers
- * to the functions that compare and copy keys, memcmp and memcpy for this
- * table.  The probe replaces them by those of lookup.c: no code is patched and
- * no memory protection changes.
- *
- * The probe does not see temporary tables, which have buffers of their own, nor
- * a page that is used again while it is pinned, nor ReadRecentBuffer(), which
- * only redo calls, after a lookup.  It sees one thing that is no use of a page:
- * redo drops the buffers of a small relation.
+ * doc/internals.md has what is touched, how it is found, and what is not seen.
  */
 #include "postgres.h"
 
