@@ -121,19 +121,6 @@ tick(void)
 }
 
 /*
- * Distinct pages that clients used in the last week, or since the data begin.
- */
-static double
-pages_of_week(void)
-{
-	uint32		week = (uint32) WS_HISTORY_WEEK * WS_TICKS_PER_SECOND;
-	WsEstimate	used;
-
-	(void) ws_estimate(NULL, WS_OF(WS_CLIENT), &week, 1, &used);
-	return used.pages;
-}
-
-/*
  * Run all heuristics, and publish the answer of the chosen one.  If it has
  * none, as live_set without a sample, plateau_end is the method.
  */
@@ -146,6 +133,8 @@ run_heuristics(WsPublished *p)
 		.max_increase = ws_max_increase
 	};
 	uint32		ages[WS_CURVE_WINDOWS];
+	uint32		week = (uint32) WS_HISTORY_WEEK * WS_TICKS_PER_SECOND;
+	WsEstimate	used;
 	WsRecommendation r[WS_METHODS];
 	const WsRecommendation *chosen;
 	int			break_even;		/* that live is about */
@@ -153,7 +142,8 @@ run_heuristics(WsPublished *p)
 	for (int i = 0; i < WS_CURVE_WINDOWS; i++)
 		ages[i] = (i + 1) * WS_CURVE_STEP * WS_TICKS_PER_SECOND;
 	(void) ws_estimate(NULL, WS_OF(WS_CLIENT), ages, WS_CURVE_WINDOWS, w.curve);
-	p->used = pages_of_week();
+	(void) ws_estimate(NULL, WS_OF(WS_CLIENT), &week, 1, &used);
+	p->used = used.pages;
 	w.live = ws_life_consumer_get(&break_even);
 	if (break_even < ws_break_even)
 		p->data_seconds = Min(p->data_seconds, break_even);
