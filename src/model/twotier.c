@@ -191,6 +191,7 @@ static uint32_t
 enter(WsTwoTier *tiers, const WsTierAccess *access)
 {
 	uint32_t	page = tiers->page[access->page];
+	uint16_t	relation;
 
 	if (page != NO_PAGE || access->stratum < tiers->shift)
 		return page;
@@ -201,16 +202,19 @@ enter(WsTwoTier *tiers, const WsTierAccess *access)
 	page = tiers->free;
 	tiers->free = tiers->pages[page].entry;
 	tiers->page[access->page] = (uint16_t) page;
-	tiers->pages[page].entry = (uint16_t) access->page;
-	tiers->pages[page].stratum = (uint8_t) access->stratum;
-	tiers->pages[page].relation = find_relation(tiers, &access->id);
-	tiers->pages[page].region = find_region(tiers, tiers->pages[page].relation, access->id.block);
-	tiers->pages[page].block = access->id.block;
-	tiers->pages[page].dirty = 0;
-	tiers->pages[page].clean = true;
-	tiers->pages[page].checkpoint = false;
-	tiers->pages[page].known = access->used ? 0 : UINT8_MAX;
-	tiers->relations[tiers->pages[page].relation].pages++;
+	relation = find_relation(tiers, &access->id);
+	tiers->pages[page] = (WsTierPage)
+	{
+		.entry = (uint16_t) access->page,
+			.stratum = (uint8_t) access->stratum,
+			.relation = relation,
+			.region = find_region(tiers, relation, access->id.block),
+			.block = access->id.block,
+			.clean = true,
+			.cached = NAN,
+			.known = access->used ? 0 : UINT8_MAX
+	};
+	tiers->relations[relation].pages++;
 	tiers->used++;
 	return page;
 }

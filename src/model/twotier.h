@@ -84,6 +84,11 @@ typedef struct WsTierPage
 	uint8_t		dirty;			/* in which of them, bits */
 	bool		clean;			/* in the server, or gone, or not seen yet */
 	bool		checkpoint;		/* one began since it became dirty there */
+	bool		held;			/* the caller's to set, when it looks for the
+								 * page in a real page cache: is it in the
+								 * simulated one, */
+	float		cached;			/* and how much in that; NaN: since it came or
+								 * was used, nobody looked */
 	uint32_t	block;
 } WsTierPage;
 

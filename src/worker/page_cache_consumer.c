@@ -72,14 +72,6 @@ typedef struct Bucket
 	double		squares;		/* the differences */
 } Bucket;
 
-/* A page that was looked for in the page cache, and not used since. */
-typedef struct Look
-{
-	uint32		hash;			/* of the page */
-	float		cached;			/* how much of it is there; NaN: no such page */
-	bool		held;			/* is it in the simulated one? */
-} Look;
-
 /* Private to the worker.  Times are in ms of the monotonic clock. */
 typedef struct Simulation
 {
@@ -90,7 +82,6 @@ typedef struct Simulation
 	double		rates[WS_STRATA];	/* of all pages, from a stratum on, */
 	uint32		shift;			/* strata from this are simulated */
 	uint32		looked;			/* the next page to look for */
-	Look		looks[WS_TIER_PAGES];
 	bool		learned;		/* is the readahead known? */
 	Bucket		buckets[BUCKETS];
 	int			bucket;			/* the present one */
@@ -128,24 +119,22 @@ begin(bool empty)
 	sim->tiers = tiers;
 	for (int s = 0; s < WS_STRATA; s++)
 		sim->rates[s] = ldexp(1, -s);
-	for (int i = 0; i < WS_TIER_PAGES; i++)
-		sim->looks[i].cached = NAN;
 }
 
 /* The page is read: was it where it was looked for? */
 static void
-count_look(Look *look, uint32 hash)
+count_look(WsTierPage *page)
 {
 	Bucket	   *bucket = &sim->buckets[sim->bucket];
-	double		difference = look->cached - look->held;
+	double		difference = page->cached - page->held;
 
-	if (!isnan(look->cached) && look->hash == hash)
+	if (!isnan(page->cached))
 	{
-		bucket->held += look->held;
-		bucket->cached += look->cached;
+		bucket->held += page->held;
+		bucket->cached += page->cached;
 		bucket->squares += difference * difference;
 	}
-	look->cached = NAN;
+	page->cached = NAN;
 }
 
 static void
@@ -168,7 +157,7 @@ event(WsSeen *seen)
 	if (sim->bytes <= 0)
 		return;
 	if (page < WS_TIER_PAGES && (access.missed >> WS_SWEEP_PRESENT & 1) && seen->counted)
-		count_look(&sim->looks[page], ws_shared->sampler->samples[access.page].hash);
+		count_look(&sim->tiers->pages[page]);
 	ws_twotier_access(sim->tiers, &access, seen->counted ? &sim->buckets[sim->bucket].counts : NULL);
 }
 
@@ -318,13 +307,11 @@ look(void)
 	{
 		uint32		page = sim->looked++ % WS_TIER_PAGES;
 		int			entry = ws_twotier_entry(sim->tiers, page);
-		Look	   *found = &sim->looks[page];
 
 		if (entry < 0 || samples[entry].resident)
 			continue;
-		found->hash = samples[entry].hash;
-		found->cached = (float) ws_page_cached(&samples[entry].page);
-		found->held = ws_pagecache_holds(sim->tiers->cache[WS_TIER_PRESENT][c], page);
+		sim->tiers->pages[page].cached = (float) ws_page_cached(&samples[entry].page);
+		sim->tiers->pages[page].held = ws_pagecache_holds(sim->tiers->cache[WS_TIER_PRESENT][c], page);
 	}
 }
 
