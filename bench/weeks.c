@@ -324,14 +324,14 @@ static void
 count(const WsAccess *access, bool scan, bool miss)
 {
 	WsTally    *tally = &recent[bucket];
-	WsTallied	tallied = {
-		.class = scan ? WS_CLASS_SCAN : WS_CLASS_REST, .read = miss, .run = scan,
-		.known = last[access->page] != 0, .settled = true, .weight = 1,
-		.group = access->page * 7 % WS_ERROR_GROUPS, .factors = sweep->factor
-	};
+	WsAccess	tallied = *access;
 
+	tallied.read = miss;
+	tallied.run = scan;
+	tallied.known = last[access->page] != 0;
+	tallied.group = access->page * 7 % WS_ERROR_GROUPS;
 	tallied.missed = ws_sweep_access(sweep, access, &tallied.cold);
-	ws_tally_access(tally, &tallied);
+	ws_tally_access(tally, &tallied, scan ? WS_CLASS_SCAN : WS_CLASS_REST, true, 1, sweep);
 	if (miss)
 		tally->reads++;
 	else

@@ -34,35 +34,36 @@ sizes_beyond(const double *factors, bool above)
 }
 
 void
-ws_tally_access(WsTally *tally, const WsTallied *a)
+ws_tally_access(WsTally *tally, const WsAccess *a, WsClass class, bool settled, double weight,
+				const WsSweep *sweep)
 {
 	uint32_t	missed = a->missed;
 	uint32_t	unknown = 0;
 
 	if (!a->known)
 	{
-		uint32_t	beyond = sizes_beyond(a->factors, a->read);
+		uint32_t	beyond = sizes_beyond(sweep->factor, a->read);
 
 		if (!a->read)
 			missed &= beyond;
-		unknown = missed & beyond & (a->settled ? a->cold : WS_SWEEP_ALL);
+		unknown = missed & beyond & (settled ? a->cold : WS_SWEEP_ALL);
 		missed &= ~unknown;
 	}
-	tally->weight = a->weight;
+	tally->weight = weight;
 	if (a->run && a->read)
 	{
-		tally->run_reads[0] += a->weight;
-		tally->run_reads[1] += a->class == WS_CLASS_SCAN ? a->weight : 0;
+		tally->run_reads[0] += weight;
+		tally->run_reads[1] += class == WS_CLASS_SCAN ? weight : 0;
 	}
 	for (; missed != 0; missed &= missed - 1)
-		tally->missed[__builtin_ctz(missed)][a->class][a->group] +=
-			missed & -missed & a->fast ? WS_BURSTS * a->weight : a->weight;
+		tally->missed[__builtin_ctz(missed)][class][a->group] +=
+			missed & -missed & sweep->fast ? WS_BURSTS * weight : weight;
 	for (; unknown != 0; unknown &= unknown - 1)
-		tally->unknown[__builtin_ctz(unknown)][a->class] += a->weight;
+		tally->unknown[__builtin_ctz(unknown)][class] += weight;
 	if (a->read)
 	{
-		tally->sampled[a->class][a->group] += a->weight;
-		tally->events[a->class]++;
+		tally->sampled[class][a->group] += weight;
+		tally->events[class]++;
 	}
 }
 

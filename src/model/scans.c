@@ -318,6 +318,10 @@ ws_scans_classify(WsScans *scans, const WsEvent *event, uint32_t shift, const do
 	access->relation = relation_hash(&event->page);
 	access->block = event->page.block;
 	access->absent = 0;
+	access->id = event->page;
+	access->read = event->kind == WS_EVENT_READ;
+	access->run = event->run >= WS_RUN_SCAN;
+	access->new = event->kind == WS_EVENT_EXTEND && !event->maintenance;
 	if (event->maintenance)
 		return WS_CLASS_MAINTENANCE;
 	if (event->page.fork != 0)

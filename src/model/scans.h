@@ -64,8 +64,8 @@ extern void ws_scans_set_size(WsScans *scans, const WsPageId *page, uint32_t blo
 extern WsEventKind ws_scans_event_kind(WsScans *scans, const WsEvent *event);
 
 /*
- * Class of an event at this shift; fills in *access but for the page number,
- * for caches of these sizes, as multiples of the present one.
+ * Class of an event at this shift; fills in what *access has of the event, for
+ * caches of these sizes, as multiples of the present one.
  */
 extern WsClass ws_scans_classify(WsScans *scans, const WsEvent *event, uint32_t shift,
 								 const double *factors, WsAccess *access);

@@ -188,7 +188,7 @@ find_region(const WsTwoTier *tiers, uint16_t relation, uint32_t block)
 
 /* The number of a page here, a new one if it has none, or NO_PAGE. */
 static uint32_t
-enter(WsTwoTier *tiers, const WsTierAccess *access)
+enter(WsTwoTier *tiers, const WsAccess *access)
 {
 	uint32_t	page = tiers->page[access->page];
 	uint16_t	relation;
@@ -212,7 +212,7 @@ enter(WsTwoTier *tiers, const WsTierAccess *access)
 			.block = access->id.block,
 			.clean = true,
 			.cached = NAN,
-			.known = access->used ? 0 : UINT8_MAX
+			.known = access->known ? 0 : UINT8_MAX
 	};
 	tiers->relations[relation].pages++;
 	tiers->used++;
@@ -252,7 +252,7 @@ read_ahead(WsTwoTier *tiers, WsPageCache *cache, const WsTierRegion *region)
 
 /* A page cache has to read a page. */
 static void
-read_from_disk(WsTwoTier *tiers, int b, int c, uint32_t page, const WsTierAccess *access,
+read_from_disk(WsTwoTier *tiers, int b, int c, uint32_t page, const WsAccess *access,
 			   WsTierCounts *counts)
 {
 	uint16_t	region = tiers->pages[page].region;
@@ -369,7 +369,7 @@ evict(WsTwoTier *tiers, int b, uint16_t entry)
 }
 
 void
-ws_twotier_access(WsTwoTier *tiers, const WsTierAccess *access, WsTierCounts *counts)
+ws_twotier_access(WsTwoTier *tiers, const WsAccess *access, WsTierCounts *counts)
 {
 	uint32_t	page = access->missed == 0 ? NO_PAGE : enter(tiers, access);
 

@@ -61,19 +61,6 @@ typedef struct WsTierCounts
 	double		cold[WS_TIER_BUFFERS][WS_TIER_CACHES];
 } WsTierCounts;
 
-typedef struct WsTierAccess
-{
-	uint32_t	page;
-	uint32_t	stratum;
-	uint32_t	group;			/* of pages, for the error */
-	WsPageId	id;
-	uint32_t	missed;			/* of ws_sweep_access(), */
-	const uint16_t *evicted;	/* and the pages that went for it */
-	bool		used;			/* before, as far as is known */
-	bool		run;			/* in a run of blocks */
-	bool		new;			/* made, not read */
-} WsTierAccess;
-
 typedef struct WsTierPage
 {
 	uint16_t	entry;			/* or the next page that is free */
@@ -167,7 +154,7 @@ extern void ws_twotier_jump(WsTwoTier *tiers, const double *factors);
 extern void ws_tier_counts_jump(WsTierCounts *counts);
 
 /* Use a page, and count, unless counts is NULL. */
-extern void ws_twotier_access(WsTwoTier *tiers, const WsTierAccess *access, WsTierCounts *counts);
+extern void ws_twotier_access(WsTwoTier *tiers, const WsAccess *access, WsTierCounts *counts);
 
 /*
  * The page is in shared buffers and dirty, or not.  To be called for all pages

@@ -40,7 +40,6 @@ typedef struct WsSeen
 	uint32		hash;
 	bool		sampled;		/* still, after the shift has risen */
 	WsClass		class;
-	bool		known;			/* was the page in the table? */
 	double		weight;			/* of how many pages it is a sample: in use()
 								 * of all that are sampled, in event() of
 								 * those that are simulated, which may be
@@ -48,8 +47,8 @@ typedef struct WsSeen
 	/* for event(): */
 	bool		counted;		/* does a client ask for it, and is it no new
 								 * page? */
-	WsAccess	access;			/* .page is the entry of the sample table */
-	uint32		missed;			/* by which sweeps; of ws_sweep_consumer */
+	WsAccess	access;			/* .page is the entry of the sample table,
+								 * .known: it was there */
 } WsSeen;
 
 /* What the reader knows, and consumers read. */

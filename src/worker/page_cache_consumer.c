@@ -140,25 +140,14 @@ count_look(WsTierPage *page)
 static void
 event(WsSeen *seen)
 {
-	const WsEvent *e = &seen->event;
-	WsTierAccess access = {
-		.page = seen->access.page,
-		.stratum = ws_hash_stratum(seen->hash, ws_shared->log2m),
-		.group = ws_hash_group(seen->hash),
-		.id = e->page,
-		.missed = seen->missed,
-		.evicted = ws_reading.sweep->evicted,
-		.used = seen->known,
-		.run = e->run >= WS_RUN_SCAN,
-		.new = e->kind == WS_EVENT_EXTEND && !e->maintenance
-	};
-	uint32		page = sim->tiers->page[access.page];
+	const WsAccess *access = &seen->access;
+	uint32		page = sim->tiers->page[access->page];
 
 	if (sim->bytes <= 0)
 		return;
-	if (page < WS_TIER_PAGES && (access.missed >> WS_SWEEP_PRESENT & 1) && seen->counted)
+	if (page < WS_TIER_PAGES && (access->missed >> WS_SWEEP_PRESENT & 1) && seen->counted)
 		count_look(&sim->tiers->pages[page]);
-	ws_twotier_access(sim->tiers, &access, seen->counted ? &sim->buckets[sim->bucket].counts : NULL);
+	ws_twotier_access(sim->tiers, access, seen->counted ? &sim->buckets[sim->bucket].counts : NULL);
 }
 
 static void

@@ -93,25 +93,15 @@ static void
 event(WsSeen *seen)
 {
 	const WsEvent *e = &seen->event;
-	bool		clients = seen->class != WS_CLASS_MAINTENANCE && e->kind != WS_EVENT_EXTEND;
-	WsAccess	access = seen->access;
-	WsTallied	tallied = {
-		.class = seen->class,
-		.read = e->kind == WS_EVENT_READ,
-		.run = e->run >= WS_RUN_SCAN,
-		.known = seen->known,
-		.settled = seen->known || is_settled(ws_hash_stratum(seen->hash, ws_shared->log2m)),
-		.group = ws_hash_group(seen->hash),
-		.weight = seen->weight,
-		.factors = sweep->factor,
-		.fast = sweep->fast
-	};
+	WsAccess   *access = &seen->access;
 
 	if (!ws_in_burst(e->tick))
-		access.absent |= sweep->fast;
-	tallied.missed = seen->missed = ws_sweep_access(sweep, &access, &tallied.cold);
-	if (clients)
-		ws_tally_access(&ws_reading.recent.buckets[ws_reading.recent.bucket], &tallied);
+		access->absent |= sweep->fast;
+	access->missed = ws_sweep_access(sweep, access, &access->cold);
+	access->evicted = sweep->evicted;
+	if (seen->class != WS_CLASS_MAINTENANCE && e->kind != WS_EVENT_EXTEND)
+		ws_tally_access(&ws_reading.recent.buckets[ws_reading.recent.bucket], access, seen->class,
+						access->known || is_settled(access->stratum), seen->weight, sweep);
 }
 
 static void

@@ -57,7 +57,7 @@ use(WsSweep *sweep, uint32_t page)
 static uint32_t
 scan(WsSweep *sweep, uint32_t page, uint32_t ringed)
 {
-	WsAccess	access = {page, ringed, WS_RING_READ, 1, 1, page, 0};
+	WsAccess	access = {.page = page, .ringed = ringed, .ring = WS_RING_READ, .process = 1, .relation = 1, .block = page};
 	uint32_t	cold;
 
 	return ws_sweep_access(sweep, &access, &cold);
@@ -321,7 +321,7 @@ test_model(void)
 		for (long k = 0; k < table[t].length; k++)
 		{
 			uint32_t	s = random_below(&seed, table[t].scans);
-			WsAccess	a = {zipf_draw(zipf, &seed), 0, WS_RING_READ, s, 1, 0, 0};
+			WsAccess	a = {.page = zipf_draw(zipf, &seed), .ringed = 0, .ring = WS_RING_READ, .process = s, .relation = 1, .block = 0};
 			uint32_t	missed;
 			uint32_t	cold;
 
@@ -553,7 +553,7 @@ left_by_scans(double ring, int uses)
 	{
 		for (uint32_t page = 0; page < TABLE; page++)
 		{
-			WsAccess	access = {page, WS_SWEEP_ALL, WS_RING_READ, n % 2, 1, page, 0};
+			WsAccess	access = {.page = page, .ringed = WS_SWEEP_ALL, .ring = WS_RING_READ, .process = n % 2, .relation = 1, .block = page};
 			uint32_t	cold;
 
 			(void) ws_sweep_access(sweep, &access, &cold);
@@ -770,7 +770,7 @@ test_sampled(uint32_t shift, bool with_scan, const char *name)
 	{
 		bool		scanning = with_scan && n % 4 == 0;
 		uint32_t	page = scanning ? PAGES + block++ % TABLE : zipf_draw(zipf, &seed);
-		WsAccess	a = {number[page], scanning ? ringed : 0, WS_RING_READ, 1, 1, page, 0};
+		WsAccess	a = {.page = number[page], .ringed = scanning ? ringed : 0, .ring = WS_RING_READ, .process = 1, .relation = 1, .block = page};
 
 		for (int t = 0; t < TESTED; t++)
 			if (!clock_access(clocks[t], page, a.ringed >> tested[t] & 1 ? &rings[t] : NULL, NULL) && n >= WARM)

@@ -252,7 +252,7 @@ test_model(void)
 			{
 				/* ten users, some of which use the same pages */
 				uint32_t	user = random_below(&seed, 10);
-				WsAccess	a = {(zipf_draw(zipf, &seed) + user / 2 * n / 8) % n, 0, WS_RING_READ, 1, 1, 0, 0};
+				WsAccess	a = {.page = (zipf_draw(zipf, &seed) + user / 2 * n / 8) % n, .ringed = 0, .ring = WS_RING_READ, .process = 1, .relation = 1, .block = 0};
 				bool		counted = random_below(&seed, 10000) >= table[t].uncounted;
 				/* a user, and groups of them */
 				uint32_t	members = 1U << user | 1U << (10 + user % 3) | (uint32_t) (user < 8) << 17;
