@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define FEW_READS	30.0		/* for which the sampling rate counts, or as
 								 * many as pages are sampled, if more */
@@ -76,21 +77,6 @@ ws_tally_add(WsTally *sum, const WsTally *part)
 	for (size_t i = 0; i < sizeof(WsTally) / sizeof(double); i++)
 		((double *) sum)[i] += ((const double *) part)[i];
 	sum->weight = weight;
-}
-
-/* Take a part out of a sum. */
-static void
-subtract(WsTally *sum, const WsTally *part)
-{
-	double		weight = sum->weight;
-	double		pages = sum->pages;
-	double		correction = sum->correction;
-
-	for (size_t i = 0; i < sizeof(WsTally) / sizeof(double); i++)
-		((double *) sum)[i] -= ((const double *) part)[i];
-	sum->weight = weight;
-	sum->pages = pages;
-	sum->correction = correction;
 }
 
 double
@@ -188,14 +174,21 @@ leave_out(const WsAdviceFacts *f, WsTally *without)
 	for (int i = 0; i < f->nparts; i++)
 		used += f->parts[i].hits + f->parts[i].reads > 0;
 	n = used < BLOCKS ? used : BLOCKS;
-	for (int i = 0; i < n; i++)
-		without[i] = *f->tally;
-	for (int i = 0; i < f->nparts && next < used; i++)
+	memset(without, 0, n * sizeof(*without));
+	for (int i = 0; i < f->nparts; i++)
 	{
 		const WsTally *part = &f->parts[(f->oldest + i) % f->nparts];
+		int			block = part->hits + part->reads > 0 ? next++ * n / used : -1;
 
-		if (part->hits + part->reads > 0)
-			subtract(&without[next++ * n / used], part);
+		for (int k = 0; k < n; k++)
+			if (k != block)
+				ws_tally_add(&without[k], part);
+	}
+	for (int k = 0; k < n; k++)
+	{
+		without[k].weight = f->tally->weight;
+		without[k].pages = f->tally->pages;
+		without[k].correction = f->tally->correction;
 	}
 	return n;
 }
