@@ -242,11 +242,12 @@ add_forecast(WsRow *row, const WsReport *report, int days)
 static void
 add_outgrown(WsRow *row, const WsReport *report, const char *what, double pages)
 {
-	WsOutgrown	o = ws_report_outgrown(&report->last, pages);
+	bool		near;
+	TimestampTz at = ws_report_outgrown(&report->last, pages, &near);
 	bool		known = report->known && pages > 0;
 
 	ws_row_add_text(row, what);
-	ws_row_add(row, known && o.at != 0, TimestampTzGetDatum(o.at));
+	ws_row_add(row, known && at != 0, TimestampTzGetDatum(at));
 	for (int i = 0; i < 3; i++)
 		ws_row_add_pages(row, known, pages);
 	ws_row_end(row);
