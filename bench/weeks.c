@@ -603,7 +603,7 @@ operate(int64_t t, int64_t start, bool trace)
 	if (trace)
 		printf("day %.2f (%d, %05.2f h): %s %.0f -> %.0f MB; query time %.4f -> %.4f, worst %.3f, %.0f s active, %.0f waiting\n",
 			   (t - start) / DAY, day_of_week((double) t), hour_of_day((double) t),
-			   ws_verdict_name(decision.verdict), shared_buffers, mb, decision.present.week,
+			   ws_verdict_names[decision.verdict], shared_buffers, mb, decision.present.week,
 			   decision.suggested.week, decision.suggested.loss, decision.active, decision.waiting);
 	restart_at[restarts] = t;
 	for (int i = restarts - 1; i >= 0 && restart_at[i] > t - 7 * DAY; i--)

@@ -18,21 +18,8 @@
 								 * the PostgreSQL documentation, */
 #define USUAL_MEMORY	0x1p30	/* from so much on */
 
-const char *
-ws_status_name(WsStatus status)
-{
-	static const char *const names[] = {"ok", "collecting", "stale", "not tracking"};
-
-	return names[status];
-}
-
-const char *
-ws_confidence_name(WsConfidence confidence)
-{
-	static const char *const names[] = {"low", "medium", "high"};
-
-	return names[confidence];
-}
+const char *const ws_status_names[] = {"ok", "collecting", "stale", "not tracking"};
+const char *const ws_confidence_names[] = {"low", "medium", "high"};
 
 typedef struct Text
 {
@@ -368,7 +355,7 @@ put_head(Text *text, const WsSummary *s)
 
 	if (recommends(s))
 	{
-		put_upper(text, ws_verdict_name(d->verdict));
+		put_upper(text, ws_verdict_names[d->verdict]);
 		put(text, d->verdict == WS_VERDICT_EXCEEDS_MEMORY ? ": " : " ");
 		put_change(text, s);
 		put_other(text, s, " (", ")");
@@ -400,7 +387,7 @@ put_until_then(Text *text, const WsSummary *s)
 
 	if (d->history >= WS_CONFIDENCE_DAY && !isnan(d->present.week) && d->affordable < INFINITY)
 	{
-		put(text, "Before that: %s ", ws_verdict_name(d->verdict));
+		put(text, "Before that: %s ", ws_verdict_names[d->verdict]);
 		put_change(text, s);
 	}
 	else
@@ -432,7 +419,7 @@ put_confidence(Text *text, const WsSummary *s)
 {
 
 	put(text, "Confidence ");
-	put_upper(text, ws_confidence_name(s->confidence));
+	put_upper(text, ws_confidence_names[s->confidence]);
 	put(text, ": %s", s->why);
 	if (s->confidence == WS_CONFIDENCE_MEDIUM && s->ask_again[0] != '\0')
 		put(text, "; surer after %s", s->ask_again);
@@ -521,7 +508,7 @@ ws_summary_text(const WsSummary *s, char *buf, size_t size)
 	buf[0] = '\0';
 	if (s->status != WS_STATUS_OK)
 	{
-		put_upper(&text, ws_status_name(s->status));
+		put_upper(&text, ws_status_names[s->status]);
 		put(&text, ": %s", s->trouble);
 		end_words(&text);
 	}

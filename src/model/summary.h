@@ -27,8 +27,7 @@ typedef enum WsStatus
 	WS_STATUS_NOT_TRACKING
 } WsStatus;
 
-/* "ok", "collecting", "stale", "not tracking" */
-extern const char *ws_status_name(WsStatus status);
+extern const char *const ws_status_names[];
 
 typedef enum WsConfidence
 {
@@ -37,8 +36,7 @@ typedef enum WsConfidence
 	WS_CONFIDENCE_HIGH
 } WsConfidence;
 
-/* "low", "medium", "high" */
-extern const char *ws_confidence_name(WsConfidence confidence);
+extern const char *const ws_confidence_names[];
 
 /* History that low (medium) confidence falls short of, in seconds. */
 #define WS_CONFIDENCE_DAY	86400.0

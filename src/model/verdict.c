@@ -498,13 +498,7 @@ ws_decide(const WsQueryTime *t, WsSteady *steady)
 	return d;
 }
 
-const char *
-ws_verdict_name(WsVerdict verdict)
-{
-	static const char *const names[] = {NULL, "grow", "shrink", "keep", "exceeds memory"};
-
-	return names[verdict];
-}
+const char *const ws_verdict_names[] = {NULL, "grow", "shrink", "keep", "exceeds memory"};
 
 void
 ws_format_setting(double bytes, char *buf, size_t size)

@@ -131,8 +131,7 @@ extern WsShares ws_query_time_shares(const WsQueryTime *t, double bytes);
 
 extern WsDecision ws_decide(const WsQueryTime *t, WsSteady *steady);
 
-/* "grow", "shrink", "keep", "exceeds memory"; NULL for WS_VERDICT_NONE. */
-extern const char *ws_verdict_name(WsVerdict verdict);
+extern const char *const ws_verdict_names[];
 
 /* A size as a setting: "640MB".  Whole MB, at least 1. */
 extern void ws_format_setting(double bytes, char *buf, size_t size);

@@ -57,9 +57,9 @@ WS_FUNCTION(ws_working_set_recommendation)
 	ws_summary_reason(&s, words, sizeof(words));
 	ws_summary_job(&s, job, sizeof(job));
 	ws_row_begin(&row, fcinfo);
-	ws_row_add_text(&row, ws_status_name(report.status));
-	ws_row_add_text(&row, size > 0 ? ws_verdict_name(p->decision.verdict) : NULL);
-	ws_row_add_text(&row, known ? ws_confidence_name(s.confidence) : NULL);
+	ws_row_add_text(&row, ws_status_names[report.status]);
+	ws_row_add_text(&row, size > 0 ? ws_verdict_names[p->decision.verdict] : NULL);
+	ws_row_add_text(&row, known ? ws_confidence_names[s.confidence] : NULL);
 	add_setting(&row, known, size);
 	add_setting(&row, size > 0, p->decision.effective);
 	ws_row_add_text(&row, words);
