@@ -127,12 +127,14 @@ extern void ws_page_cache_consumer_jump(void);
 extern void ws_life_consumer_tick(void);
 extern bool ws_life_consumer_due(void);
 
-/* Pages are gone; do they still count, until the next step? */
+/* Pages are gone, which still count until the next step. */
 extern void ws_life_consumer_died(void);
-extern bool ws_life_consumer_counts_dead(void);
 
-/* So many steps were taken. */
-extern uint32 ws_life_consumer_steps(void);
+/*
+ * To be called with what is needed, each time that it is published.  What counts
+ * pages that are gone is no peak: then no more is needed than before the step.
+ */
+extern double ws_life_consumer_doubt(double needed);
 
 /*
  * The answer of live_set at the last step, with a projection for a minute from

@@ -364,29 +364,6 @@ decide(int64 now, WsPublished *p)
 }
 
 /*
- * What counts pages that are gone is no peak: then no more is needed than at
- * the step of the life table before.
- */
-static void
-doubt_rise(WsPublished *p)
-{
-	static int64 since;
-	static uint32 step;
-	static double now;
-	static double before;
-
-	if (since != p->since)
-		now = INFINITY;
-	if (since != p->since || step != ws_life_consumer_steps())
-		before = now;
-	since = p->since;
-	step = ws_life_consumer_steps();
-	now = p->needed;
-	if (ws_life_consumer_counts_dead())
-		p->needed = fmin(now, before);
-}
-
-/*
  * From the sketches, the sample, the history and the memory limit to one row,
  * which is published.
  */
@@ -415,7 +392,7 @@ publish(void)
 	if (p.recommends)
 		run_heuristics(&p);
 	if (p.recommends && p.method == WS_METHOD_LIVE_SET)
-		doubt_rise(&p);
+		p.needed = ws_life_consumer_doubt(p.needed);
 	ws_memory_limits_read("", &p.memory);
 	ws_reader_report(&p);
 	check_predictions(&p.table, now, p.since);
