@@ -291,17 +291,12 @@ is_scan(WsScans *scans, Relation *r, const WsEvent *event, const WsAccess *acces
 }
 
 bool
-ws_scans_knows_size(WsScans *scans, const WsPageId *page)
-{
-	return size_is_good(scans, find_relation(scans, page));
-}
-
-uint32_t
-ws_scans_blocks(WsScans *scans, const WsPageId *page)
+ws_scans_knows_size(WsScans *scans, const WsPageId *page, uint32_t *blocks)
 {
 	const Relation *r = find_relation(scans, page);
 
-	return r->exact ? r->blocks : 0;
+	*blocks = r->exact ? r->blocks : 0;
+	return size_is_good(scans, r);
 }
 
 WsClass

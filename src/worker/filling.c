@@ -18,17 +18,10 @@
 /* period of the counts */
 #define RECENT_MS		((int64) 1000 * WS_RECENT_BUCKETS * WS_RECENT_SECONDS)
 
-static bool full;				/* have shared buffers been full? */
-
-void
-ws_filling_begin(void)
-{
-	full = false;
-}
-
 bool
 ws_nobody_evicts(void)
 {
+	static bool full;			/* have they been? */
 	double		used = (double) ws_probe_entries() / NBuffers;
 
 	full = used >= FULL || (full && used >= FULL / 2);

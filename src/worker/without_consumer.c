@@ -66,7 +66,6 @@ begin(bool empty)
 	memset(&state, 0, sizeof(state));
 	state.without = without;
 	state.since = ws_shared_since();
-	ws_filling_begin();
 	ws_without_init(without, entries, ws_shared->log2m, ws_shared->sampler->shift, ws_shared_advance());
 }
 
