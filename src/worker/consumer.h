@@ -131,8 +131,9 @@ extern bool ws_life_consumer_due(void);
 extern void ws_life_consumer_died(void);
 
 /*
- * To be called with what is needed, each time that it is published.  What counts
- * pages that are gone is no peak: then no more is needed than before the step.
+ * To be called with what is needed, each time that it is published.  What
+ * counts pages that are gone is no peak: then no more is needed than before the
+ * step.
  */
 extern double ws_life_consumer_doubt(double needed);
 
