@@ -121,7 +121,7 @@ run_trials(MakeTrials make, const void *what, int trials, Tally *sums, int n)
 static void
 press(WsSketch *sk, uint32_t now)
 {
-	for (size_t c = 0; c < ws_sketch_ncells(sk); c++)
+	for (size_t c = 0; c < ws_ncells(sk->log2m); c++)
 		if (sk->cells[c] > 0)
 			sk->cells[c] = now;
 }
@@ -224,7 +224,7 @@ static Truth
 simulate_by_cells(Lab *lab, double n)
 {
 	WsSketch   *sk = lab->sk;
-	int			K = (int) sk->levels;
+	int			K = (int) ws_levels(sk->log2m);
 	double		middle = n * MIDDLE / 60;
 	double		on_middle = 0;	/* cells turned on */
 	double		on_hour = 0;
@@ -420,7 +420,7 @@ hll_estimate(const WsSketch *sk, uint32_t now, uint32_t age)
 	{
 		uint32_t	rank[GROUP] = {0};
 
-		for (uint32_t k = 0; k < sk->levels; k++)
+		for (uint32_t k = 0; k < ws_levels(sk->log2m); k++)
 		{
 			const uint32_t *row = sk->cells + ((size_t) k << sk->log2m) + j;
 
@@ -431,7 +431,7 @@ hll_estimate(const WsSketch *sk, uint32_t now, uint32_t age)
 		for (uint32_t i = 0; i < GROUP; i++)
 			count[rank[i]]++;
 	}
-	for (uint32_t r = 0; r <= sk->levels; r++)
+	for (uint32_t r = 0; r <= ws_levels(sk->log2m); r++)
 		sum += ldexp(count[r], -(int) r);
 	raw = 0.7213 / (1 + 1.079 / m) * m * m / sum;
 	if (raw <= 2.5 * m && count[0] > 0)

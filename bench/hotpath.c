@@ -452,10 +452,10 @@ run_loop(const Way *way, bool store, uint32 n)
 	uint32		distinct = 0;
 
 	check(pages != NULL, "malloc");
-	memset(sketch->cells, 0, sizeof(uint32) * ws_sketch_ncells(sketch));
+	memset(sketch->cells, 0, sizeof(uint32) * ws_ncells(sketch->log2m));
 	for (uint32 i = 0; i < npages && distinct < n; i++)
 	{
-		uint32	   *cell = &sketch->cells[ws_sketch_cell(sketch, entries[i].element.hashvalue)];
+		uint32	   *cell = &sketch->cells[ws_cell(entries[i].element.hashvalue, sketch->log2m)];
 
 		if (*cell == 0)
 			pages[distinct++] = i;
@@ -467,8 +467,8 @@ run_loop(const Way *way, bool store, uint32 n)
 	look(way, pages, n);
 	if (store)
 	{
-		memset(sketch->cells, 0, sizeof(uint32) * ws_sketch_ncells(sketch));
-		memset(ws_sketch_marks(sketch), 0, ws_sketch_ncells(sketch) / 8);
+		memset(sketch->cells, 0, sizeof(uint32) * ws_ncells(sketch->log2m));
+		memset(ws_sketch_marks(sketch), 0, ws_ncells(sketch->log2m) / 8);
 		memset(stamps, 0, sizeof(int64) * 32 * (1 << 14));
 	}
 	raise(SIGCONT);

@@ -324,14 +324,14 @@ static void
 count(const WsAccess *access, bool scan, bool miss)
 {
 	WsTally    *tally = &recent[bucket];
-	WsTallied	tallied = {
-		.class = scan ? WS_CLASS_SCAN : WS_CLASS_REST, .read = miss, .run = scan,
-		.known = last[access->page] != 0, .settled = true, .weight = 1,
-		.group = access->page * 7 % WS_ERROR_GROUPS, .factors = sweep->factor
-	};
+	WsAccess	tallied = *access;
 
+	tallied.read = miss;
+	tallied.run = scan;
+	tallied.known = last[access->page] != 0;
+	tallied.group = access->page * 7 % WS_ERROR_GROUPS;
 	tallied.missed = ws_sweep_access(sweep, access, &tallied.cold);
-	ws_tally_access(tally, &tallied);
+	ws_tally_access(tally, &tallied, scan ? WS_CLASS_SCAN : WS_CLASS_REST, true, 1, sweep);
 	if (miss)
 		tally->reads++;
 	else
@@ -515,7 +515,7 @@ advise(int64_t t, WsAdviceTable *table)
 	for (int i = 0; i < PARTS_OF_ADVICE; i++)
 		ws_tally_add(&sum, &recent[i]);
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
-		buffers[i] = ws_sweep_buffers(sweep, i);
+		buffers[i] = sweep->caches[i].buffers;
 	facts.followed = ws_advice_followed(&follower, sum.seconds, t * 1000);
 	facts.off = ws_mean_difference(&differences);
 	memset(table, 0, sizeof(*table));
@@ -603,7 +603,7 @@ operate(int64_t t, int64_t start, bool trace)
 	if (trace)
 		printf("day %.2f (%d, %05.2f h): %s %.0f -> %.0f MB; query time %.4f -> %.4f, worst %.3f, %.0f s active, %.0f waiting\n",
 			   (t - start) / DAY, day_of_week((double) t), hour_of_day((double) t),
-			   ws_verdict_name(decision.verdict), shared_buffers, mb, decision.present.week,
+			   ws_verdict_names[decision.verdict], shared_buffers, mb, decision.present.week,
 			   decision.suggested.week, decision.suggested.loss, decision.active, decision.waiting);
 	restart_at[restarts] = t;
 	for (int i = restarts - 1; i >= 0 && restart_at[i] > t - 7 * DAY; i--)

@@ -149,7 +149,6 @@ register_worker(void)
 void
 _PG_init(void)
 {
-	ws_attach_answer();
 	if (!process_shared_preload_libraries_in_progress)
 		return;
 

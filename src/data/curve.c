@@ -31,7 +31,6 @@
 struct WsCurve
 {
 	uint32_t	log2m;
-	uint32_t	levels;
 	uint32_t	now;			/* tick */
 	uint32_t	first;			/* the oldest tick that counts */
 	uint32_t	known;			/* so many ages are known, from 0 */
@@ -147,14 +146,13 @@ ws_curve_take(WsCurve *curve, const WsSketch *const *sketches, int nsketches,
 	const WsSketch *sk = sketches[0];
 	uint32_t	m = ws_sketch_m(sk);
 	uint32_t	first = ws_load(&sk->floor);
-	uint32_t   *packed = curve->ages + ((size_t) sk->levels << sk->log2m);
+	uint32_t   *packed = curve->ages + ws_ncells(sk->log2m);
 	uint32_t	steps;
 
 	if (nsketches > 1 && ws_load(&sketches[1]->floor) > first)
 		first = ws_load(&sketches[1]->floor);
 	memset(curve, 0, offsetof(WsCurve, before[1]));
 	curve->log2m = sk->log2m;
-	curve->levels = sk->levels;
 	curve->now = now;
 	/* a window that ends within a second needs all of it, and the next */
 	if (oldest > WS_TICK_LAST)
@@ -166,7 +164,7 @@ ws_curve_take(WsCurve *curve, const WsSketch *const *sketches, int nsketches,
 	curve->known = first <= now ? now / WS_PRESENT - first / WS_PRESENT + 1 : 0;
 	steps = step_of(ages_sorted(curve), FINE_BITS) + 1;
 
-	for (uint32_t k = 0; k < sk->levels; k++)
+	for (uint32_t k = 0; k < ws_levels(sk->log2m); k++)
 	{
 		size_t		row = (size_t) k << sk->log2m;
 		uint32_t	n;
@@ -301,14 +299,14 @@ add_ages(const WsCurve *curve, WsEstimate sum, uint32_t first, uint32_t end)
 
 	if (first >= end)
 		return sum;
-	for (uint32_t k = 0; k < curve->levels; k++)
+	for (uint32_t k = 0; k < ws_levels(curve->log2m); k++)
 	{
 		uint32_t	on = cells_on(curve, k, end);
 
 		s[k] = on - cells_on(curve, k, first);
 		z[k] = (UINT32_C(1) << curve->log2m) - on;
 	}
-	inc = solve_step(s, z, (int) curve->levels, UINT32_C(1) << curve->log2m);
+	inc = solve_step(s, z, (int) ws_levels(curve->log2m), UINT32_C(1) << curve->log2m);
 	sum.pages += inc.pages;
 	sum.variance += inc.variance;
 	sum.saturated |= inc.saturated;

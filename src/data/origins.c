@@ -80,12 +80,6 @@ ws_origin_equal(const WsOrigin *a, const WsOrigin *b)
 		a->application == b->application;
 }
 
-void
-ws_origins_init(WsOrigins *origins)
-{
-	memset(origins, 0, sizeof(*origins));
-}
-
 uint32_t
 ws_origins_enter(WsOrigins *origins, const WsOrigin *origin)
 {

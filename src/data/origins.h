@@ -54,6 +54,7 @@ typedef enum WsBy
 extern bool ws_origin_part(const WsOrigin *origin, WsBy by, WsOrigin *part);
 extern bool ws_origin_equal(const WsOrigin *a, const WsOrigin *b);
 
+/* All zeros: empty. */
 typedef struct WsOrigins
 {
 	/*
@@ -77,8 +78,6 @@ typedef struct WsOrigins
 		char		text[WS_ORIGIN_NAME_SIZE];
 	}			names[WS_ORIGIN_NAMES];
 } WsOrigins;
-
-extern void ws_origins_init(WsOrigins *origins);
 
 /* The tag of an origin, which is entered if it is not there. */
 extern uint32_t ws_origins_enter(WsOrigins *origins, const WsOrigin *origin);

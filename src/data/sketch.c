@@ -32,9 +32,6 @@ ws_sketch_init(WsSketch *sk, uint32_t m, uint32_t tick)
 
 	memset(sk, 0, ws_sketch_size(m));
 	sk->log2m = log2_of(m);
-	sk->shift = 32 - sk->log2m;
-	sk->levels = sk->shift + 1;
-	sk->sentinel = UINT32_C(1) << sk->shift;
 	sk->tick = tick;
 	sk->present = tick;
 	sk->floor = tick;
@@ -63,7 +60,7 @@ static void
 wipe_marks(WsSketch *sk)
 {
 	uint64_t   *line = (uint64_t *) ws_sketch_marks(sk);
-	uint64_t   *stop = line + (ws_sketch_ncells(sk) + (1 << WS_QUIET_LOG2)) / 64;
+	uint64_t   *stop = line + (ws_ncells(sk->log2m) + (1 << WS_QUIET_LOG2)) / 64;
 
 	/* plain accesses, so that compilers may take several at once */
 	for (; line < stop; line += 8)
@@ -124,7 +121,7 @@ ws_sketch_restart(WsSketch *sk, uint32_t tick)
 	ws_store(&sk->floor, UINT32_MAX);
 	ws_store(&sk->tick, tick);
 	ws_store(&sk->present, tick);
-	for (size_t i = 0; i < ws_sketch_ncells(sk); i++)
+	for (size_t i = 0; i < ws_ncells(sk->log2m); i++)
 		ws_store(&sk->cells[i], 0);
 	wipe_marks(sk);
 	ws_store(&sk->floor, tick);

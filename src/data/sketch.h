@@ -69,16 +69,12 @@ typedef struct WsSketch
 	uint32_t	sampled_below;	/* registers below may have sampled pages */
 	uint32_t	floor;			/* cells older than this tick do not count */
 
-	/* fixed when made */
-	uint32_t	sentinel;		/* bit that ends the count of trailing zeros */
-	uint32_t	log2m;			/* log2 of the number of registers */
-	uint32_t	shift;			/* 32 - log2m */
-	uint32_t	levels;			/* 33 - log2m */
+	uint32_t	log2m;			/* of the number of registers: fixed */
 
 	/* atomic */
 	uint32_t	unattended;		/* 1: no worker advances the tick */
 	uint32_t	tick;			/* now */
-	uint32_t	padding[7];		/* to a line of the cache */
+	uint32_t	padding[10];	/* to a line of the cache */
 	uint32_t	cells[];		/* [level][register]: present of the last use;
 								 * then the marks, 32 to a word, and the quiet
 								 * bits */
@@ -117,10 +113,16 @@ ws_sketch_m(const WsSketch *sk)
 	return (uint32_t) 1 << sk->log2m;
 }
 
-static inline size_t
-ws_sketch_ncells(const WsSketch *sk)
+static inline uint32_t
+ws_levels(uint32_t log2m)
 {
-	return (size_t) sk->levels << sk->log2m;
+	return 33 - log2m;
+}
+
+static inline size_t
+ws_ncells(uint32_t log2m)
+{
+	return (size_t) ws_levels(log2m) << log2m;
 }
 
 static inline uint32_t
@@ -158,7 +160,7 @@ ws_store(uint32_t *word, uint32_t value)
 	__atomic_store_n(word, value, __ATOMIC_RELAXED);
 }
 
-/* Index of a page's cell, on the hot path: log2m is a constant there. */
+/* Index of a page's cell.  On the hot path log2m is a constant. */
 static inline uint64_t
 ws_cell(uint64_t hash, uint32_t log2m)
 {
@@ -167,19 +169,11 @@ ws_cell(uint64_t hash, uint32_t log2m)
 	return (uint64_t) (level << log2m) | ws_hash_register(hash, 32 - log2m);
 }
 
-/* The same for a sketch of any geometry. */
-static inline uint32_t
-ws_sketch_cell(const WsSketch *sk, uint32_t hash)
-{
-	return (ws_hash_level(hash, sk->sentinel) << sk->log2m) +
-		(uint32_t) ws_hash_register(hash, sk->shift);
-}
-
 /* Where the marks begin, in bytes. */
 static inline size_t
 ws_marks_offset(uint32_t log2m)
 {
-	return offsetof(WsSketch, cells) + (((size_t) 33 - log2m) << log2m) * sizeof(uint32_t);
+	return offsetof(WsSketch, cells) + ws_ncells(log2m) * sizeof(uint32_t);
 }
 
 static inline uint32_t *
@@ -205,7 +199,7 @@ ws_mark(uint32_t *marks, uint64_t cell)
 static inline uint32_t *
 ws_quiet_words(uint32_t *marks, uint32_t log2m)
 {
-	return marks + (((size_t) 33 - log2m) << log2m) / 32;
+	return marks + ws_ncells(log2m) / 32;
 }
 
 static inline bool
@@ -236,7 +230,7 @@ ws_sketch_quiet(WsSketch *sk, uint32_t hash, uint32_t present)
 static inline void
 ws_sketch_touch(WsSketch *sk, uint32_t hash)
 {
-	uint32_t   *cell = &sk->cells[ws_sketch_cell(sk, hash)];
+	uint32_t   *cell = &sk->cells[ws_cell(hash, sk->log2m)];
 	uint32_t	present = ws_load(&sk->present);
 
 	if (ws_load(cell) < present)

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define FEW_READS	30.0		/* for which the sampling rate counts, or as
 								 * many as pages are sampled, if more */
@@ -34,35 +35,36 @@ sizes_beyond(const double *factors, bool above)
 }
 
 void
-ws_tally_access(WsTally *tally, const WsTallied *a)
+ws_tally_access(WsTally *tally, const WsAccess *a, WsClass class, bool settled, double weight,
+				const WsSweep *sweep)
 {
 	uint32_t	missed = a->missed;
 	uint32_t	unknown = 0;
 
 	if (!a->known)
 	{
-		uint32_t	beyond = sizes_beyond(a->factors, a->read);
+		uint32_t	beyond = sizes_beyond(sweep->factor, a->read);
 
 		if (!a->read)
 			missed &= beyond;
-		unknown = missed & beyond & (a->settled ? a->cold : WS_SWEEP_ALL);
+		unknown = missed & beyond & (settled ? a->cold : WS_SWEEP_ALL);
 		missed &= ~unknown;
 	}
-	tally->weight = a->weight;
+	tally->weight = weight;
 	if (a->run && a->read)
 	{
-		tally->run_reads[0] += a->weight;
-		tally->run_reads[1] += a->class == WS_CLASS_SCAN ? a->weight : 0;
+		tally->run_reads[0] += weight;
+		tally->run_reads[1] += class == WS_CLASS_SCAN ? weight : 0;
 	}
 	for (; missed != 0; missed &= missed - 1)
-		tally->missed[__builtin_ctz(missed)][a->class][a->group] +=
-			missed & -missed & a->fast ? WS_BURSTS * a->weight : a->weight;
+		tally->missed[__builtin_ctz(missed)][class][a->group] +=
+			missed & -missed & sweep->fast ? WS_BURSTS * weight : weight;
 	for (; unknown != 0; unknown &= unknown - 1)
-		tally->unknown[__builtin_ctz(unknown)][a->class] += a->weight;
+		tally->unknown[__builtin_ctz(unknown)][class] += weight;
 	if (a->read)
 	{
-		tally->sampled[a->class][a->group] += a->weight;
-		tally->events[a->class]++;
+		tally->sampled[class][a->group] += weight;
+		tally->events[class]++;
 	}
 }
 
@@ -75,21 +77,6 @@ ws_tally_add(WsTally *sum, const WsTally *part)
 	for (size_t i = 0; i < sizeof(WsTally) / sizeof(double); i++)
 		((double *) sum)[i] += ((const double *) part)[i];
 	sum->weight = weight;
-}
-
-/* Take a part out of a sum. */
-static void
-subtract(WsTally *sum, const WsTally *part)
-{
-	double		weight = sum->weight;
-	double		pages = sum->pages;
-	double		correction = sum->correction;
-
-	for (size_t i = 0; i < sizeof(WsTally) / sizeof(double); i++)
-		((double *) sum)[i] -= ((const double *) part)[i];
-	sum->weight = weight;
-	sum->pages = pages;
-	sum->correction = correction;
 }
 
 double
@@ -187,14 +174,21 @@ leave_out(const WsAdviceFacts *f, WsTally *without)
 	for (int i = 0; i < f->nparts; i++)
 		used += f->parts[i].hits + f->parts[i].reads > 0;
 	n = used < BLOCKS ? used : BLOCKS;
-	for (int i = 0; i < n; i++)
-		without[i] = *f->tally;
-	for (int i = 0; i < f->nparts && next < used; i++)
+	memset(without, 0, n * sizeof(*without));
+	for (int i = 0; i < f->nparts; i++)
 	{
 		const WsTally *part = &f->parts[(f->oldest + i) % f->nparts];
+		int			block = part->hits + part->reads > 0 ? next++ * n / used : -1;
 
-		if (part->hits + part->reads > 0)
-			subtract(&without[next++ * n / used], part);
+		for (int k = 0; k < n; k++)
+			if (k != block)
+				ws_tally_add(&without[k], part);
+	}
+	for (int k = 0; k < n; k++)
+	{
+		without[k].weight = f->tally->weight;
+		without[k].pages = f->tally->pages;
+		without[k].correction = f->tally->correction;
 	}
 	return n;
 }

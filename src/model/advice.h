@@ -55,31 +55,16 @@ typedef struct WsTally
 	double		unknown[WS_SWEEP_SIZES][WS_CLIENT_CLASSES];
 } WsTally;
 
-/* A client's access to a sampled page, and what the sweeps made of it. */
-typedef struct WsTallied
-{
-	WsClass		class;
-	bool		read;			/* or a hit */
-	bool		run;			/* in a run of blocks */
-	bool		known;			/* was the page used before? */
-	bool		settled;		/* is the stratum sampled for as long as the
-								 * sweeps know others, so that it would be
-								 * known? */
-	uint32_t	group;
-	double		weight;
-	const double *factors;		/* of the sizes; sets of these: */
-	uint32_t	missed;
-	uint32_t	cold;
-	uint32_t	fast;			/* that see bursts only (sweep.h) */
-} WsTallied;
-
 /*
- * Count it.  Of a page that was not used before, the real cache did what it
+ * Count a client's access, which stands for so many pages, and what the sweeps
+ * made of it.  Of a page that was not used before, the real cache did what it
  * did.  If it read the page, so would smaller ones, and if it had it, so would
  * larger ones.  Beyond that, those that are full with pages used since would
- * have read it, and of the others it is unknown.
+ * have read it, and of the others it is unknown.  settled: the stratum is
+ * sampled for as long as the sweeps know others, so that it would be known.
  */
-extern void ws_tally_access(WsTally *tally, const WsTallied *access);
+extern void ws_tally_access(WsTally *tally, const WsAccess *access, WsClass class, bool settled,
+							double weight, const WsSweep *sweep);
 
 /* Add one tally to another; the later weight is kept. */
 extern void ws_tally_add(WsTally *sum, const WsTally *part);

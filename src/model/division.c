@@ -304,12 +304,6 @@ ws_division_error(const WsPair *pair)
 	return fmin(hypot(pair->error, pair->steep), 1);
 }
 
-bool
-ws_division_is_reliable(const WsPair *pair)
-{
-	return ws_division_error(pair) < 2 * WS_DIVISION_TOLERANCE;
-}
-
 /* Blocks that would be read if the page cache found nothing. */
 static double
 most_blocks(const WsPair *pair)

@@ -152,9 +152,6 @@ extern bool ws_division_predict(const WsTierTable *table, double buffers, double
 /* The 95 % bound of the page cache's hit ratio, 0 to 1, at whatever size. */
 extern double ws_division_error(const WsPair *pair);
 
-/* Is that small enough to rely on the prediction? */
-extern bool ws_division_is_reliable(const WsPair *pair);
-
 /*
  * What the page cache's hit ratio is off by, if so many blocks a second are
  * really read with this pair; NaN if these are NaN, or it asks for too few.

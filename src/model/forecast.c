@@ -288,7 +288,7 @@ ws_forecast_size(const WsForecast *t, int day, double *low, double *high)
 WsForecastDate
 ws_forecast_exceeds(const WsForecast *t, double size)
 {
-	WsForecastDate date = {-1, -1};
+	WsForecastDate date = {-1, -1, false};
 
 	for (int day = 0; day <= WS_FORECAST_DAYS_AHEAD && date.latest < 0; day++)
 	{
@@ -301,12 +301,6 @@ ws_forecast_exceeds(const WsForecast *t, double size)
 		if (low > size)
 			date.latest = day;
 	}
+	date.near = t->sure && date.latest >= 0 && date.expected > 0 && date.expected <= WS_FORECAST_DAYS_NEAR;
 	return date;
-}
-
-bool
-ws_forecast_is_near(const WsForecast *t, const WsForecastDate *date)
-{
-	return date->expected > 0 && date->expected <= WS_FORECAST_DAYS_NEAR && date->latest >= 0 &&
-		t->sure;
 }

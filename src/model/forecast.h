@@ -50,6 +50,8 @@ typedef struct WsForecastDate
 {
 	int			expected;
 	int			latest;			/* 95 % bound */
+	bool		near;			/* is expected near, but to come, with a known
+								 * bound, and the growth sure? */
 } WsForecastDate;
 
 /*
@@ -69,8 +71,5 @@ extern double ws_forecast_size(const WsForecast *trend, int day, double *low, do
  * -1 if it is not within these.
  */
 extern WsForecastDate ws_forecast_exceeds(const WsForecast *trend, double size);
-
-/* Is the day near, but to come, with known bounds, and the growth sure? */
-extern bool ws_forecast_is_near(const WsForecast *trend, const WsForecastDate *date);
 
 #endif							/* WS_FORECAST_H */

@@ -248,19 +248,29 @@ ws_format_window(double seconds, char *buf, size_t size)
 		snprintf(buf, size, "%.0f %ss", n, unit);
 }
 
-static void
-live_set(const WsWorkload *w, WsRecommendation *r)
+const char *const ws_method_names[WS_METHODS] = {
+	[WS_METHOD_LIVE_SET] = "live_set",
+	[WS_METHOD_PLATEAU_END] = "plateau_end",
+};
+
+static WsRecommendation
+live_set(const WsWorkload *w)
 {
-	if (!w->live.known)
-		return;
-	r->pages = w->live.pages;
-	r->projected = w->live.projected;
-	r->needed = fmin(r->pages, NEEDED_MOST * w->live.proved);
-	r->window = w->live.window;
+	const WsLive *live = &w->live;
+
+	if (!live->known)
+		return (WsRecommendation)
+	{
+		NAN, NAN, NAN, w->curve[WS_CURVE_WINDOWS - 1]
+	};
+	return (WsRecommendation)
+	{
+		live->pages, live->projected, fmin(live->pages, NEEDED_MOST * live->proved), live->window
+	};
 }
 
-static void
-plateau_end(const WsWorkload *w, WsRecommendation *r)
+static WsRecommendation
+plateau_end(const WsWorkload *w)
 {
 	double		series[WS_CURVE_WINDOWS];
 	WsPlateau	p;
@@ -268,30 +278,14 @@ plateau_end(const WsWorkload *w, WsRecommendation *r)
 	for (int i = 0; i < WS_CURVE_WINDOWS; i++)
 		series[i] = w->curve[i].pages;
 	p = ws_plateau(series, WS_CURVE_WINDOWS, w->min_wait, w->window_size, w->max_increase);
-	r->pages = p.pages;
-	r->projected = p.projected;
-	r->window = w->curve[p.index - 1];
+	return (WsRecommendation)
+	{
+		p.pages, p.projected, p.pages, w->curve[p.index - 1]
+	};
 }
 
-const WsHeuristic ws_heuristics[WS_METHODS] = {
-	[WS_METHOD_LIVE_SET] = {"live_set", live_set},
-	[WS_METHOD_PLATEAU_END] = {"plateau_end", plateau_end},
-};
-
 WsRecommendation
-ws_recommend(const WsHeuristic *h, const WsWorkload *w)
+ws_recommend(WsMethod method, const WsWorkload *w)
 {
-	WsRecommendation r = {
-		.pages = NAN,
-		.projected = NAN,
-		.needed = NAN,
-		.window = w->curve[WS_CURVE_WINDOWS - 1]
-	};
-
-	h->recommend(w, &r);
-	if (isnan(r.projected))
-		r.projected = r.pages;
-	if (isnan(r.needed))
-		r.needed = r.pages;
-	return r;
+	return method == WS_METHOD_LIVE_SET ? live_set(w) : plateau_end(w);
 }

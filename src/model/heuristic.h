@@ -21,11 +21,6 @@
  * until the table has seen that they stay away.  So for the busiest time
  * live_set counts at most a quarter more than what pages prove that were used
  * more than once.
- *
- * To add a heuristic, write its function beside live_set() in heuristic.c,
- * give it a WsMethod below, and a name in ws_heuristics[].  The function sets
- * r->pages, and r->window if pages is not about the longest window; all other
- * fields have defaults.
  */
 #ifndef WS_HEURISTIC_H
 #define WS_HEURISTIC_H
@@ -67,12 +62,11 @@ typedef struct WsWorkload
 typedef struct WsRecommendation
 {
 	double		pages;			/* to cache; NaN: no answer */
-	double		projected;		/* pages a little later; default: pages */
-	double		needed;			/* pages for the busiest time; default: pages */
-	WsEstimate	window;			/* that pages is about; default: the longest */
+	double		projected;		/* pages a little later */
+	double		needed;			/* pages for the busiest time */
+	WsEstimate	window;			/* that pages is about */
 } WsRecommendation;
 
-/* In the order of ws_heuristics[]. */
 typedef enum WsMethod
 {
 	WS_METHOD_LIVE_SET,
@@ -80,16 +74,11 @@ typedef enum WsMethod
 	WS_METHODS					/* how many there are */
 } WsMethod;
 
-typedef struct WsHeuristic
-{
-	const char *name;			/* value of working_set.method */
-	void		(*recommend) (const WsWorkload *w, WsRecommendation *r);
-} WsHeuristic;
+/* Values of working_set.method. */
+extern const char *const ws_method_names[WS_METHODS];
 
-extern const WsHeuristic ws_heuristics[WS_METHODS];
-
-/* Run a heuristic, and fill in the defaults. */
-extern WsRecommendation ws_recommend(const WsHeuristic *heuristic, const WsWorkload *workload);
+/* The answer of a heuristic. */
+extern WsRecommendation ws_recommend(WsMethod method, const WsWorkload *workload);
 
 /*
  * The end of the plateau of n points, counted from 1.  With w = window_size -

@@ -43,12 +43,6 @@ unit_of(const Tier *tier)
 	return tier->minutes * (int64_t) MINUTE;
 }
 
-void
-ws_history_init(WsHistory *history)
-{
-	memset(history, 0, sizeof(*history));
-}
-
 static int64_t
 later(int64_t a, int64_t b)
 {

@@ -50,6 +50,7 @@ typedef struct WsHistoryRow
 	uint64_t	hits;			/* at most lookups */
 } WsHistoryRow;
 
+/* All zeros: empty. */
 typedef struct WsHistory
 {
 	WsHistoryRow minutes[WS_HISTORY_MINUTES];
@@ -83,8 +84,6 @@ typedef struct WsHistoryCount
  * another minute.  After a reset all are new.
  */
 extern void ws_history_count(WsHistoryRow *row, WsHistoryCount *last, const WsHistoryCount *now);
-
-extern void ws_history_init(WsHistory *history);
 
 /*
  * Add a row, at a time in seconds since 1970; row->number is ignored.  The

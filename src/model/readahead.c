@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -50,20 +51,13 @@ typedef struct CachedFile
 	uint8_t		page[BLOCKS * PAGES_MAX];
 } CachedFile;
 
-size_t
-ws_readahead_work_size(void)
+uint32_t
+ws_random_below(uint64_t *seed, uint32_t n)
 {
-	return sizeof(CachedFile);
-}
-
-/* A random number below n (xorshift; Marsaglia 2003). */
-static uint32_t
-below(CachedFile *file, uint32_t n)
-{
-	file->seed ^= file->seed << 13;
-	file->seed ^= file->seed >> 7;
-	file->seed ^= file->seed << 17;
-	return (uint32_t) (((file->seed >> 32) * n) >> 32);
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return (uint32_t) (((*seed >> 32) * n) >> 32);
 }
 
 static void
@@ -79,7 +73,7 @@ cache_block(CachedFile *file, uint32_t block)
 static void
 evict_block(CachedFile *file)
 {
-	uint32_t	place = below(file, file->ncached);
+	uint32_t	place = ws_random_below(&file->seed, file->ncached);
 	uint32_t	block = file->order[place];
 
 	file->order[place] = file->order[--file->ncached];
@@ -171,7 +165,7 @@ simulate(CachedFile *file, uint32_t cached)
 	{
 		if (n == reads)
 			file->read = waits = 0;
-		waits += read_block(file, below(file, BLOCKS));
+		waits += read_block(file, ws_random_below(&file->seed, BLOCKS));
 		while (file->ncached > cached)
 			evict_block(file);
 	}
@@ -179,11 +173,13 @@ simulate(CachedFile *file, uint32_t cached)
 }
 
 void
-ws_readahead_learn(WsReadahead *readahead, uint32_t kilobytes, uint32_t block_bytes, void *work)
+ws_readahead_learn(WsReadahead *readahead, uint32_t kilobytes, uint32_t block_bytes)
 {
-	CachedFile *file = work;
+	CachedFile *file = malloc(sizeof(CachedFile));
 
-	file->seed = 88172645463325252;
+	if (file == NULL)
+		return;
+	file->seed = WS_RANDOM_SEED;
 	file->per_block = block_bytes / KERNEL_PAGE > 1 ? block_bytes / KERNEL_PAGE : 1;
 	file->npages = BLOCKS * file->per_block;
 	file->most = kilobytes / (KERNEL_PAGE / 1024);
@@ -198,6 +194,7 @@ ws_readahead_learn(WsReadahead *readahead, uint32_t kilobytes, uint32_t block_by
 		readahead->blocks[i] = file->most <= file->per_block || cached == 0 || cached == BLOCKS ?
 			1 : fmax(simulate(file, cached), 1);
 	}
+	free(file);
 }
 
 int64_t

@@ -43,12 +43,10 @@ typedef struct WsReadahead
 extern const double ws_readahead_shares[WS_READAHEAD_SHARES];
 
 /*
- * Simulate a device's readahead, for blocks of so many bytes, in memory of so
- * many bytes for work.  Takes about a tenth of a second.
+ * Simulate a device's readahead, for blocks of so many bytes.  Takes about a
+ * tenth of a second.  Without memory all stays.
  */
-extern size_t ws_readahead_work_size(void);
-extern void ws_readahead_learn(WsReadahead *readahead, uint32_t kilobytes, uint32_t block_bytes,
-							   void *work);
+extern void ws_readahead_learn(WsReadahead *readahead, uint32_t kilobytes, uint32_t block_bytes);
 
 /*
  * The readahead in kB of the device that a directory is on; -1: not known.
@@ -64,5 +62,9 @@ extern void ws_readahead_follow(WsReadahead *readahead, double simulated, double
 
 /* Blocks read for a wait, where so large a share of a file is cached. */
 extern double ws_readahead_blocks(const WsReadahead *readahead, double cached);
+
+/* A random number below n (xorshift; Marsaglia 2003). */
+#define WS_RANDOM_SEED		UINT64_C(88172645463325252)
+extern uint32_t ws_random_below(uint64_t *seed, uint32_t n);
 
 #endif							/* WS_READAHEAD_H */

@@ -291,17 +291,12 @@ is_scan(WsScans *scans, Relation *r, const WsEvent *event, const WsAccess *acces
 }
 
 bool
-ws_scans_knows_size(WsScans *scans, const WsPageId *page)
-{
-	return size_is_good(scans, find_relation(scans, page));
-}
-
-uint32_t
-ws_scans_blocks(WsScans *scans, const WsPageId *page)
+ws_scans_knows_size(WsScans *scans, const WsPageId *page, uint32_t *blocks)
 {
 	const Relation *r = find_relation(scans, page);
 
-	return r->exact ? r->blocks : 0;
+	*blocks = r->exact ? r->blocks : 0;
+	return size_is_good(scans, r);
 }
 
 WsClass
@@ -318,6 +313,10 @@ ws_scans_classify(WsScans *scans, const WsEvent *event, uint32_t shift, const do
 	access->relation = relation_hash(&event->page);
 	access->block = event->page.block;
 	access->absent = 0;
+	access->id = event->page;
+	access->read = event->kind == WS_EVENT_READ;
+	access->run = event->run >= WS_RUN_SCAN;
+	access->new = event->kind == WS_EVENT_EXTEND && !event->maintenance;
 	if (event->maintenance)
 		return WS_CLASS_MAINTENANCE;
 	if (event->page.fork != 0)

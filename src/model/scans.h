@@ -64,17 +64,17 @@ extern void ws_scans_set_size(WsScans *scans, const WsPageId *page, uint32_t blo
 extern WsEventKind ws_scans_event_kind(WsScans *scans, const WsEvent *event);
 
 /*
- * Class of an event at this shift; fills in *access but for the page number,
- * for caches of these sizes, as multiples of the present one.
+ * Class of an event at this shift; fills in what *access has of the event, for
+ * caches of these sizes, as multiples of the present one.
  */
 extern WsClass ws_scans_classify(WsScans *scans, const WsEvent *event, uint32_t shift,
 								 const double *factors, WsAccess *access);
 
-/* Was the size of the page's relation looked up lately? */
-extern bool ws_scans_knows_size(WsScans *scans, const WsPageId *page);
-
-/* Blocks of the page's relation, if they are known exactly; else 0. */
-extern uint32_t ws_scans_blocks(WsScans *scans, const WsPageId *page);
+/*
+ * Was the size of the page's relation looked up lately?  *blocks are those that
+ * are known exactly, or 0.
+ */
+extern bool ws_scans_knows_size(WsScans *scans, const WsPageId *page, uint32_t *blocks);
 
 /*
  * Once a second.  "next" is the number that the next relation gets; 0: not

@@ -62,9 +62,7 @@ typedef struct Layout
 static size_t
 cells_of(uint32_t registers)
 {
-	uint32_t	log2m = (uint32_t) __builtin_ctz(registers);
-
-	return (ws_marks_offset(log2m) - offsetof(WsSketch, cells)) / sizeof(uint32_t);
+	return ws_ncells((uint32_t) __builtin_ctz(registers));
 }
 
 /* Bytes of an image, whose numbers of registers and pages are possible. */

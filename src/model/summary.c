@@ -18,33 +18,15 @@
 								 * the PostgreSQL documentation, */
 #define USUAL_MEMORY	0x1p30	/* from so much on */
 
-const char *
-ws_status_name(WsStatus status)
-{
-	static const char *const names[] = {"ok", "collecting", "stale", "not tracking"};
-
-	return names[status];
-}
-
-const char *
-ws_confidence_name(WsConfidence confidence)
-{
-	static const char *const names[] = {"low", "medium", "high"};
-
-	return names[confidence];
-}
-
-/*
- * ----------------------------------------------------------------
- * Words
- * ----------------------------------------------------------------
- */
+const char *const ws_status_names[] = {"ok", "collecting", "stale", "not tracking"};
+const char *const ws_confidence_names[] = {"low", "medium", "high"};
 
 typedef struct Text
 {
 	char	   *buf;
 	size_t		size;
 	size_t		n;				/* bytes used, without the null */
+	size_t		line;			/* where the present line begins */
 } Text;
 
 static void
@@ -62,17 +44,30 @@ put(Text *text, const char *format, ...)
 		text->n = text->size - 1;
 }
 
-static const char *
-bytes(double size, char *buf)
+/* Room for a few words, which stay until seven others are put. */
+static char *
+room(void)
 {
+	static char rooms[8][WORDS];
+	static unsigned int next;
+
+	return rooms[next++ % 8];
+}
+
+static const char *
+bytes(double size)
+{
+	char	   *buf = room();
+
 	ws_format_bytes(size, buf, WORDS);
 	return buf;
 }
 
 /* A share of query time, "6.1 %". */
 static const char *
-percent(double share, char *buf)
+percent(double share)
 {
+	char	   *buf = room();
 	double		value = 100 * fmax(share, 0);
 
 	if (value < 0.05)
@@ -84,8 +79,9 @@ percent(double share, char *buf)
 
 /* "1 minute", "5 minutes", "20 hours", "6 days" */
 static const char *
-period(double seconds, char *buf)
+period(double seconds)
 {
+	char	   *buf = room();
 	char		words[WORDS];
 	bool		days = seconds >= 1.98 * DAY;
 
@@ -94,16 +90,9 @@ period(double seconds, char *buf)
 	return buf;
 }
 
-/*
- * ----------------------------------------------------------------
- * Confidence
- * ----------------------------------------------------------------
- */
-
 WsConfidence
 ws_confidence(const WsDecision *d, const WsEvidence *e, char *why, size_t size, double *wait)
 {
-	char		seen[WORDS];
 	double		error = d->active > 0 ? sqrt(d->waiting) / d->active : 0;
 	double		saved = fabs(d->present.week - d->suggested.week);
 
@@ -114,7 +103,7 @@ ws_confidence(const WsDecision *d, const WsEvidence *e, char *why, size_t size, 
 		return WS_CONFIDENCE_LOW;
 	}
 	/* the history is counted in quarters of an hour */
-	snprintf(why, size, "%s seen", period(fmax(d->history > HOUR ? d->history : fmin(d->history, e->data), 60), seen));
+	snprintf(why, size, "%s seen", period(fmax(d->history > HOUR ? d->history : fmin(d->history, e->data), 60)));
 	if (d->history < WS_CONFIDENCE_DAY)
 	{
 		*wait = WS_CONFIDENCE_DAY - d->history;
@@ -186,12 +175,6 @@ ws_summary_saved(const WsSummary *s)
 	return recommends(s) ? s->decision.present.week - s->decision.suggested.week : NAN;
 }
 
-/*
- * ----------------------------------------------------------------
- * Parts of both texts
- * ----------------------------------------------------------------
- */
-
 /* What reads take, and what they would with another size. */
 static void
 put_share(Text *text, const WsSummary *s)
@@ -199,25 +182,23 @@ put_share(Text *text, const WsSummary *s)
 	const WsDecision *d = &s->decision;
 	bool		same = d->size == s->shared_buffers;
 	double		saved = d->present.week - d->suggested.week;
-	char		a[WORDS];
-	char		b[WORDS];
 
 	if (isnan(d->present.week))
 		put(text, "what reads take is not known");
 	else if (!d->timed && same)
 		put(text, "no client was active; only replay or the like reads");
 	else if (!d->timed)
-		put(text, "%s of the reads %s", percent(fabs(saved) / fmax(d->present.week, 1e-9), a), saved >= 0 ? "less" : "more");
+		put(text, "%s of the reads %s", percent(fabs(saved) / fmax(d->present.week, 1e-9)), saved >= 0 ? "less" : "more");
 	else if (d->waiting == 0)
 	{
 		put(text, "no client was seen waiting for a read");
 		if (!same && !isnan(d->suggested.week))
-			put(text, ", then less than %s of the time", percent(d->suggested.week, a));
+			put(text, ", then less than %s of the time", percent(d->suggested.week));
 	}
 	else if (same || isnan(d->suggested.week))
-		put(text, "reads take %s of query time", percent(d->present.week, a));
+		put(text, "reads take %s of query time", percent(d->present.week));
 	else
-		put(text, "reads take %s of query time, then %s", percent(d->present.week, a), percent(d->suggested.week, b));
+		put(text, "reads take %s of query time, then %s", percent(d->present.week), percent(d->suggested.week));
 }
 
 /* The alternative, if there is one, between these. */
@@ -227,8 +208,6 @@ put_other(Text *text, const WsSummary *s, const char *before, const char *after)
 	const WsDecision *d = &s->decision;
 	double		gain = d->present.week - d->suggested.week;
 	double		saves = d->present.week - d->other_share;
-	char		a[WORDS];
-	char		b[WORDS];
 
 	if (d->other <= 0)
 	{
@@ -237,12 +216,11 @@ put_other(Text *text, const WsSummary *s, const char *before, const char *after)
 			put(text, "%smore would save nothing to speak of%s", before, after);
 		return;
 	}
-	(void) bytes(d->other, a);
 	if (d->verdict == WS_VERDICT_GROW)
-		put(text, "%s%s would save %s of that%s", before, a, saves >= 0.9 * gain ? "nearly all" :
+		put(text, "%s%s would save %s of that%s", before, bytes(d->other), saves >= 0.9 * gain ? "nearly all" :
 			saves >= 0.7 * gain ? "three quarters" : saves >= 0.62 * gain ? "two thirds" : "half", after);
 	else
-		put(text, "%s%s would save %s%s", before, a, percent(d->suggested.week - d->other_share, b), after);
+		put(text, "%s%s would save %s%s", before, bytes(d->other), percent(d->suggested.week - d->other_share), after);
 }
 
 static void
@@ -258,30 +236,19 @@ static void
 put_change(Text *text, const WsSummary *s)
 {
 	const WsDecision *d = &s->decision;
-	char		a[WORDS];
-	char		b[WORDS];
 
-	put(text, "shared_buffers %s", bytes(s->shared_buffers, a));
+	put(text, "shared_buffers %s", bytes(s->shared_buffers));
 	if (d->size != s->shared_buffers)
-		put(text, " -> %s", bytes(d->size, b));
+		put(text, " -> %s", bytes(d->size));
 }
-
-/*
- * ----------------------------------------------------------------
- * The reason
- * ----------------------------------------------------------------
- */
 
 static void
 put_verdict(Text *text, const WsSummary *s)
 {
 	const WsDecision *d = &s->decision;
-	char		a[WORDS];
-	char		b[WORDS];
-	char		c[WORDS];
+	const char *a = bytes(s->shared_buffers);
+	const char *b = bytes(d->size);
 
-	(void) bytes(s->shared_buffers, a);
-	(void) bytes(d->size, b);
 	if (!recommends(s))
 	{
 		if (is_rising(d, s->confidence))
@@ -297,7 +264,7 @@ put_verdict(Text *text, const WsSummary *s)
 			break;
 		case WS_VERDICT_SHRINK:
 			put(text, "Shrink shared_buffers from %s to %s if something else needs the memory: it would free %s; ",
-				a, b, bytes(s->shared_buffers - d->size, c));
+				a, b, bytes(s->shared_buffers - d->size));
 			break;
 		case WS_VERDICT_EXCEEDS_MEMORY:
 			put(text, d->size == s->shared_buffers ? "Keep shared_buffers at %s" : "Change shared_buffers from %s to %s", a, b);
@@ -313,8 +280,7 @@ put_verdict(Text *text, const WsSummary *s)
 void
 ws_summary_reason(const WsSummary *s, char *buf, size_t size)
 {
-	Text		text = {buf, size, 0};
-	char		a[WORDS];
+	Text		text = {buf, size, 0, 0};
 
 	buf[0] = '\0';
 	put(&text, "%s%s%s", s->withheld, s->withheld[0] != '\0' && s->trouble[0] != '\0' ? "; " : "", s->trouble);
@@ -325,18 +291,18 @@ ws_summary_reason(const WsSummary *s, char *buf, size_t size)
 	put_verdict(&text, s);
 	put(&text, ".");
 	if (recommends(s))
-		put(&text, " Based on %s", period(s->decision.history, a));
+		put(&text, " Based on %s", period(s->decision.history));
 	else if (s->ask_again[0] != '\0')
 		put(&text, " Ask again after %s", s->ask_again);
 	else
 		return;
 	if (s->outgrown[0] != '\0')
 		put(&text, "; if growth goes on, more than %s will be needed from about %s",
-			bytes(s->shared_buffers, a), s->outgrown);
+			bytes(s->shared_buffers), s->outgrown);
 	if (s->memory <= 0)
 		put(&text, "; the memory limit is not known: %s", s->memory_reason);
 	else if (s->by_cgroup)
-		put(&text, "; the control group allows %s", bytes(s->memory, a));
+		put(&text, "; the control group allows %s", bytes(s->memory));
 	put(&text, ".");
 }
 
@@ -344,181 +310,154 @@ void
 ws_summary_job(const WsSummary *s, char *buf, size_t size)
 {
 	const WsJob *job = &s->decision.job;
-	char		a[WORDS];
-	char		b[WORDS];
 
 	buf[0] = '\0';
 	if (s->known && job->size > 0)
 		snprintf(buf, size, "%s: %s would save %s of its time", s->job_at,
-				 bytes(job->size, a), percent(job->gain, b));
+				 bytes(job->size), percent(job->gain));
 }
 
-/*
- * ----------------------------------------------------------------
- * Six lines
- * ----------------------------------------------------------------
- */
-
-/* Put a line, cut to its width. */
+/* The end of a line, which is cut to its width; an empty one is none. */
 static void
-put_line(Text *text, const char *line)
+end_line(Text *text)
 {
-	bool		whole = strlen(line) <= WS_SUMMARY_WIDTH;
-
-	put(text, "%s%.*s%s", text->n > 0 ? "\n" : "", whole ? WS_SUMMARY_WIDTH : WS_SUMMARY_WIDTH - 3, line, whole ? "" : "...");
-}
-
-/* Put words into as many lines as they take, two at most. */
-static void
-put_words(Text *text, const char *words)
-{
-	size_t		n = strlen(words);
-	size_t		at = WS_SUMMARY_WIDTH;
-	char		line[WS_SUMMARY_WIDTH + 1];
-
-	if (n > WS_SUMMARY_WIDTH)
+	if (text->n == text->line)
+		return;
+	if (text->n - text->line > WS_SUMMARY_WIDTH)
 	{
-		while (at > 0 && words[at] != ' ')
-			at--;
-		if (at > 0)
-		{
-			snprintf(line, sizeof(line), "%.*s", (int) at, words);
-			put_line(text, line);
-			words += at + 1;
-		}
+		text->n = text->line + WS_SUMMARY_WIDTH - 3;
+		put(text, "...");
 	}
-	put_line(text, words);
+	put(text, "\n");
+	text->line = text->n;
+}
+
+/* The end of words that may take two lines. */
+static void
+end_words(Text *text)
+{
+	size_t		at = text->line + WS_SUMMARY_WIDTH;
+
+	while (text->n > at && at > text->line && text->buf[at] != ' ')
+		at--;
+	if (text->n > at && at > text->line)
+	{
+		text->buf[at] = '\n';
+		text->line = at + 1;
+	}
+	end_line(text);
 }
 
 static void
 put_head(Text *text, const WsSummary *s)
 {
-	char		line[256];
-	Text		head = {line, sizeof(line), 0};
 	const WsDecision *d = &s->decision;
-	char		a[WORDS];
 
 	if (recommends(s))
 	{
-		put_upper(&head, ws_verdict_name(d->verdict));
-		put(&head, d->verdict == WS_VERDICT_EXCEEDS_MEMORY ? ": " : " ");
-		put_change(&head, s);
-		put_other(&head, s, " (", ")");
+		put_upper(text, ws_verdict_names[d->verdict]);
+		put(text, d->verdict == WS_VERDICT_EXCEEDS_MEMORY ? ": " : " ");
+		put_change(text, s);
+		put_other(text, s, " (", ")");
 	}
 	else if (is_rising(d, s->confidence))
-		put(&head, "STILL RISING: more than shared_buffers %s would pay", bytes(s->shared_buffers, a));
+		put(text, "STILL RISING: more than shared_buffers %s would pay", bytes(s->shared_buffers));
 	else if (!isnan(s->filling))
-		put(&head, "FILLING: shared_buffers %s, about %s left", bytes(s->shared_buffers, a), period(fmax(s->filling, 60), line + 200));
+		put(text, "FILLING: shared_buffers %s, about %s left", bytes(s->shared_buffers), period(fmax(s->filling, 60)));
 	else
-		put(&head, "NOT KNOWN YET: shared_buffers %s", bytes(s->shared_buffers, a));
-	put_line(text, line);
+		put(text, "NOT KNOWN YET: shared_buffers %s", bytes(s->shared_buffers));
+	end_line(text);
 }
 
 /* What is suggested when nobody knows better. */
 static void
-put_usual(Text *line, const WsSummary *s)
+put_usual(Text *text, const WsSummary *s)
 {
-	char		a[WORDS];
 
 	if (s->memory >= USUAL_MEMORY)
-		put(line, "Usual start until then: %s, a quarter of memory (PostgreSQL manual)",
-			bytes(s->memory / USUAL_START, a));
+		put(text, "Usual start until then: %s, a quarter of memory (PostgreSQL manual)",
+			bytes(s->memory / USUAL_START));
 }
 
 /* That, or what was known before. */
 static void
-put_until_then(Text *line, const WsSummary *s)
+put_until_then(Text *text, const WsSummary *s)
 {
 	const WsDecision *d = &s->decision;
 
 	if (d->history >= WS_CONFIDENCE_DAY && !isnan(d->present.week) && d->affordable < INFINITY)
 	{
-		put(line, "Before that: %s ", ws_verdict_name(d->verdict));
-		put_change(line, s);
+		put(text, "Before that: %s ", ws_verdict_names[d->verdict]);
+		put_change(text, s);
 	}
 	else
-		put_usual(line, s);
+		put_usual(text, s);
 }
 
 static void
 put_worth(Text *text, const WsSummary *s)
 {
-	char		line[256];
-	Text		worth = {line, sizeof(line), 0};
 	const WsDecision *d = &s->decision;
-	char		a[WORDS];
-	char		b[WORDS];
-	char		c[WORDS];
 
-	line[0] = '\0';
 	if (!isnan(s->came))
-		put(&worth, "Promised %s of query time for reads, measured %s in %s", percent(s->promised, a),
-			percent(s->came, b), period(s->since, c));
+		put(text, "Promised %s of query time for reads, measured %s in %s", percent(s->promised),
+			percent(s->came), period(s->since));
 	else if (!recommends(s))
-		put_until_then(&worth, s);
+		put_until_then(text, s);
 	else
 	{
-		put(&worth, "Worth: ");
+		put(text, "Worth: ");
 		if (d->verdict == WS_VERDICT_SHRINK)
-			put(&worth, "frees %s; ", bytes(s->shared_buffers - d->size, a));
-		put_share(&worth, s);
+			put(text, "frees %s; ", bytes(s->shared_buffers - d->size));
+		put_share(text, s);
 	}
-	if (line[0] != '\0')
-		put_line(text, line);
+	end_line(text);
 }
 
 static void
 put_confidence(Text *text, const WsSummary *s)
 {
-	char		line[256];
-	Text		words = {line, sizeof(line), 0};
 
-	put(&words, "Confidence ");
-	put_upper(&words, ws_confidence_name(s->confidence));
-	put(&words, ": %s", s->why);
+	put(text, "Confidence ");
+	put_upper(text, ws_confidence_names[s->confidence]);
+	put(text, ": %s", s->why);
 	if (s->confidence == WS_CONFIDENCE_MEDIUM && s->ask_again[0] != '\0')
-		put(&words, "; surer after %s", s->ask_again);
-	put_line(text, line);
+		put(text, "; surer after %s", s->ask_again);
+	end_line(text);
 }
 
 static void
 put_memory(Text *text, const WsSummary *s)
 {
-	char		line[256];
-	Text		memory = {line, sizeof(line), 0};
-	char		a[WORDS];
-	char		b[WORDS];
 	double		caches = s->decision.cacheable;
 
 	if (s->memory <= 0)
-		put(&memory, "Memory not known: %s", s->memory_reason);
+		put(text, "Memory not known: %s", s->memory_reason);
 	else
 	{
-		put(&memory, "Memory %s%s", bytes(s->memory, a), s->by_cgroup ? " (control group)" : "");
+		put(text, "Memory %s%s", bytes(s->memory), s->by_cgroup ? " (control group)" : "");
 		if (!isnan(s->used))
 		{
-			put(&memory, s->used <= caches ? ": all that was used in %s, " : ": in %s ", period(s->used_seconds, b));
-			put(&memory, s->used <= caches ? "%s, fits" : "%s were used", bytes(s->used, a));
+			put(text, s->used <= caches ? ": all that was used in %s, " : ": in %s ", period(s->used_seconds));
+			put(text, s->used <= caches ? "%s, fits" : "%s were used", bytes(s->used));
 		}
 		if (isnan(s->used) || s->used > caches)
-			put(&memory, "; caches can have %s", bytes(caches, a));
+			put(text, "; caches can have %s", bytes(caches));
 	}
-	put_line(text, line);
+	end_line(text);
 }
 
 /* Names of relations may have any character in them, but no more lines. */
 static void
 put_top(Text *text, const char *top)
 {
-	char		line[WS_SUMMARY_SIZE];
-	Text		words = {line, sizeof(line), 0};
 
 	if (top[0] == '\0')
 		return;
-	put(&words, "Top: ");
+	put(text, "Top: ");
 	for (; *top != '\0'; top++)
-		put(&words, "%c", (unsigned char) *top < ' ' || *top == 0x7f ? '?' : *top);
-	put_line(text, line);
+		put(text, "%c", (unsigned char) *top < ' ' || *top == 0x7f ? '?' : *top);
+	end_line(text);
 }
 
 static void
@@ -532,60 +471,61 @@ put_action(Text *text, const WsSummary *s)
 		[WS_SET_BY_PATRONI] = "Do: %spatronictl edit-config (or the operator): shared_buffers: %s"
 	};
 	const WsDecision *d = &s->decision;
-	char		line[256];
 	char		setting[WORDS];
 
 	ws_format_setting(d->size, setting, sizeof(setting));
 	if (recommends(s) && d->size != s->shared_buffers)
-		snprintf(line, sizeof(line), ways[s->set_by], d->verdict == WS_VERDICT_SHRINK ? "nothing, or " : "", setting);
+		put(text, ways[s->set_by], d->verdict == WS_VERDICT_SHRINK ? "nothing, or " : "", setting);
 	else if (!recommends(s) && s->ask_again[0] != '\0')
-		snprintf(line, sizeof(line), "Do: ask again after %s", s->ask_again);
+		put(text, "Do: ask again after %s", s->ask_again);
 	else if (!recommends(s) && is_rising(d, s->confidence))
-		snprintf(line, sizeof(line), "Do: ask again in an hour");
+		put(text, "Do: ask again in an hour");
 	else
-		snprintf(line, sizeof(line), "Do: nothing");
-	put_line(text, line);
+		put(text, "Do: nothing");
+	end_line(text);
+}
+
+static void
+put_recommendation(Text *text, const WsSummary *s)
+{
+	put_head(text, s);
+	put_worth(text, s);
+	put_confidence(text, s);
+	/* what is withheld may have taken two lines */
+	if (s->withheld[0] == '\0')
+	{
+		put_memory(text, s);
+		put_top(text, s->top);
+	}
+	put_action(text, s);
 }
 
 void
 ws_summary_text(const WsSummary *s, char *buf, size_t size)
 {
-	Text		text = {buf, size, 0};
-	char		words[WS_SUMMARY_SIZE];
-	Text		trouble = {words, sizeof(words), 0};
-	Text		usual = trouble;
+	Text		text = {buf, size, 0, 0};
 
-	buf[0] = words[0] = '\0';
+	buf[0] = '\0';
 	if (s->status != WS_STATUS_OK)
 	{
-		put_upper(&trouble, ws_status_name(s->status));
-		put(&trouble, ": %s", s->trouble);
-		put_words(&text, words);
+		put_upper(&text, ws_status_names[s->status]);
+		put(&text, ": %s", s->trouble);
+		end_words(&text);
 	}
 	if (s->withheld[0] != '\0')
 	{
-		snprintf(words, sizeof(words), "History: %s", s->withheld);
-		put_words(&text, words);
+		put(&text, "History: %s", s->withheld);
+		end_words(&text);
 	}
 	if (s->status == WS_STATUS_COLLECTING)
 	{
-		words[0] = '\0';
-		put_usual(&usual, s);
-		if (words[0] != '\0')
-			put_line(&text, words);
-		snprintf(words, sizeof(words), "Do: ask again in %d second%s", s->wait, s->wait == 1 ? "" : "s");
-		put_line(&text, words);
+		put_usual(&text, s);
+		end_line(&text);
+		put(&text, "Do: ask again in %d second%s", s->wait, s->wait == 1 ? "" : "s");
+		end_line(&text);
 	}
-	if (!s->known || s->status != WS_STATUS_OK)
-		return;
-	put_head(&text, s);
-	put_worth(&text, s);
-	put_confidence(&text, s);
-	/* what is withheld may have taken two lines */
-	if (s->withheld[0] == '\0')
-	{
-		put_memory(&text, s);
-		put_top(&text, s->top);
-	}
-	put_action(&text, s);
+	if (s->known && s->status == WS_STATUS_OK)
+		put_recommendation(&text, s);
+	if (text.n > 0 && buf[text.n - 1] == '\n')
+		buf[text.n - 1] = '\0';
 }

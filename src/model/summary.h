@@ -10,13 +10,9 @@
  * low and the target does not rise.  Another is mentioned as an alternative,
  * one at most, with what it saves or costs.
  *
- * Confidence.  Low: the recommendation is stale, the memory limit is not known,
- * less than a day of the last week stands behind it, the sketch knows less than
- * the break-even time, predictions do not fit what was measured, or what other
- * sizes would do is not known.
- * Medium: less than a full week of history, or so few looks found a client that
- * waits that chance could be half of what is saved, or so few one at work that
- * it says little that none waited, or no client was active at all.  Else high.
+ * When confidence is low, medium or high is in doc/recommendation.md, "How sure
+ * it is".  Few clients were seen waiting if chance could be half of what is
+ * saved.
  */
 #ifndef WS_SUMMARY_H
 #define WS_SUMMARY_H
@@ -31,8 +27,7 @@ typedef enum WsStatus
 	WS_STATUS_NOT_TRACKING
 } WsStatus;
 
-/* "ok", "collecting", "stale", "not tracking" */
-extern const char *ws_status_name(WsStatus status);
+extern const char *const ws_status_names[];
 
 typedef enum WsConfidence
 {
@@ -41,8 +36,7 @@ typedef enum WsConfidence
 	WS_CONFIDENCE_HIGH
 } WsConfidence;
 
-/* "low", "medium", "high" */
-extern const char *ws_confidence_name(WsConfidence confidence);
+extern const char *const ws_confidence_names[];
 
 /* History that low (medium) confidence falls short of, in seconds. */
 #define WS_CONFIDENCE_DAY	86400.0

@@ -1,8 +1,11 @@
 /*
  * survey.c
- *		Where page caches hold what they hold; see survey.h.
+ *		How much of each relation do the page caches hold, and where?
+ *
+ * What the kernel reads ahead depends on it: relations are divided into
+ * regions, of which some share is cached (twotier.h).
  */
-#include "survey.h"
+#include "twotier.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -440,12 +440,6 @@ ws_sweep_copy(WsSweep *sweep, int from, int to, const bool *keep)
 	}
 }
 
-uint32_t
-ws_sweep_buffers(const WsSweep *sweep, int size)
-{
-	return sweep->caches[size].buffers;
-}
-
 void
 ws_sweep_measure(WsSweep *sweep, double seconds)
 {

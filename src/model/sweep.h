@@ -45,6 +45,7 @@ extern const double ws_sweep_grid[WS_SWEEP_GRID];
 #define WS_SWEEP_BIT(i)		(UINT32_C(1) << (i))
 #define WS_SWEEP_ALL		(WS_SWEEP_BIT(WS_SWEEP_SIZES) - 1)
 
+/* A use of a sampled page; sweeps need the first fields only. */
 typedef struct WsAccess
 {
 	uint32_t	page;
@@ -54,6 +55,18 @@ typedef struct WsAccess
 	uint32_t	relation;		/* over which relation, */
 	uint32_t	block;			/* and where in it */
 	uint32_t	absent;			/* set of sizes whose cache does not see it */
+	WsPageId	id;
+	uint32_t	stratum;
+	uint32_t	group;			/* of pages, for errors */
+	bool		read;			/* or a hit */
+	bool		run;			/* in a run of blocks */
+	bool		new;			/* made, not read */
+	bool		known;			/* was the page used before, as far as is
+								 * known? */
+	/* what the sweeps made of it; the caller's to set */
+	uint32_t	missed;			/* set of sizes, */
+	uint32_t	cold;			/* those of which the cache is not full, */
+	const uint16_t *evicted;	/* and the pages that went for it, or NULL */
 } WsAccess;
 
 #define WS_NOWHERE	UINT16_MAX
@@ -172,9 +185,6 @@ extern void ws_sweep_seed(WsSweep *sweep, int size, const uint32_t *pages, uint3
  * its counts and in the order of the hand, while it fits.
  */
 extern void ws_sweep_copy(WsSweep *sweep, int from, int to, const bool *keep);
-
-/* Buffers of the cache of one size. */
-extern uint32_t ws_sweep_buffers(const WsSweep *sweep, int size);
 
 /*
  * How fast do the hands turn?  To be called after so many seconds, about one.

@@ -55,7 +55,7 @@ ws_twotier_init(WsTwoTier *tiers, uint32_t entries, uint32_t block_bytes)
 		give_back(tiers, i, i + 1);
 	tiers->free = 0;
 	tiers->block_bytes = block_bytes;
-	tiers->seed = 88172645463325252;
+	tiers->seed = WS_RANDOM_SEED;
 	tiers->readahead.waits = tiers->readahead.ahead = 1;
 	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
 		tiers->readahead.blocks[i] = 1;
@@ -188,9 +188,10 @@ find_region(const WsTwoTier *tiers, uint16_t relation, uint32_t block)
 
 /* The number of a page here, a new one if it has none, or NO_PAGE. */
 static uint32_t
-enter(WsTwoTier *tiers, const WsTierAccess *access)
+enter(WsTwoTier *tiers, const WsAccess *access)
 {
 	uint32_t	page = tiers->page[access->page];
+	uint16_t	relation;
 
 	if (page != NO_PAGE || access->stratum < tiers->shift)
 		return page;
@@ -201,28 +202,21 @@ enter(WsTwoTier *tiers, const WsTierAccess *access)
 	page = tiers->free;
 	tiers->free = tiers->pages[page].entry;
 	tiers->page[access->page] = (uint16_t) page;
-	tiers->pages[page].entry = (uint16_t) access->page;
-	tiers->pages[page].stratum = (uint8_t) access->stratum;
-	tiers->pages[page].relation = find_relation(tiers, &access->id);
-	tiers->pages[page].region = find_region(tiers, tiers->pages[page].relation, access->id.block);
-	tiers->pages[page].block = access->id.block;
-	tiers->pages[page].dirty = 0;
-	tiers->pages[page].clean = true;
-	tiers->pages[page].checkpoint = false;
-	tiers->pages[page].known = access->used ? 0 : UINT8_MAX;
-	tiers->relations[tiers->pages[page].relation].pages++;
+	relation = find_relation(tiers, &access->id);
+	tiers->pages[page] = (WsTierPage)
+	{
+		.entry = (uint16_t) access->page,
+			.stratum = (uint8_t) access->stratum,
+			.relation = relation,
+			.region = find_region(tiers, relation, access->id.block),
+			.block = access->id.block,
+			.clean = true,
+			.cached = NAN,
+			.known = access->known ? 0 : UINT8_MAX
+	};
+	tiers->relations[relation].pages++;
 	tiers->used++;
 	return page;
-}
-
-/* A random number below n (xorshift; Marsaglia 2003). */
-static uint32_t
-below(WsTwoTier *tiers, uint32_t n)
-{
-	tiers->seed ^= tiers->seed << 13;
-	tiers->seed ^= tiers->seed >> 7;
-	tiers->seed ^= tiers->seed << 17;
-	return (uint32_t) (((tiers->seed >> 32) * n) >> 32);
 }
 
 /* Bring in one of so many pages that is not cached, if one is found soon. */
@@ -231,7 +225,7 @@ bring_in(WsTwoTier *tiers, WsPageCache *cache, uint32_t first, uint32_t n)
 {
 	for (int i = 0; i < TRIES && n > 1; i++)
 	{
-		uint32_t	page = tiers->order[first + below(tiers, n)];
+		uint32_t	page = tiers->order[first + ws_random_below(&tiers->seed, n)];
 		uint16_t	region = tiers->pages[page].region;
 
 		/* since the survey it may have been forgotten */
@@ -258,7 +252,7 @@ read_ahead(WsTwoTier *tiers, WsPageCache *cache, const WsTierRegion *region)
 
 /* A page cache has to read a page. */
 static void
-read_from_disk(WsTwoTier *tiers, int b, int c, uint32_t page, const WsTierAccess *access,
+read_from_disk(WsTwoTier *tiers, int b, int c, uint32_t page, const WsAccess *access,
 			   WsTierCounts *counts)
 {
 	uint16_t	region = tiers->pages[page].region;
@@ -375,7 +369,7 @@ evict(WsTwoTier *tiers, int b, uint16_t entry)
 }
 
 void
-ws_twotier_access(WsTwoTier *tiers, const WsTierAccess *access, WsTierCounts *counts)
+ws_twotier_access(WsTwoTier *tiers, const WsAccess *access, WsTierCounts *counts)
 {
 	uint32_t	page = access->missed == 0 ? NO_PAGE : enter(tiers, access);
 

@@ -9,7 +9,7 @@
  *
  * A miss costs a wait and a block, and what the kernel reads with it
  * (readahead.h): that depends on how much is cached near it, and other pages
- * from there come in, too.  So relations are divided into regions (survey.h),
+ * from there come in, too.  So relations are divided into regions (survey.c),
  * of some simulated pages each.  In a sequential scan nothing is read that is
  * not asked for, but a process waits only once for as much as the device reads
  * ahead.  Written pages are cached without being read.  So is WAL: the same
@@ -61,19 +61,6 @@ typedef struct WsTierCounts
 	double		cold[WS_TIER_BUFFERS][WS_TIER_CACHES];
 } WsTierCounts;
 
-typedef struct WsTierAccess
-{
-	uint32_t	page;
-	uint32_t	stratum;
-	uint32_t	group;			/* of pages, for the error */
-	WsPageId	id;
-	uint32_t	missed;			/* of ws_sweep_access(), */
-	const uint16_t *evicted;	/* and the pages that went for it */
-	bool		used;			/* before, as far as is known */
-	bool		run;			/* in a run of blocks */
-	bool		new;			/* made, not read */
-} WsTierAccess;
-
 typedef struct WsTierPage
 {
 	uint16_t	entry;			/* or the next page that is free */
@@ -84,6 +71,11 @@ typedef struct WsTierPage
 	uint8_t		dirty;			/* in which of them, bits */
 	bool		clean;			/* in the server, or gone, or not seen yet */
 	bool		checkpoint;		/* one began since it became dirty there */
+	bool		held;			/* the caller's to set, when it looks for the
+								 * page in a real page cache: is it in the
+								 * simulated one, */
+	float		cached;			/* and how much in that; NaN: since it came or
+								 * was used, nobody looked */
 	uint32_t	block;
 } WsTierPage;
 
@@ -162,7 +154,7 @@ extern void ws_twotier_jump(WsTwoTier *tiers, const double *factors);
 extern void ws_tier_counts_jump(WsTierCounts *counts);
 
 /* Use a page, and count, unless counts is NULL. */
-extern void ws_twotier_access(WsTwoTier *tiers, const WsTierAccess *access, WsTierCounts *counts);
+extern void ws_twotier_access(WsTwoTier *tiers, const WsAccess *access, WsTierCounts *counts);
 
 /*
  * The page is in shared buffers and dirty, or not.  To be called for all pages
@@ -204,5 +196,12 @@ extern void ws_twotier_forget(WsTwoTier *tiers, uint32_t page);
 
 /* Forget all pages of the relation at this entry of "relations". */
 extern void ws_twotier_forget_relation(WsTwoTier *tiers, uint32_t relation);
+
+/*
+ * Find out, for each page cache, how much of each relation is in it, and where,
+ * from the blocks that the relation has, and how much of the cache is in shared
+ * buffers, too (survey.c).  To be called every half minute or so.
+ */
+extern void ws_survey(WsTwoTier *tiers, const WsSweep *sweep);
 
 #endif							/* WS_TWOTIER_H */

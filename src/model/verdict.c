@@ -56,12 +56,6 @@ typedef struct Candidates
 	double		share[SIZES];	/* NaN: not known */
 } Candidates;
 
-/*
- * ----------------------------------------------------------------
- * What reads took
- * ----------------------------------------------------------------
- */
-
 /* Find the rows; fills in what reads took at the present size. */
 void
 ws_query_time(WsQueryTime *t, const WsVerdictFacts *f)
@@ -181,12 +175,6 @@ ws_query_time_shares(const WsQueryTime *t, double bytes)
 		}
 	return s;
 }
-
-/*
- * ----------------------------------------------------------------
- * The decision
- * ----------------------------------------------------------------
- */
 
 /* Whole MB, and about 1.5 % up: a size is not right by the page. */
 static double
@@ -518,13 +506,7 @@ ws_decide(const WsQueryTime *t, WsSteady *steady)
 	return d;
 }
 
-const char *
-ws_verdict_name(WsVerdict verdict)
-{
-	static const char *const names[] = {NULL, "grow", "shrink", "keep", "exceeds memory"};
-
-	return names[verdict];
-}
+const char *const ws_verdict_names[] = {NULL, "grow", "shrink", "keep", "exceeds memory"};
 
 void
 ws_format_setting(double bytes, char *buf, size_t size)

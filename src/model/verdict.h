@@ -7,41 +7,10 @@
  * sizes, over the last days (costs.h).  All is compared as a share of query
  * time: of the time that clients were active.
  *
- *	affordable	Memory less a reserve for the server's processes, which is 2 MB
- *				and one work_mem for each allowed connection and what
- *				autovacuum's workers may take, but at most half of the memory.
- *				The rest is for the two caches, and three quarters of it for
- *				shared_buffers at most: the operating system needs some.
- *	target		The smallest affordable size, from 128 MB on, the server's
- *				default, at which the week's share is at most half of "worth"
- *				above that of the best affordable size.
- *	grow		To the target, or by a quarter if that is more, so that a slow
- *				growth does not ask for many restarts.  If the target is larger
- *				than now, and the best size would save "worth" in the last week,
- *				or in as much of it as was seen, and as much in each of four
- *				quarters of an hour of a day.
- *	shrink		To the smallest size from the target on, smaller than now by an
- *				eighth, with which no quarter of 35 days loses more than half of
- *				"worth".  Quarters with less than a tenth of the average
- *				activity do not count.  It takes a week of history.
- *	exceeds memory	The target, if a size that is not affordable would save
- *				"worth" more than the best one that is, or if the present size
- *				is not affordable.
- *	keep		Otherwise; and for a week after shared_buffers were changed,
- *				unless a larger size would save five times "worth".
- *
- * How long a read takes is what was seen: seconds that clients waited for each
- * weighed read, in the quarter, but as if LIKE_ALWAYS more looks had found
- * what is usual, since few looks are chance.  If nobody was ever seen waiting,
- * a read takes less than three looks' time for all reads (95 %, Hanley and
- * Lippman-Hand 1983); then nothing grows.  If no client was ever active, as on
- * a standby that only replays, reads count instead: 5 % of them as 1 % of
- * query time.
- *
- * A verdict has a dead band: grow lasts until its gain is below three quarters
- * of "worth", and a suggested size stays while it is nearly as good as the
- * target, and not much larger.  While the target has risen within the hour, it
- * is not a suggestion yet.
+ * The rule is in doc/recommendation.md, "One size": its 2 points are "worth".
+ * In addition, a suggested size stays while it is nearly as good as the target,
+ * and not much larger.  If nobody was ever seen waiting, a read takes less than
+ * three looks' time for all reads (95 %, Hanley and Lippman-Hand 1983).
  */
 #ifndef WS_VERDICT_H
 #define WS_VERDICT_H
@@ -162,8 +131,7 @@ extern WsShares ws_query_time_shares(const WsQueryTime *t, double bytes);
 
 extern WsDecision ws_decide(const WsQueryTime *t, WsSteady *steady);
 
-/* "grow", "shrink", "keep", "exceeds memory"; NULL for WS_VERDICT_NONE. */
-extern const char *ws_verdict_name(WsVerdict verdict);
+extern const char *const ws_verdict_names[];
 
 /* A size as a setting: "640MB".  Whole MB, at least 1. */
 extern void ws_format_setting(double bytes, char *buf, size_t size);

@@ -182,7 +182,7 @@ ws_without_begin(WsWithout *w, int candidate, const WsSampler *sampler, const ui
 		if (page != NO_PAGE && ws_sweep_holds_at(w->sweep, page, WS_WITHOUT_BASE))
 			nkept += kept[page] = true;
 	}
-	for (uint32_t i = 0; i < n && npages + nkept < ws_sweep_buffers(w->sweep, candidate); i++)
+	for (uint32_t i = 0; i < n && npages + nkept < w->sweep->caches[candidate].buffers; i++)
 	{
 		uint32_t	page = enter(w, entries[i], sampler->samples[entries[i]].hash);
 

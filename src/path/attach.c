@@ -2,17 +2,7 @@
  * attach.c
  *		Seeing every lookup of a page in shared buffers, on a stock server.
  *
- * The buffer manager has no hook, but every lookup goes through one hash table,
- * "Shared Buffer Lookup Table" (buf_table.c, dynahash.c).  Each process has a
- * copy of the table's header, inherited from the postmaster.  It holds pointers
- * to the functions that compare and copy keys, memcmp and memcpy for this
- * table.  The probe replaces them by those of lookup.c: no code is patched and
- * no memory protection changes.
- *
- * The probe does not see temporary tables, which have buffers of their own, nor
- * a page that is used again while it is pinned, nor ReadRecentBuffer(), which
- * only redo calls, after a lookup.  It sees one thing that is no use of a page:
- * redo drops the buffers of a small relation.
+ * doc/internals.md has what is touched, how it is found, and what is not seen.
  */
 #include "postgres.h"
 
@@ -67,8 +57,8 @@ require(bool fine, const char *else_why)
 		ereport(ERROR, (errmsg_internal("%s", else_why)));
 }
 
-static int64
-entries(void)
+int64
+ws_probe_entries(void)
 {
 	return probe.attached ? hash_get_num_entries(probe.table.header) : 0;
 }
@@ -96,7 +86,7 @@ try_out(void)
 {
 	WsSketch   *sketch = ws_shared->sketch[WS_CLIENT];
 	uint32		start = ws_load(&sketch->tick);
-	int64		before = entries();
+	int64		before = ws_probe_entries();
 	BufferTag	tag;
 	uint32		hash;
 	uint32		tick;
@@ -113,7 +103,7 @@ try_out(void)
 	tag.blockNum = 0;
 	hash = BufTableHashCode(&tag);
 	require(hash == tag_hash(&tag, sizeof(tag)), "the hash of a page is not that of its tag");
-	cell = &sketch->cells[ws_sketch_cell(sketch, hash)];
+	cell = &sketch->cells[ws_cell(hash, sketch->log2m)];
 	lock = BufMappingPartitionLock(hash);
 
 	/* ticks that the clock does not reach meanwhile; no page is sampled */
@@ -127,7 +117,7 @@ try_out(void)
 	inserted = BufTableInsert(&tag, hash, 0);
 	LWLockRelease(lock);
 	cells[1] = *cell;
-	entries_then = entries();
+	entries_then = ws_probe_entries();
 
 	ws_sketch_advance(sketch, tick + WS_PRESENT);
 	found = look_up(&tag, hash);
@@ -149,7 +139,7 @@ try_out(void)
 	ws_store(&ws_shared->active_tick, 0);
 	memset(ws_counters->shards, 0, sizeof(ws_counters->shards));
 
-	require(missed == -1 && inserted == -1 && found == 0 && entries() == before,
+	require(missed == -1 && inserted == -1 && found == 0 && ws_probe_entries() == before,
 			"a page entered on trial was not found in the buffer lookup table");
 	require(entries_then == before + 1, "a page entered on trial was not among the table's entries");
 	require(cells[0] == 0, "looking up a page that is not there was recorded");
@@ -232,35 +222,35 @@ ws_attach_record(bool on)
 	probe.recording = on;
 }
 
-static void
-ignore_self(void)
+void
+ws_probe_ignore_self(void)
 {
 	probe.ignored = true;
 	ws_attach_record(false);
 }
 
-static void
-flush_counters(void)
+void
+ws_probe_flush_counters(void)
 {
 	if (probe.recording)
 		ws_lookup_refresh();
 }
 
-static uint32
-hash_of(const WsPageId *page)
+uint32
+ws_probe_hash(const WsPageId *page)
 {
 	/* laid out alike, as lookup.c asserts */
 	return BufTableHashCode((BufferTag *) page);
 }
 
-static int
-usage_max(void)
+int
+ws_probe_usage_max(void)
 {
 	return Max(probe.usage, BM_MAX_USAGE_COUNT);
 }
 
-static int
-find_resident(const WsSample *pages, int n, bool *resident, bool *dirty)
+int
+ws_probe_resident(const WsSample *pages, int n, bool *resident, bool *dirty)
 {
 	int			found = 0;
 
@@ -288,13 +278,4 @@ find_resident(const WsSample *pages, int n, bool *resident, bool *dirty)
 	}
 	use_own_functions(probe.recording);
 	return found;
-}
-
-void
-ws_attach_answer(void)
-{
-	ws_probe = (WsProbe)
-	{
-		entries, find_resident, usage_max, hash_of, ignore_self, flush_counters
-	};
 }

@@ -8,9 +8,6 @@
 #ifndef WS_ATTACH_H
 #define WS_ATTACH_H
 
-/* When the library is loaded: answer what probe.h asks. */
-extern void ws_attach_answer(void);
-
 /*
  * Find the server's buffer lookup table, verify it, and start to record.  For
  * the postmaster (or a single-user backend), each time that shared memory was

@@ -222,7 +222,7 @@ match_recorded(const void *page, uint32 hash)
 
 	ws_sketch_touch(sketch, hash);
 	if (!ws_hash_in_sampled_register(hash, ws_load(&sketch->sampled_below)))
-		ws_mark(self.marks, ws_sketch_cell(sketch, hash));
+		ws_mark(self.marks, ws_cell(hash, sketch->log2m));
 	else
 		ws_events_hit(page, hash, ws_load(&self.sketch->tick), self.kind);
 	return 0;

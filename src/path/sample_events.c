@@ -93,7 +93,6 @@ struct Process
 	uint32		removals;		/* since the last of them */
 	int64		counted_reads;	/* the server's count at the last of them */
 	Run		   *last_run;		/* of the last of them, or NULL */
-	int			nbuffers;		/* of the server, for which these are: */
 	uint32		ring_read;		/* reads that are recent for a scan's ring, */
 	uint32		ring_write;		/* and for that of a bulk write */
 	Run			runs[RUNS];
@@ -181,9 +180,8 @@ count_made(Run *run)
 static bool
 within_ring(const Run *run, uint32 nreads)
 {
-	if (self.nbuffers != NBuffers)
+	if (self.ring_read == 0)
 	{
-		self.nbuffers = NBuffers;
 		self.ring_read = 2 * ws_ring_pages(WS_RING_READ, NBuffers);
 		self.ring_write = 2 * ws_ring_pages(WS_RING_WRITE, NBuffers);
 	}

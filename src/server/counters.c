@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "counters.h"
+#include "probe.h"
 
 #define FIELDS (sizeof(WsCounters) / sizeof(uint64))
 
@@ -25,7 +26,7 @@ sum_shards(WsCounters *sum)
 }
 
 TimestampTz
-ws_counters_read(WsCounters *sum, int64 entries, int64 *evictions)
+ws_counters_read(WsCounters *sum, int64 *evictions)
 {
 	TimestampTz since;
 
@@ -34,15 +35,15 @@ ws_counters_read(WsCounters *sum, int64 entries, int64 *evictions)
 	for (size_t field = 0; field < FIELDS; field++)
 		((uint64 *) sum)[field] -= ((uint64 *) &ws_counters->at_reset)[field];
 	if (evictions)
-		*evictions = Max((int64) sum->inserts + ws_counters->entries_at_reset - entries, 0);
+		*evictions = Max((int64) sum->inserts + ws_counters->entries_at_reset - ws_probe_entries(), 0);
 	since = ws_shared->since;
 	LWLockRelease(ws_shared->lock);
 	return since;
 }
 
 void
-ws_counters_reset(int64 entries)
+ws_counters_reset(void)
 {
 	sum_shards(&ws_counters->at_reset);
-	ws_counters->entries_at_reset = entries;
+	ws_counters->entries_at_reset = ws_probe_entries();
 }

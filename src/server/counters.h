@@ -49,12 +49,12 @@ ws_counters_of(int pid)
 }
 
 /*
- * Counts since the last reset; returns its time.  entries is the number of
- * pages in shared buffers now; *evictions, unless NULL, how many left since.
+ * Counts since the last reset; returns its time.  *evictions, unless NULL, is
+ * how many pages left shared buffers since.
  */
-extern TimestampTz ws_counters_read(WsCounters *sum, int64 entries, int64 *evictions);
+extern TimestampTz ws_counters_read(WsCounters *sum, int64 *evictions);
 
 /* Count from now on.  The caller holds WsShared.lock exclusively. */
-extern void ws_counters_reset(int64 entries);
+extern void ws_counters_reset(void);
 
 #endif							/* WS_COUNTERS_H */

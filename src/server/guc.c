@@ -106,7 +106,7 @@ static const IntSetting int_settings[] = {
 	&ws_window_size, WS_PLATEAU_WINDOW_SIZE, 2, 30, PGC_SIGHUP, GUC_UNIT_MIN, NULL},
 };
 
-/* one for each of ws_heuristics[], and a last that is all zeros */
+/* one for each of ws_method_names[], and a last that is all zeros */
 static struct config_enum_entry method_options[WS_METHODS + 1];
 
 void
@@ -130,7 +130,7 @@ ws_guc_define(void (*assign_enabled) (bool newval, void *extra))
 
 	for (int i = 0; i < WS_METHODS; i++)
 	{
-		method_options[i].name = ws_heuristics[i].name;
+		method_options[i].name = ws_method_names[i];
 		method_options[i].val = i;
 	}
 

@@ -14,7 +14,6 @@
 #include "damping.h"
 #include "guc.h"
 #include "origins.h"
-#include "probe.h"
 #include "published.h"
 #include "sampler.h"
 #include "setup.h"
@@ -24,7 +23,6 @@
 static bool reported = false;	/* is the reason in the log? */
 
 #define CACHE_LINE 64
-#define PAIR_MARKS_SIZE (sizeof(uint16) << WS_PAIR_SLOTS_LOG2)
 
 /* The parts of fixed size.  Those whose size depends on settings follow. */
 typedef struct Parts
@@ -49,88 +47,81 @@ pairs(void)
 }
 
 static void *
-next_part(char **memory, Size size)
+next_part(char *memory, Size *used, Size size)
 {
-	void	   *part = *memory;
+	void	   *part = (void *) ((uintptr_t) memory + *used);
 
-	*memory += TYPEALIGN(CACHE_LINE, size);
+	*used += TYPEALIGN(CACHE_LINE, size);
 	return part;
 }
 
-static Parts *
-use(char *memory)
+/* Where each part is, from this memory on; returns the bytes of all. */
+static Size
+lay_out(WsShared *s, char *memory, bool sample)
+{
+	Size		used = sizeof(Parts);
+
+	for (int kind = 0; kind < WS_NKINDS; kind++)
+		s->sketch[kind] = next_part(memory, &used, ws_sketch_size(ws_registers));
+	if (sample)
+	{
+		s->stream = next_part(memory, &used, ws_stream_size(WS_STREAM_PLACES));
+		s->sampler = next_part(memory, &used, ws_sampler_size(ws_sample_pages));
+		s->attribution = next_part(memory, &used, ws_attribution_size(pairs()));
+		s->origins = next_part(memory, &used, sizeof(WsOrigins));
+		s->reported_pairs = next_part(memory, &used, sizeof(uint16) << WS_PAIR_SLOTS_LOG2);
+		s->damper = next_part(memory, &used, damper_slots() * sizeof(uint64));
+	}
+	return used;
+}
+
+Size
+ws_setup_size(bool sample)
+{
+	WsShared	nowhere;
+
+	/* a line more, to align the start */
+	return CACHE_LINE + lay_out(&nowhere, NULL, sample);
+}
+
+void
+ws_setup_use(char *memory)
 {
 	Parts	   *parts = (Parts *) TYPEALIGN(CACHE_LINE, memory);
 
 	ws_shared = &parts->shared;
 	ws_counters = &parts->counters;
 	ws_published = &parts->published;
-	return parts;
-}
-
-void
-ws_setup_use(char *memory)
-{
-	(void) use(memory);
 }
 
 void
 ws_setup_init(char *memory, LWLockPadded *locks, bool sample)
 {
 	const WsDamping damping = {0, WS_USAGE_MAX};
-	Parts	   *parts = use(memory);
 
-	memory = (char *) (parts + 1);
-	memset(parts, 0, sizeof(Parts));
-	ws_history_init(&ws_published->history);
-
+	memset(memory, 0, ws_setup_size(sample));
+	ws_setup_use(memory);
+	(void) lay_out(ws_shared, (char *) ws_shared, sample);
 	ws_shared->lock = &locks[0].lock;
 	ws_shared->sample_lock = &locks[1].lock;
 	ws_shared->file_lock = &locks[2].lock;
 	ws_shared->clock_origin = ws_shared_clock_ms();
 	ws_shared->since = GetCurrentTimestamp();
 	for (int kind = 0; kind < WS_NKINDS; kind++)
-	{
-		ws_shared->sketch[kind] = next_part(&memory, ws_sketch_size(ws_registers));
 		ws_sketch_init(ws_shared->sketch[kind], ws_registers, WS_TICK_ORIGIN);
-	}
 	ws_shared->log2m = ws_shared->sketch[WS_CLIENT]->log2m;
 
 	if (sample)
 	{
-		ws_shared->stream = next_part(&memory, ws_stream_size(WS_STREAM_PLACES));
 		ws_stream_init(ws_shared->stream, WS_STREAM_PLACES);
-		ws_shared->sampler = next_part(&memory, ws_sampler_size(ws_sample_pages));
 		ws_sampler_init(ws_shared->sampler, ws_sample_pages, ws_shared->log2m, 0, WS_TICK_ORIGIN);
-		ws_shared->attribution = next_part(&memory, ws_attribution_size(pairs()));
 		ws_attribution_init(ws_shared->attribution, pairs(), ws_shared->log2m, 0, WS_TICK_ORIGIN);
-		ws_shared->origins = next_part(&memory, sizeof(WsOrigins));
-		ws_origins_init(ws_shared->origins);
-		ws_shared->reported_pairs = next_part(&memory, PAIR_MARKS_SIZE);
-		memset(ws_shared->reported_pairs, 0, PAIR_MARKS_SIZE);
-		ws_shared->damper = next_part(&memory, damper_slots() * sizeof(uint64));
-		memset(ws_shared->damper, 0, damper_slots() * sizeof(uint64));
 		ws_shared->damper_shift = 32 - pg_leftmost_one_pos32(damper_slots());
 	}
 
 	ws_shared_damp(damping);
 	ws_shared_sample(WS_SAMPLE_OFF);
 	ws_shared_worker_ticks(false);
-}
-
-Size
-ws_setup_size(bool sample)
-{
-	/* a line more, to align the start */
-	Size		size = CACHE_LINE + sizeof(Parts) + WS_NKINDS * ws_sketch_size(ws_registers);
-
-	if (sample)
-		size += TYPEALIGN(CACHE_LINE, ws_stream_size(WS_STREAM_PLACES)) +
-			TYPEALIGN(CACHE_LINE, ws_sampler_size(ws_sample_pages)) +
-			TYPEALIGN(CACHE_LINE, ws_attribution_size(pairs())) +
-			TYPEALIGN(CACHE_LINE, sizeof(WsOrigins)) + PAIR_MARKS_SIZE +
-			TYPEALIGN(CACHE_LINE, damper_slots() * sizeof(uint64));
-	return size;
 }
 
 void
@@ -184,9 +175,9 @@ ws_setup_reset(bool history)
 	tick = ws_shared_advance();
 	for (int kind = 0; kind < WS_NKINDS; kind++)
 		ws_sketch_raise_floor(ws_shared->sketch[kind], tick);
-	ws_counters_reset(ws_probe.entries());
+	ws_counters_reset();
 	if (history)
-		ws_history_init(&ws_published->history);
+		memset(&ws_published->history, 0, sizeof(WsHistory));
 	ws_store(&ws_shared->save_now, 1);
 	__atomic_store_n(&ws_shared->since, now, __ATOMIC_RELEASE);
 	LWLockRelease(ws_shared->lock);

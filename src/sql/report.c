@@ -98,16 +98,13 @@ ws_report_day(const WsPublished *p, int later)
 	return (p->computed_at / USECS_PER_DAY + later) * USECS_PER_DAY;
 }
 
-WsOutgrown
-ws_report_outgrown(const WsPublished *p, double pages)
+TimestampTz
+ws_report_outgrown(const WsPublished *p, double pages, bool *near)
 {
 	WsForecastDate date = ws_forecast_exceeds(&p->trend, pages);
 
-	return (WsOutgrown)
-	{
-		.near = ws_forecast_is_near(&p->trend, &date),
-			.at = date.expected < 0 ? 0 : ws_report_day(p, date.expected)
-	};
+	*near = date.near;
+	return date.expected < 0 ? 0 : ws_report_day(p, date.expected);
 }
 
 /* "13:52" of today, "Tuesday 14:00" or "2026-11-03 14:00" */
@@ -153,16 +150,13 @@ ws_report_row_note(const WsPublished *p, const WsAdvice *row)
 static const char *
 format_outgrown(const WsPublished *p)
 {
-	WsOutgrown	o = ws_report_outgrown(p, NBuffers);
+	bool		near;
+	pg_time_t	seconds = timestamptz_to_time_t(ws_report_outgrown(p, NBuffers, &near));
 	char	   *buf = palloc0(16);
 
-	if (o.near)
-	{
-		pg_time_t	seconds = timestamptz_to_time_t(o.at);
-
-		/* days are those of UTC */
+	/* days are those of UTC */
+	if (near)
 		pg_strftime(buf, 16, "%Y-%m-%d", pg_gmtime(&seconds));
-	}
 	return buf;
 }
 

@@ -33,15 +33,12 @@ extern const char *ws_report_row_note(const WsPublished *p, const WsAdvice *row)
  */
 extern double ws_report_saved(const WsReport *report, const WsCacheUser *user, double *error);
 
-/* When the set outgrows a size: the beginnings of days of UTC; 0: not known. */
-typedef struct WsOutgrown
-{
-	bool		near;			/* at is near, to come, and sure (forecast.h) */
-	TimestampTz at;				/* expected, if within a year */
-} WsOutgrown;
-
-/* When is more needed at the busiest time than so many pages? */
-extern WsOutgrown ws_report_outgrown(const WsPublished *published, double pages);
+/*
+ * The beginning of the day of UTC on which more than so many pages are expected
+ * to be needed at the busiest time, if within a year; 0: not known.  *near: it
+ * is near, to come, and sure (forecast.h).
+ */
+extern TimestampTz ws_report_outgrown(const WsPublished *published, double pages, bool *near);
 
 /* The beginning of the day of UTC that the row is of, or of a later one. */
 extern TimestampTz ws_report_day(const WsPublished *published, int later);

@@ -123,7 +123,7 @@ get_note(const Advice *a, const WsPair *pair)
 			psprintf("in the last hours the predictions for the present sizes were off by %.0f points", 100 * both->off) :
 			both->share < WS_DIVISION_ALL ? get_displaced(both, WS_DIVISION_ALL) :
 			"too little has been read for a page cache of this size";
-	if (!ws_division_is_reliable(pair))
+	if (ws_division_error(pair) >= 2 * WS_DIVISION_TOLERANCE)
 		return "the hit ratio depends steeply on the size of the page cache here";
 	return NULL;
 }

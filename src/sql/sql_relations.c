@@ -155,7 +155,7 @@ divide(const FmgrInfo *function, uint32 ticks, Parts *parts)
 	for (int i = 0; i < parts->pages; i += RESIDENT_STEP)
 	{
 		CHECK_FOR_INTERRUPTS();
-		(void) ws_probe.resident(&samples[i], Min(parts->pages - i, RESIDENT_STEP), &resident[i], NULL);
+		(void) ws_probe_resident(&samples[i], Min(parts->pages - i, RESIDENT_STEP), &resident[i], NULL);
 	}
 	/* first each page is a part, then neighbours of one relation are joined */
 	part = parts->part = palloc0(Max(parts->pages, 1) * sizeof(Part));

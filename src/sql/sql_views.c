@@ -57,9 +57,9 @@ WS_FUNCTION(ws_working_set_recommendation)
 	ws_summary_reason(&s, words, sizeof(words));
 	ws_summary_job(&s, job, sizeof(job));
 	ws_row_begin(&row, fcinfo);
-	ws_row_add_text(&row, ws_status_name(report.status));
-	ws_row_add_text(&row, size > 0 ? ws_verdict_name(p->decision.verdict) : NULL);
-	ws_row_add_text(&row, known ? ws_confidence_name(s.confidence) : NULL);
+	ws_row_add_text(&row, ws_status_names[report.status]);
+	ws_row_add_text(&row, size > 0 ? ws_verdict_names[p->decision.verdict] : NULL);
+	ws_row_add_text(&row, known ? ws_confidence_names[s.confidence] : NULL);
 	add_setting(&row, known, size);
 	add_setting(&row, size > 0, p->decision.effective);
 	ws_row_add_text(&row, words);
@@ -242,11 +242,12 @@ add_forecast(WsRow *row, const WsReport *report, int days)
 static void
 add_outgrown(WsRow *row, const WsReport *report, const char *what, double pages)
 {
-	WsOutgrown	o = ws_report_outgrown(&report->last, pages);
+	bool		near;
+	TimestampTz at = ws_report_outgrown(&report->last, pages, &near);
 	bool		known = report->known && pages > 0;
 
 	ws_row_add_text(row, what);
-	ws_row_add(row, known && o.at != 0, TimestampTzGetDatum(o.at));
+	ws_row_add(row, known && at != 0, TimestampTzGetDatum(at));
 	for (int i = 0; i < 3; i++)
 		ws_row_add_pages(row, known, pages);
 	ws_row_end(row);
@@ -295,8 +296,8 @@ WS_FUNCTION(ws_working_set_info)
 		sampled = ws_shared->sampler->count;
 		LWLockRelease(ws_shared->sample_lock);
 	}
-	ws_probe.flush_counters();
-	began = ws_counters_read(&counters, ws_probe.entries(), &evictions);
+	ws_probe_flush_counters();
+	began = ws_counters_read(&counters, &evictions);
 	ws_row_begin(&row, fcinfo);
 	ws_row_add(&row, true, BoolGetDatum(ws_tracking()));
 	ws_row_add_text(&row, ws_tracking_reason());

@@ -23,6 +23,7 @@
 
 #include <time.h>
 
+#include "heuristic.h"
 #include "published.h"
 #include "recent.h"
 #include "scans.h"
@@ -39,7 +40,6 @@ typedef struct WsSeen
 	uint32		hash;
 	bool		sampled;		/* still, after the shift has risen */
 	WsClass		class;
-	bool		known;			/* was the page in the table? */
 	double		weight;			/* of how many pages it is a sample: in use()
 								 * of all that are sampled, in event() of
 								 * those that are simulated, which may be
@@ -47,8 +47,8 @@ typedef struct WsSeen
 	/* for event(): */
 	bool		counted;		/* does a client ask for it, and is it no new
 								 * page? */
-	WsAccess	access;			/* .page is the entry of the sample table */
-	uint32		missed;			/* by which sweeps; of ws_sweep_consumer */
+	WsAccess	access;			/* .page is the entry of the sample table,
+								 * .known: it was there */
 } WsSeen;
 
 /* What the reader knows, and consumers read. */
@@ -104,5 +104,45 @@ extern const WsConsumer ws_sweep_consumer;
 extern const WsConsumer ws_page_cache_consumer;
 extern const WsConsumer ws_without_consumer;
 extern const WsConsumer ws_life_consumer;
+
+/* Strata below this are not sampled any more. */
+extern void ws_sweep_consumer_thin(uint32 shift);
+
+/* Simulate strata no more that do not last. */
+extern void ws_sweep_consumer_remove_brief(void);
+
+/* What hits to report, after so many seconds; often: see sweep.h. */
+extern WsDamping ws_sweep_consumer_damping(double seconds, bool often);
+
+/* From now on simulate so many buffers, too; 0: as before. */
+extern void ws_sweep_consumer_follow(double buffers);
+
+/* The size that is followed has jumped (twotier.h). */
+extern void ws_page_cache_consumer_jump(void);
+
+/*
+ * Take a step of the life table if it is due; at every tick, after the events
+ * were read, or else the sample lacks pages that the sketch has.
+ */
+extern void ws_life_consumer_tick(void);
+extern bool ws_life_consumer_due(void);
+
+/* Pages are gone, which still count until the next step. */
+extern void ws_life_consumer_died(void);
+
+/*
+ * To be called with what is needed, each time that it is published.  What
+ * counts pages that are gone is no peak: then no more is needed than before the
+ * step.
+ */
+extern double ws_life_consumer_doubt(double needed);
+
+/*
+ * The answer of live_set at the last step, with a projection for a minute from
+ * now, or a fifteenth of a shorter working_set.break_even.  It is about so many
+ * seconds: working_set.break_even, or less after that was raised, since older
+ * pages are not sampled.  At first and without a sample .known is false.
+ */
+extern WsLive ws_life_consumer_get(int *seconds);
 
 #endif							/* WS_CONSUMER_H */

@@ -18,18 +18,11 @@
 /* period of the counts */
 #define RECENT_MS		((int64) 1000 * WS_RECENT_BUCKETS * WS_RECENT_SECONDS)
 
-static bool full;				/* have shared buffers been full? */
-
-void
-ws_filling_begin(void)
-{
-	full = false;
-}
-
 bool
 ws_nobody_evicts(void)
 {
-	double		used = (double) ws_probe.entries() / NBuffers;
+	static bool full;			/* have they been? */
+	double		used = (double) ws_probe_entries() / NBuffers;
 
 	full = used >= FULL || (full && used >= FULL / 2);
 	return !full;
@@ -41,7 +34,7 @@ ws_filling_until(void)
 	static int64 filling_at;
 	static int64 grew_at;
 	static int64 used;
-	int64		uses = ws_probe.entries();
+	int64		uses = ws_probe_entries();
 	int64		now = ws_shared_clock_ms();
 	int64		limit = __atomic_load_n(&ws_shared->clock_origin, __ATOMIC_RELAXED) +
 		ws_break_even * (int64) 1000;

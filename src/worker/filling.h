@@ -7,9 +7,6 @@
 
 #include "datatype/timestamp.h"
 
-/* The worker starts, or starts over: nothing is known of before. */
-extern void ws_filling_begin(void);
-
 /*
  * While shared buffers are not full nobody evicts anything: after a start, or
  * when much was dropped.

@@ -7,8 +7,8 @@
 #include "storage/lwlock.h"
 
 #include "attribution.h"
+#include "consumer.h"
 #include "gone_pages.h"
-#include "life_consumer.h"
 #include "probe.h"
 #include "relsize.h"
 #include "sampler.h"
@@ -171,7 +171,7 @@ ws_gone_pages_check_resident(void)
 	WsSampler  *sampler = ws_shared->sampler;
 	bool	   *resident = palloc(sampler->capacity * sizeof(bool));
 
-	(void) ws_probe.resident(sampler->samples, sampler->capacity, resident, NULL);
+	(void) ws_probe_resident(sampler->samples, sampler->capacity, resident, NULL);
 	LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
 	for (uint32 i = 0; i < sampler->capacity; i++)
 	{

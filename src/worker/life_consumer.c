@@ -1,8 +1,11 @@
 /*
  * life_consumer.c
- *		Feeding the life table; see life_consumer.h.
+ *		The worker's life table of the sampled pages (life.h).  There is none
+ *		without a sample.
  */
 #include "postgres.h"
+
+#include <math.h>
 
 #include "storage/lwlock.h"
 #include "utils/memutils.h"
@@ -11,7 +14,6 @@
 #include "counters.h"
 #include "estimate.h"
 #include "guc.h"
-#include "life_consumer.h"
 #include "sampler.h"
 #include "shared.h"
 
@@ -25,7 +27,6 @@ static struct
 	int			break_even;		/* setting that it was made with */
 	int64		since;			/* value of WsShared.since that it is about */
 	bool		stepped;		/* was there a step? */
-	uint32		steps;
 	bool		died;			/* have pages gone since the last one? */
 	uint32		written;		/* events of the stream until the last step, */
 	uint64		dropped;		/* and those that were lost */
@@ -33,6 +34,8 @@ static struct
 	uint32		shift;			/* and strata */
 	WsLive		now;
 	double		values[VALUES]; /* of the last steps, the youngest first */
+	double		needed;			/* as published last, */
+	double		before;			/* and before the last step */
 }			state;
 
 static void
@@ -47,6 +50,7 @@ begin(int64 since)
 	state.stepped = false;
 	memset(&state.now, 0, sizeof(state.now));
 	memset(state.values, 0, sizeof(state.values));
+	state.needed = state.before = INFINITY;
 	ws_life_init(state.life, items, state.break_even, WS_HOLD);
 	/* the sample has to keep pages for a little longer than break_even */
 	LWLockAcquire(ws_shared->sample_lock, LW_EXCLUSIVE);
@@ -64,7 +68,7 @@ trusted(void)
 	uint64		lost;
 	bool		few;
 
-	(void) ws_counters_read(&c, 0, NULL);
+	(void) ws_counters_read(&c, NULL);
 	/* after a reset the count begins at 0 */
 	lost = c.dropped >= state.dropped ? c.dropped - state.dropped : c.dropped;
 	few = lost * 100 <= written - state.written;
@@ -126,8 +130,8 @@ ws_life_consumer_tick(void)
 		state.values[i] = state.stepped ? state.values[i - 1] : state.now.pages;
 	state.values[0] = state.now.pages;
 	state.stepped = true;
-	state.steps++;
 	state.died = false;
+	state.before = state.needed;
 }
 
 void
@@ -136,16 +140,11 @@ ws_life_consumer_died(void)
 	state.died = true;
 }
 
-uint32
-ws_life_consumer_steps(void)
+double
+ws_life_consumer_doubt(double needed)
 {
-	return state.steps;
-}
-
-bool
-ws_life_consumer_counts_dead(void)
-{
-	return state.died;
+	state.needed = needed;
+	return state.died ? fmin(needed, state.before) : needed;
 }
 
 static void

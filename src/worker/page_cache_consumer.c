@@ -1,7 +1,11 @@
 /*
  * page_cache_consumer.c
- *		Simulating the page cache, and measuring reads; see
- *		page_cache_consumer.h.
+ *		The worker's part that simulates the kernel's page cache behind the
+ *		sweeps, measures what the server really reads from disk, and predicts
+ *		what other sizes of both caches would.
+ *
+ * The counts are of the last five to six minutes, those of the sweeps and up to
+ * a minute more.
  *
  * How large the page cache is.  It has what it takes and what is free, less the
  * part of shared buffers that no page has used yet.  With memory in huge pages
@@ -35,11 +39,9 @@
 #include "diskreads.h"
 #include "division.h"
 #include "estimate.h"
-#include "page_cache_consumer.h"
 #include "probe.h"
 #include "relsize.h"
 #include "shared.h"
-#include "survey.h"
 
 #define BUCKETS			6
 #define BUCKET_MS		60000
@@ -70,14 +72,6 @@ typedef struct Bucket
 	double		squares;		/* the differences */
 } Bucket;
 
-/* A page that was looked for in the page cache, and not used since. */
-typedef struct Look
-{
-	uint32		hash;			/* of the page */
-	float		cached;			/* how much of it is there; NaN: no such page */
-	bool		held;			/* is it in the simulated one? */
-} Look;
-
 /* Private to the worker.  Times are in ms of the monotonic clock. */
 typedef struct Simulation
 {
@@ -88,7 +82,6 @@ typedef struct Simulation
 	double		rates[WS_STRATA];	/* of all pages, from a stratum on, */
 	uint32		shift;			/* strata from this are simulated */
 	uint32		looked;			/* the next page to look for */
-	Look		looks[WS_TIER_PAGES];
 	bool		learned;		/* is the readahead known? */
 	Bucket		buckets[BUCKETS];
 	int			bucket;			/* the present one */
@@ -126,48 +119,35 @@ begin(bool empty)
 	sim->tiers = tiers;
 	for (int s = 0; s < WS_STRATA; s++)
 		sim->rates[s] = ldexp(1, -s);
-	for (int i = 0; i < WS_TIER_PAGES; i++)
-		sim->looks[i].cached = NAN;
 }
 
 /* The page is read: was it where it was looked for? */
 static void
-count_look(Look *look, uint32 hash)
+count_look(WsTierPage *page)
 {
 	Bucket	   *bucket = &sim->buckets[sim->bucket];
-	double		difference = look->cached - look->held;
+	double		difference = page->cached - page->held;
 
-	if (!isnan(look->cached) && look->hash == hash)
+	if (!isnan(page->cached))
 	{
-		bucket->held += look->held;
-		bucket->cached += look->cached;
+		bucket->held += page->held;
+		bucket->cached += page->cached;
 		bucket->squares += difference * difference;
 	}
-	look->cached = NAN;
+	page->cached = NAN;
 }
 
 static void
 event(WsSeen *seen)
 {
-	const WsEvent *e = &seen->event;
-	WsTierAccess access = {
-		.page = seen->access.page,
-		.stratum = ws_hash_stratum(seen->hash, ws_shared->log2m),
-		.group = ws_hash_group(seen->hash),
-		.id = e->page,
-		.missed = seen->missed,
-		.evicted = ws_reading.sweep->evicted,
-		.used = seen->known,
-		.run = e->run >= WS_RUN_SCAN,
-		.new = e->kind == WS_EVENT_EXTEND && !e->maintenance
-	};
-	uint32		page = sim->tiers->page[access.page];
+	const WsAccess *access = &seen->access;
+	uint32		page = sim->tiers->page[access->page];
 
 	if (sim->bytes <= 0)
 		return;
-	if (page < WS_TIER_PAGES && (access.missed >> WS_SWEEP_PRESENT & 1) && seen->counted)
-		count_look(&sim->looks[page], ws_shared->sampler->samples[access.page].hash);
-	ws_twotier_access(sim->tiers, &access, seen->counted ? &sim->buckets[sim->bucket].counts : NULL);
+	if (page < WS_TIER_PAGES && (access->missed >> WS_SWEEP_PRESENT & 1) && seen->counted)
+		count_look(&sim->tiers->pages[page]);
+	ws_twotier_access(sim->tiers, access, seen->counted ? &sim->buckets[sim->bucket].counts : NULL);
 }
 
 static void
@@ -184,6 +164,26 @@ ws_page_cache_consumer_jump(void)
 		ws_tier_counts_jump(&sim->buckets[i].counts);
 }
 
+/* Those that read files have a PGPROC. */
+static void
+read_disk_reads(WsDiskReads *reads)
+{
+	int		   *pids = palloc((ProcGlobal->allProcCount + 1) * sizeof(int));
+	int			n = 0;
+
+	pids[n++] = PostmasterPid;
+	for (uint32 i = 0; i < ProcGlobal->allProcCount; i++)
+	{
+		/* no lock: it may end at any time */
+		int			pid = ((const volatile PGPROC *) &ProcGlobal->allProcs[i])->pid;
+
+		if (pid != 0)
+			pids[n++] = pid;
+	}
+	ws_disk_reads("", pids, n, reads);
+	pfree(pids);
+}
+
 /* What was really read since the last time.  Returns the clock() that took. */
 static clock_t
 measure(int64 now)
@@ -193,8 +193,8 @@ measure(int64 now)
 	WsDiskReads before = sim->disk;
 	WsCounters	c;
 
-	ws_disk_reads("", PostmasterPid, &sim->disk);
-	(void) ws_counters_read(&c, 0, NULL);
+	read_disk_reads(&sim->disk);
+	(void) ws_counters_read(&c, NULL);
 	if (sim->measured_at != 0 && before.known && sim->disk.known)
 	{
 		bucket->seconds += (now - sim->measured_at) / 1000.0;
@@ -243,7 +243,7 @@ see_dirty(const WsSweep *sweep)
 		}
 		if (n < LOOKS && page < WS_TIER_PAGES - 1)
 			continue;
-		(void) ws_probe.resident(pages, n, resident, dirty);
+		(void) ws_probe_resident(pages, n, resident, dirty);
 		while (n-- > 0)
 			ws_twotier_seen(sim->tiers, sweep, entries[n], dirty[n]);
 		n = 0;
@@ -296,13 +296,11 @@ look(void)
 	{
 		uint32		page = sim->looked++ % WS_TIER_PAGES;
 		int			entry = ws_twotier_entry(sim->tiers, page);
-		Look	   *found = &sim->looks[page];
 
 		if (entry < 0 || samples[entry].resident)
 			continue;
-		found->hash = samples[entry].hash;
-		found->cached = (float) ws_page_cached(&samples[entry].page);
-		found->held = ws_pagecache_holds(sim->tiers->cache[WS_TIER_PRESENT][c], page);
+		sim->tiers->pages[page].cached = (float) ws_page_cached(&samples[entry].page);
+		sim->tiers->pages[page].held = ws_pagecache_holds(sim->tiers->cache[WS_TIER_PRESENT][c], page);
 	}
 }
 
@@ -419,7 +417,7 @@ page_cache(const WsMemory *memory)
 {
 	static double most = 0;
 
-	most = fmax(most, ws_probe.entries());
+	most = fmax(most, ws_probe_entries());
 	return fmax((double) memory->page_cache - (memory->huge ? 0 : (NBuffers - most) * BLCKSZ), 0);
 }
 
@@ -505,7 +503,6 @@ learn_readahead(void)
 {
 	int64		known = ws_readahead_kilobytes("", DataDir);
 	uint32		kilobytes = known < 0 ? WS_READAHEAD_DEFAULT : (uint32) known;
-	void	   *work;
 
 	if (sim->learned && kilobytes == sim->tiers->readahead.kilobytes)
 		return;
@@ -513,9 +510,7 @@ learn_readahead(void)
 	if (sim->learned)
 		sim->since = 0;
 	sim->learned = true;
-	work = palloc(ws_readahead_work_size());
-	ws_readahead_learn(&sim->tiers->readahead, kilobytes, BLCKSZ, work);
-	pfree(work);
+	ws_readahead_learn(&sim->tiers->readahead, kilobytes, BLCKSZ);
 }
 
 /* Why there is no prediction; NULL if there may be one. */

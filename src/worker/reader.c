@@ -17,13 +17,11 @@
 #include "counters.h"
 #include "gone_pages.h"
 #include "guc.h"
-#include "life_consumer.h"
 #include "probe.h"
 #include "reader.h"
 #include "relsize.h"
 #include "sampler.h"
 #include "shared.h"
-#include "sweep_consumer.h"
 
 #define BATCH			256		/* events read under one lock of the table, */
 #define BATCH_PART		16		/* and at most this part of it */
@@ -151,8 +149,10 @@ classify(WsSeen *seen)
 {
 	WsEvent    *event = &seen->event;
 
-	seen->hash = ws_probe.hash(&event->page);
-	seen->sampled = ws_hash_stratum(seen->hash, ws_shared->log2m) >= ws_shared->sampler->shift;
+	seen->hash = ws_probe_hash(&event->page);
+	seen->access.stratum = ws_hash_stratum(seen->hash, ws_shared->log2m);
+	seen->access.group = ws_hash_group(seen->hash);
+	seen->sampled = seen->access.stratum >= ws_shared->sampler->shift;
 	seen->weight = ldexp(1, (int) ws_shared->sampler->shift);
 	seen->class = WS_CLASS_REST;
 	seen->access.page = WS_NO_SAMPLE;
@@ -174,7 +174,7 @@ update_table(WsSeen *seen)
 	const WsEvent *event = &seen->event;
 	uint32		entry = ws_sampler_find(sampler, &event->page, seen->hash);
 
-	seen->known = entry != WS_NO_SAMPLE;
+	seen->access.known = entry != WS_NO_SAMPLE;
 	if (event->kind == WS_EVENT_REMOVE)
 	{
 		WsSample   *sample = &sampler->samples[entry];
@@ -183,17 +183,17 @@ update_table(WsSeen *seen)
 		if (event->run > 0)
 			ws_gone_pages_suspect(&event->page);
 		/* soon after a use it may be no removal (lookup.c), so look it up */
-		if (seen->known)
-			sample->resident = sample->touched + 1 >= event->tick && ws_probe.resident(sample, 1, &resident, NULL) > 0;
+		if (seen->access.known)
+			sample->resident = sample->touched + 1 >= event->tick && ws_probe_resident(sample, 1, &resident, NULL) > 0;
 		return;
 	}
-	if (seen->known && sampler->samples[entry].dead)
+	if (seen->access.known && sampler->samples[entry].dead)
 	{
 		/* the file has grown again: a new page */
 		ws_sampler_evict(sampler, entry, on_evict);
-		seen->known = false;
+		seen->access.known = false;
 	}
-	if (!seen->known)
+	if (!seen->access.known)
 		entry = ws_sampler_enter(sampler, &event->page, seen->hash, event->tick);
 	if (entry == WS_NO_SAMPLE)
 		return;
@@ -204,7 +204,7 @@ update_table(WsSeen *seen)
 	if (seen->class == WS_CLASS_SCAN || seen->access.ringed == 0)
 		ws_sampler_hold(sampler, entry, event->tick, seen->class == WS_CLASS_SCAN);
 	sampler->samples[entry].resident = 1;
-	if (ws_hash_stratum(seen->hash, sampler->log2m) >= ws_reading.shift)
+	if (seen->access.stratum >= ws_reading.shift)
 		seen->access.page = entry;
 }
 
@@ -269,7 +269,7 @@ drain(void)
 				continue;
 			seen[i].weight = ldexp(1, (int) ws_reading.shift);
 			seen[i].counted = seen[i].class != WS_CLASS_MAINTENANCE && seen[i].event.kind != WS_EVENT_EXTEND &&
-				(seen[i].known || seen[i].event.kind != WS_EVENT_HIT);
+				(seen[i].access.known || seen[i].event.kind != WS_EVENT_HIT);
 			for (int c = 0; c < CONSUMERS; c++)
 				if (consumers[c]->event)
 					consumers[c]->event(&seen[i]);

@@ -14,7 +14,7 @@ ws_recent_begin(WsRecent *recent, int64 now)
 	memset(recent, 0, sizeof(WsRecent));
 	recent->bucket_end = now + BUCKET_MS;
 	recent->until = now;
-	recent->since = ws_counters_read(&recent->counted, 0, NULL);
+	recent->since = ws_counters_read(&recent->counted, NULL);
 }
 
 double
@@ -24,7 +24,7 @@ ws_recent_count(WsRecent *recent, int64 now)
 	WsCounters	c;
 
 	/* a reset may come at any time: read the counters and its time together */
-	int64		since = ws_counters_read(&c, 0, NULL);
+	int64		since = ws_counters_read(&c, NULL);
 	double		hits = (double) c.hits[WS_CLIENT] - recent->counted.hits[WS_CLIENT];
 	double		reads = (double) c.reads[WS_CLIENT] - recent->counted.reads[WS_CLIENT];
 

@@ -19,9 +19,14 @@
 static uint32
 blocks_of(WsScans *scans, const WsPageId *page)
 {
-	if (!ws_scans_knows_size(scans, page))
+	uint32		blocks;
+
+	if (!ws_scans_knows_size(scans, page, &blocks))
+	{
 		ws_scans_set_size(scans, page, ws_relation_blocks(page));
-	return ws_scans_blocks(scans, page);
+		(void) ws_scans_knows_size(scans, page, &blocks);
+	}
+	return blocks;
 }
 
 /* For each entry: blocks of the relation if its last use was a scan, else 0. */
@@ -54,7 +59,7 @@ double
 ws_seed_rate(const WsSampler *sampler, uint32 shift)
 {
 	double		expected = ldexp(1, -(int) shift);
-	double		entries = ws_probe.entries();
+	double		entries = ws_probe_entries();
 
 	if (entries * 2 < NBuffers)
 		return expected;

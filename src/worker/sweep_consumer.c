@@ -1,6 +1,7 @@
 /*
  * sweep_consumer.c
- *		Running the sweeps, and predicting hit ratios; see sweep_consumer.h.
+ *		The worker's miniature caches (sweep.h), and the hit ratios that follow
+ *		from them (advice.h).  Without a sample only lookups are counted.
  *
  * Simulated pages.  The pages of a stratum that was admitted lately join the
  * sweeps when they have been in the table for as long as the recent counts
@@ -18,14 +19,13 @@
 #include "utils/memutils.h"
 
 #include "compat.h"
+#include "consumer.h"
 #include "estimate.h"
 #include "filling.h"
-#include "page_cache_consumer.h"
 #include "probe.h"
 #include "sampler.h"
 #include "seed.h"
 #include "shared.h"
-#include "sweep_consumer.h"
 
 #define RECENT_TICKS	(WS_RECENT_BUCKETS * WS_RECENT_SECONDS * WS_TICKS_PER_SECOND)
 #define RATE_FOLLOWS	0.05	/* share of a change followed each second */
@@ -93,25 +93,15 @@ static void
 event(WsSeen *seen)
 {
 	const WsEvent *e = &seen->event;
-	bool		clients = seen->class != WS_CLASS_MAINTENANCE && e->kind != WS_EVENT_EXTEND;
-	WsAccess	access = seen->access;
-	WsTallied	tallied = {
-		.class = seen->class,
-		.read = e->kind == WS_EVENT_READ,
-		.run = e->run >= WS_RUN_SCAN,
-		.known = seen->known,
-		.settled = seen->known || is_settled(ws_hash_stratum(seen->hash, ws_shared->log2m)),
-		.group = ws_hash_group(seen->hash),
-		.weight = seen->weight,
-		.factors = sweep->factor,
-		.fast = sweep->fast
-	};
+	WsAccess   *access = &seen->access;
 
 	if (!ws_in_burst(e->tick))
-		access.absent |= sweep->fast;
-	tallied.missed = seen->missed = ws_sweep_access(sweep, &access, &tallied.cold);
-	if (clients)
-		ws_tally_access(&ws_reading.recent.buckets[ws_reading.recent.bucket], &tallied);
+		access->absent |= sweep->fast;
+	access->missed = ws_sweep_access(sweep, access, &access->cold);
+	access->evicted = sweep->evicted;
+	if (seen->class != WS_CLASS_MAINTENANCE && e->kind != WS_EVENT_EXTEND)
+		ws_tally_access(&ws_reading.recent.buckets[ws_reading.recent.bucket], access, seen->class,
+						access->known || is_settled(access->stratum), seen->weight, sweep);
 }
 
 static void
@@ -202,7 +192,7 @@ report(WsPublished *p)
 		.nparts = WS_RECENT_BUCKETS,
 		.oldest = (recent->bucket + 1) % WS_RECENT_BUCKETS,
 		.nbuffers = NBuffers,
-		.other_usage = ws_probe.usage_max() == WS_USAGE_MAX ? 0 : ws_probe.usage_max(),
+		.other_usage = ws_probe_usage_max() == WS_USAGE_MAX ? 0 : ws_probe_usage_max(),
 		.factors = nothing,
 		.resident = buffers
 	};
@@ -218,7 +208,7 @@ report(WsPublished *p)
 		p->filling_until = ws_filling_until();
 		facts.factors = sweep->factor;
 		for (int i = 0; i < WS_SWEEP_SIZES; i++)
-			buffers[i] = ws_sweep_buffers(sweep, i);
+			buffers[i] = sweep->caches[i].buffers;
 	}
 	facts.followed = ws_advice_followed(&follower, sum.seconds, ws_shared_clock_ms());
 	facts.off = ws_mean_difference(&differences);

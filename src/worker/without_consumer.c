@@ -19,7 +19,6 @@
 #include "compat.h"
 #include "consumer.h"
 #include "filling.h"
-#include "probe.h"
 #include "sampler.h"
 #include "seed.h"
 #include "shared.h"
@@ -29,7 +28,6 @@
 #define CLEARLY_LARGER	1.5
 #define REMEMBERED		0.9		/* of its pages, from choice to choice */
 #define RATE_FOLLOWS	0.05	/* share of a change followed each second */
-#define COUNTED			64		/* relations at a time */
 
 /* Candidates of each kind; those of relations are the last. */
 #define RELATIONS		10
@@ -68,7 +66,6 @@ begin(bool empty)
 	memset(&state, 0, sizeof(state));
 	state.without = without;
 	state.since = ws_shared_since();
-	ws_filling_begin();
 	ws_without_init(without, entries, ws_shared->log2m, ws_shared->sampler->shift, ws_shared_advance());
 }
 
@@ -143,13 +140,6 @@ forget(uint32 entry)
 	ws_without_forget(state.without, entry);
 }
 
-static int
-by_origin(const void *a, const void *b)
-{
-	return memcmp(&((const Group *) a)->user.origin, &((const Group *) b)->user.origin,
-				  sizeof(WsOrigin));
-}
-
 /* Largest first. */
 static int
 by_pages(const void *a, const void *b)
@@ -160,12 +150,34 @@ by_pages(const void *a, const void *b)
 	return (y->pages > x->pages) - (y->pages < x->pages);
 }
 
+static int
+by_user(const void *a, const void *b)
+{
+	return memcmp(&((const Group *) a)->user, &((const Group *) b)->user, sizeof(WsCacheUser));
+}
+
+/* One group for each user of n; returns how many there are. */
+static int
+merge_groups(Group *groups, int n)
+{
+	int			merged = 0;
+
+	qsort(groups, n, sizeof(Group), by_user);
+	for (int i = 0; i < n; i++)
+	{
+		if (merged > 0 && by_user(&groups[merged - 1], &groups[i]) == 0)
+			groups[merged - 1].pages += groups[i].pages;
+		else
+			groups[merged++] = groups[i];
+	}
+	return merged;
+}
+
 /* A page that several origins of a group use counts for each. */
 static int
 find_groups(WsBy by, const uint32 *counts, Group *groups)
 {
 	int			n = 0;
-	int			merged = 0;
 	WsOrigin	origin;
 	WsOrigin	part;
 
@@ -178,21 +190,9 @@ find_groups(WsBy by, const uint32 *counts, Group *groups)
 			groups[n].user.origin = part;
 			groups[n++].pages = counts[i];
 		}
-	qsort(groups, n, sizeof(Group), by_origin);
-	for (int i = 0; i < n; i++)
-	{
-		if (merged > 0 && by_origin(&groups[merged - 1], &groups[i]) == 0)
-			groups[merged - 1].pages += groups[i].pages;
-		else
-			groups[merged++] = groups[i];
-	}
-	return merged;
+	return merge_groups(groups, n);
 }
 
-/*
- * Find the relations of more than one in so many pages, and perhaps others, in
- * one pass (Misra and Gries 1982).
- */
 static int
 find_relations(uint32 since, Group *groups)
 {
@@ -202,31 +202,18 @@ find_relations(uint32 since, Group *groups)
 	for (uint32 i = 0; i < sampler->capacity; i++)
 	{
 		const WsSample *sample = &sampler->samples[i];
-		int			found = 0;
 
 		if (sample->last < since || sample->last == 0 || sample->dead ||
 			ws_hash_stratum(sample->hash, sampler->log2m) < state.without->shift)
 			continue;
-		while (found < n && !has_page(&groups[found].user, &sample->page))
-			found++;
-		if (found < n)
-			groups[found].pages++;
-		else if (n < COUNTED)
-		{
-			memset(&groups[n], 0, sizeof(Group));
-			groups[n].user.by = WS_BY_RELATION;
-			groups[n].user.relation = sample->page;
-			groups[n++].pages = 1;
-		}
-		else
-		{
-			n = 0;
-			for (int g = 0; g < COUNTED; g++)
-				if (--groups[g].pages > 0)
-					groups[n++] = groups[g];
-		}
+		memset(&groups[n], 0, sizeof(Group));
+		groups[n].user.by = WS_BY_RELATION;
+		groups[n].user.relation.tablespace = sample->page.tablespace;
+		groups[n].user.relation.database = sample->page.database;
+		groups[n].user.relation.relation = sample->page.relation;
+		groups[n++].pages = 1;
 	}
-	return n;
+	return merge_groups(groups, n);
 }
 
 /* Entries of pages that others than a candidate used, the last used first. */
@@ -331,7 +318,7 @@ choose(Group *groups, int n, int first, int most)
 static void
 choose_all(uint32 now)
 {
-	Group	   *groups = palloc((Max(WS_ORIGINS, COUNTED) + WS_CANDIDATES) * sizeof(Group));
+	Group	   *groups = palloc((Max(WS_ORIGINS, ws_shared->sampler->capacity) + WS_CANDIDATES) * sizeof(Group));
 	uint32		counts[WS_ORIGINS];
 	uint32		since = now > RECENT_TICKS ? now - RECENT_TICKS : 0;
 	uint32		new = 0;

@@ -35,18 +35,17 @@
 #include "utils/timestamp.h"
 
 #include "compat.h"
+#include "consumer.h"
 #include "counters.h"
 #include "estimate.h"
 #include "guc.h"
 #include "heuristic.h"
-#include "life_consumer.h"
 #include "persist.h"
 #include "probe.h"
 #include "published.h"
 #include "reader.h"
 #include "setup.h"
 #include "shared.h"
-#include "sweep_consumer.h"
 #include "verdict.h"
 #include "waiting.h"
 
@@ -122,19 +121,6 @@ tick(void)
 }
 
 /*
- * Distinct pages that clients used in the last week, or since the data begin.
- */
-static double
-pages_of_week(void)
-{
-	uint32		week = (uint32) WS_HISTORY_WEEK * WS_TICKS_PER_SECOND;
-	WsEstimate	used;
-
-	(void) ws_estimate(NULL, WS_OF(WS_CLIENT), &week, 1, &used);
-	return used.pages;
-}
-
-/*
  * Run all heuristics, and publish the answer of the chosen one.  If it has
  * none, as live_set without a sample, plateau_end is the method.
  */
@@ -147,6 +133,8 @@ run_heuristics(WsPublished *p)
 		.max_increase = ws_max_increase
 	};
 	uint32		ages[WS_CURVE_WINDOWS];
+	uint32		week = (uint32) WS_HISTORY_WEEK * WS_TICKS_PER_SECOND;
+	WsEstimate	used;
 	WsRecommendation r[WS_METHODS];
 	const WsRecommendation *chosen;
 	int			break_even;		/* that live is about */
@@ -154,12 +142,13 @@ run_heuristics(WsPublished *p)
 	for (int i = 0; i < WS_CURVE_WINDOWS; i++)
 		ages[i] = (i + 1) * WS_CURVE_STEP * WS_TICKS_PER_SECOND;
 	(void) ws_estimate(NULL, WS_OF(WS_CLIENT), ages, WS_CURVE_WINDOWS, w.curve);
-	p->used = pages_of_week();
+	(void) ws_estimate(NULL, WS_OF(WS_CLIENT), &week, 1, &used);
+	p->used = used.pages;
 	w.live = ws_life_consumer_get(&break_even);
 	if (break_even < ws_break_even)
 		p->data_seconds = Min(p->data_seconds, break_even);
 	for (int i = 0; i < WS_METHODS; i++)
-		r[i] = ws_recommend(&ws_heuristics[i], &w);
+		r[i] = ws_recommend((WsMethod) i, &w);
 	p->live = r[WS_METHOD_LIVE_SET].pages;
 	p->plateau_end = r[WS_METHOD_PLATEAU_END].pages;
 	p->method = isnan(r[ws_method].pages) ? WS_METHOD_PLATEAU_END : ws_method;
@@ -338,7 +327,7 @@ decide(int64 now, WsPublished *p)
 		.worth = ws_worth
 	};
 	int64		ms = ws_shared_clock_ms();
-	double		empty = NBuffers - (double) ws_probe.entries();
+	double		empty = NBuffers - (double) ws_probe_entries();
 	WsEvidence	evidence;
 	double		wait;
 
@@ -375,29 +364,6 @@ decide(int64 now, WsPublished *p)
 }
 
 /*
- * What counts pages that are gone is no peak: then no more is needed than at
- * the step of the life table before.
- */
-static void
-doubt_rise(WsPublished *p)
-{
-	static int64 since;
-	static uint32 step;
-	static double now;
-	static double before;
-
-	if (since != p->since)
-		now = INFINITY;
-	if (since != p->since || step != ws_life_consumer_steps())
-		before = now;
-	since = p->since;
-	step = ws_life_consumer_steps();
-	now = p->needed;
-	if (ws_life_consumer_counts_dead())
-		p->needed = fmin(now, before);
-}
-
-/*
  * From the sketches, the sample, the history and the memory limit to one row,
  * which is published.
  */
@@ -417,7 +383,7 @@ publish(void)
 	p.interval = ws_interval;
 	p.expected_hit_ratio = NAN;
 	now = wall_clock(p.computed_at);
-	count.since = ws_counters_read(&c, 0, NULL);
+	count.since = ws_counters_read(&c, NULL);
 	count.hits = c.hits[WS_CLIENT];
 	count.lookups = count.hits + c.reads[WS_CLIENT];
 	ws_history_count(&row, &last, &count);
@@ -426,7 +392,7 @@ publish(void)
 	if (p.recommends)
 		run_heuristics(&p);
 	if (p.recommends && p.method == WS_METHOD_LIVE_SET)
-		doubt_rise(&p);
+		p.needed = ws_life_consumer_doubt(p.needed);
 	ws_memory_limits_read("", &p.memory);
 	ws_reader_report(&p);
 	check_predictions(&p.table, now, p.since);
@@ -512,7 +478,7 @@ ws_worker_main(Datum main_arg)
 	}
 
 	return_large_blocks();
-	ws_probe.ignore_self();
+	ws_probe_ignore_self();
 	ws_persist_load();
 	ws_reader_begin(false);
 	heed_enabled();

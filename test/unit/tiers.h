@@ -57,7 +57,7 @@ blocks(const WsTierCounts *counts, int b, int c)
 static inline void
 look(WsTwoTier *tiers, uint32_t page, uint32_t relation, uint32_t missed, WsTierCounts *counts)
 {
-	WsTierAccess access = {
+	WsAccess access = {
 		.page = page, .stratum = 0, .group = page % WS_ERROR_GROUPS,
 		.id = {1, 2, relation, 0, page}, .missed = missed
 	};

@@ -119,7 +119,7 @@ yardstick_estimate(const WsSketch *sk, uint32_t now, uint32_t age)
 
 	for (uint32_t j = 0; j < m; j++)
 	{
-		uint32_t	rank = sk->levels;
+		uint32_t	rank = ws_levels(sk->log2m);
 
 		while (rank > 0)
 		{
@@ -152,14 +152,10 @@ ws_sketch_check(const WsSketch *sk)
 
 	if (sk->log2m >= 32 || !ws_registers_valid((long) ws_sketch_m(sk)))
 		return "number of registers is out of range";
-	if (sk->shift != 32 - sk->log2m || sk->levels != 33 - sk->log2m)
-		return "number of levels does not belong to the number of registers";
-	if (sk->sentinel != UINT32_C(1) << sk->shift)
-		return "sentinel bit does not belong to the number of registers";
 	if (ws_load(&sk->floor) == 0)
 		return "floor is zero, so untouched cells would count";
 
-	ncells = ws_sketch_ncells(sk);
+	ncells = ws_ncells(sk->log2m);
 	for (size_t i = 0; i < ncells; i++)
 	{
 		uint32_t	cell = ws_load(&sk->cells[i]);
@@ -278,7 +274,7 @@ use_on(WsSketch *sk, uint32_t start, uint32_t from, uint32_t to, long uses,
 		{
 			uint32_t	page = random_below(seed, pages);
 			uint32_t	hash = (uint32_t) mix64((uint64_t) salt << 32 | page);
-			uint32_t	cell = ws_sketch_cell(sk, hash);
+			uint32_t	cell = ws_cell(hash, sk->log2m);
 
 			last[page] = i + 1;
 			if (ws_marked(ws_sketch_marks(sk), cell))

@@ -147,7 +147,7 @@ static void
 reference_seconds(const WsSketch *sk, const WsSketch *other, uint32_t now, const uint32_t *ages, int n,
 				long double *pages, long double *variance)
 {
-	int			K = (int) sk->levels;
+	int			K = (int) ws_levels(sk->log2m);
 	uint32_t	m = ws_sketch_m(sk);
 	uint32_t	floor = other && other->floor > sk->floor ? other->floor : sk->floor;
 	size_t		ncells = (size_t) K * m;
@@ -280,9 +280,9 @@ test_small(void)
 	 * between 1 - y/2 and 1 the answer lies between m/(m - q/2) and m/(m -
 	 * q).
 	 */
-	for (int k = 0; k < (int) sk->levels; k++)
+	for (int k = 0; k < (int) ws_levels(sk->log2m); k++)
 	{
-		double		q = ldexp(1.0, k < (int) sk->levels - 1 ? -(k + 1) : -k);
+		double		q = ldexp(1.0, k < (int) ws_levels(sk->log2m) - 1 ? -(k + 1) : -k);
 
 		ws_sketch_init(sk, M, START);
 		ws_sketch_touch(sk, k < 22 ? (UINT32_C(5) << 22) | (UINT32_C(1) << k) : 0);
@@ -351,7 +351,7 @@ test_saturation(void)
 		M = 1024
 	};
 	WsSketch   *sk = new_sketch(M, START);
-	size_t		ncells = ws_sketch_ncells(sk);
+	size_t		ncells = ws_ncells(sk->log2m);
 	uint32_t	now = START + 1000; /* a second begins */
 	uint32_t	ages[4] = {490, 500, 501, 5000};
 	WsEstimate	out[4];
@@ -433,7 +433,7 @@ fill_octaves(WsSketch *sk, uint64_t *seed, int pages, uint32_t now,
 	for (int i = 0; i < pages; i++)
 	{
 		uint32_t	age = (uint32_t) (exp(random_unit(seed) * log(oldest + 2.0)) - 1);
-		uint32_t	cell = ws_sketch_cell(sk, random32(seed));
+		uint32_t	cell = ws_cell(random32(seed), sk->log2m);
 
 		if (sk->cells[cell] < now - age)
 			sk->cells[cell] = now - age;
@@ -588,7 +588,7 @@ run_steady(uint32_t m, int n, int ntrials, uint64_t seed)
 		tally_estimate(&result.middle, &out[16], in_middle);
 		tally_error(&result.yardstick, yardstick_estimate(sk, now, ages[59]), n);
 
-		for (size_t c = 0; c < ws_sketch_ncells(sk); c++)
+		for (size_t c = 0; c < ws_ncells(sk->log2m); c++)
 			if (sk->cells[c] > 0)
 				sk->cells[c] = now;
 		e = estimate_one(sk, now, 9);

@@ -15,7 +15,7 @@ new_origins(void)
 {
 	WsOrigins  *origins = aligned_memory(sizeof(WsOrigins));
 
-	ws_origins_init(origins);
+	memset(origins, 0, sizeof(*origins));
 	return origins;
 }
 

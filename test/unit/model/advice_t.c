@@ -78,15 +78,13 @@ test_access(void)
 		{false, false, true, 0, 1, 0},
 		{false, false, false, 0, 0, 1}
 	};
-	double		some[SIZES];
+	static WsSweep some = {.fast = 1};
 	WsTally		fast = {0};
 
 	for (int i = 0; i < SIZES; i++)
-		some[i] = i == 0 ? 0.5 : i == 2 ? 2 : 1;
-	ws_tally_access(&fast, &(WsTallied)
-	{
-		.read = true, .known = true, .weight = 4, .factors = some, .missed = 7, .fast = 1
-	});
+		some.factor[i] = i == 0 ? 0.5 : i == 2 ? 2 : 1;
+	ws_tally_access(&fast, &(WsAccess) {.read = true, .known = true, .missed = 7}, WS_CLASS_REST, false, 4, &some);
+	some.fast = 0;
 	ok(fast.missed[0][0][0] == 64 && fast.missed[1][0][0] == 4 && fast.sampled[0][0] == 4, "a miss in a burst stands for sixteen");
 	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
 		for (int class = 0; class < WS_CLIENT_CLASSES; class++)
@@ -94,11 +92,11 @@ test_access(void)
 			WsTally		t = {.seconds = 1};
 			bool		fine;
 
-			ws_tally_access(&t, &(WsTallied)
+			ws_tally_access(&t, &(WsAccess)
 			{
-				.class = class, .read = cases[c].read, .run = class == SCAN, .known = cases[c].known,
-				.settled = cases[c].settled, .group = 5, .weight = 4, .factors = some, .missed = 7, .cold = cases[c].cold
-			});
+				.read = cases[c].read, .run = class == SCAN, .known = cases[c].known, .group = 5, .missed = 7,
+					.cold = cases[c].cold
+			}, class, cases[c].settled, 4, &some);
 			fine = t.weight == 4 && t.seconds == 1 && t.events[class] == cases[c].read && t.sampled[class][5] == 4 * cases[c].read;
 			for (int k = 0; k < 2; k++)
 				fine &= t.run_reads[k] == (class == SCAN && cases[c].read ? 4 : 0);

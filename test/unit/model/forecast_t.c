@@ -48,7 +48,7 @@ test_line(void)
 	ok(t.known == 0 && isnan(ws_forecast_size(&t, 7, &low, &high)) && isnan(low) && isnan(high),
 	   "three weeks less a day are too few");
 	date = ws_forecast_exceeds(&t, 0);
-	ok(date.expected == -1 && date.latest == -1 && !ws_forecast_is_near(&t, &date),
+	ok(date.expected == -1 && date.latest == -1 && !date.near,
 	   "and foretell no date");
 	t = ws_forecast(peaks, 28);
 	ok(t.known == 28 && t.sure && fabs(t.slope - 10) < 1e-9 && fabs(t.slope_low - 10) < 1e-9 &&
@@ -58,16 +58,16 @@ test_line(void)
 	is_within(ws_forecast_size(&t, 0, &low, &high), 1280, 20.001, "its size is the peak of a week around that day");
 	ok(fabs(ws_forecast_size(&t, 30, &low, &high) - ws_forecast_size(&t, 0, &low, &high) - 300) < 1e-9, "which grows with it");
 	date = ws_forecast_exceeds(&t, ws_forecast_size(&t, 11, &low, &high) + 1);
-	ok(date.expected == 12 && date.latest == 12 && ws_forecast_is_near(&t, &date),
+	ok(date.expected == 12 && date.latest == 12 && date.near,
 	   "it exceeds a size on one day");
 	date = ws_forecast_exceeds(&t, ws_forecast_size(&t, 30, &low, &high) + 1);
-	ok(date.expected == 31 && !ws_forecast_is_near(&t, &date), "31 days are not near");
+	ok(date.expected == 31 && !date.near, "31 days are not near");
 	date = ws_forecast_exceeds(&t, ws_forecast_size(&t, 365, &low, &high) - 1);
 	is_int(date.expected, 365, "a year from now is foretold");
 	date = ws_forecast_exceeds(&t, ws_forecast_size(&t, 365, &low, &high) + 1);
 	ok(date.expected == -1 && date.latest == -1, "and no later day");
 	date = ws_forecast_exceeds(&t, 500);
-	ok(date.expected == 0 && date.latest == 0 && !ws_forecast_is_near(&t, &date), "a size that is exceeded now has no day to come");
+	ok(date.expected == 0 && date.latest == 0 && !date.near, "a size that is exceeded now has no day to come");
 
 	for (int i = 0; i < 28; i++)
 		peaks[i] = 300 - 10 * i;
@@ -142,7 +142,7 @@ eight_weeks(bool daily, uint64_t seed, double size, WsForecast *trend)
 	double		peaks[WEEKS(8)];
 	double		four[WS_FORECAST_DAYS];
 
-	ws_history_init(&h);
+	memset(&h, 0, sizeof(h));
 	for (int day = 0; day < WEEKS(8); day++)
 	{
 		double		noise = normal(&seed);
@@ -202,7 +202,7 @@ test_eight_weeks(bool daily)
 		none += d.expected < 0;
 		right += errors[i] <= (daily ? 4 : 3);
 		inside += d.expected >= 0 && (d.latest < 0 || day <= d.latest);
-		near += ws_forecast_is_near(&t, &d);
+		near += d.near;
 	}
 	qsort(errors, SERIES, sizeof(int), compare_ints);
 	median = errors[SERIES / 2];
@@ -307,7 +307,7 @@ test_alarms(double (*series) (int day, State *s), double level, const char *name
 			WsForecast		t = ws_forecast(peaks + from, day - from);
 			WsForecastDate d = ws_forecast_exceeds(&t, size);
 
-			if (ws_forecast_is_near(&t, &d))
+			if (d.near)
 			{
 				alarm = true;
 				looks++;

@@ -91,7 +91,7 @@ fill(WsHistory *history, int64_t now, int days)
 {
 	int64_t		last = now / 60;
 
-	ws_history_init(history);
+	memset(history, 0, sizeof(*history));
 	for (int64_t m = last - days * 1440 + 1; m <= last; m++)
 		add(history, m * 60, (double) (m % 1000), (double) m);
 }
@@ -103,8 +103,7 @@ test_empty(void)
 {
 	WsHistoryEntry peak;
 
-	memset(&h, 0x5A, sizeof(h));
-	ws_history_init(&h);
+	memset(&h, 0, sizeof(h));
 	ok(count_rows(&h) == 0 && ws_history_check(&h) == NULL && ws_history_read(&h, NOON, entries) == 0 &&
 	   !ws_history_peak(&h, NOON, DAY, &peak) &&
 	   !ws_history_peak(&h, 0, DAY, &peak) && ws_history_set_back(&h, NOON, DAY) == 0,
@@ -157,7 +156,7 @@ test_times(void)
 	is_int(count_rows(&h), 1440 + 3360 + 400,
 		   "full: a row for each minute of a day, each quarter of 35 days and each day of 400");
 	is_int(ws_history_set_back(&h, NOON - 500 * DAY, 500 * DAY), 1440 + 3360 + 400, "full: a clock set back by 500 days moves all rows");
-	ws_history_init(&h);
+	memset(&h, 0, sizeof(h));
 	for (int i = 0; i < 6; i++)
 		add(&h, early[i], 1, 1);
 	is_int(count_rows(&h), 0, "1970: times before its second minute are ignored");
@@ -170,7 +169,7 @@ test_times(void)
 	is_int(n, 0, "1970: before its second minute nothing is listed");
 
 	/* the last minute has 8 seconds */
-	ws_history_init(&h);
+	memset(&h, 0, sizeof(h));
 	add(&h, INT64_MAX, 7, 7);
 	ok(ws_history_read(&h, INT64_MAX, entries) == 1 && entries[0].end == INT64_MAX && ws_history_check(&h) == NULL,
 	   "last second: the last minute is cut short");
@@ -261,7 +260,7 @@ test_check(void)
 
 		if (history == &other)
 		{
-			ws_history_init(&other);
+			memset(&other, 0, sizeof(other));
 			*row = *place_of(&h, length, place);
 		}
 		whole = *row;

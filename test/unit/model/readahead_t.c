@@ -13,12 +13,8 @@ static WsReadahead
 learn(uint32_t kilobytes, uint32_t block_bytes)
 {
 	WsReadahead readahead;
-	void	   *work = malloc(ws_readahead_work_size());
 
-	/* what was in the memory does not matter */
-	memset(work, 0x5A, ws_readahead_work_size());
-	ws_readahead_learn(&readahead, kilobytes, block_bytes, work);
-	free(work);
+	ws_readahead_learn(&readahead, kilobytes, block_bytes);
 	return readahead;
 }
 

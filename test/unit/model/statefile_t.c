@@ -60,7 +60,7 @@ new_world(uint32_t registers, uint32_t tick, uint32_t capacity)
 {
 	World		w;
 
-	ws_history_init(&w.history);
+	memset(&w.history, 0, sizeof(w.history));
 	for (int i = 0; i < WS_STATEFILE_SKETCHES; i++)
 		w.sketches[i] = new_sketch(registers, tick);
 	w.sampler = capacity > 0 ? memory(ws_sampler_size(capacity)) : NULL;
@@ -224,7 +224,7 @@ wrong_cells(const World *w, const World *r, int kind, const uint32_t *before, in
 	const WsSketch *to = r->sketches[kind];
 	long		wrong = 0;
 
-	for (size_t c = 0; c < ws_sketch_ncells(from); c++)
+	for (size_t c = 0; c < ws_ncells(from->log2m); c++)
 	{
 		uint32_t	cell = from->cells[c] > TICK ? TICK : from->cells[c];
 		uint32_t	old = cell < from->floor ? 0 : moved(cell, to->tick, passed);

@@ -250,7 +250,7 @@ is_confidence(WsDecision d, WsEvidence e, WsConfidence want, const char *why, do
 	WsConfidence confidence = ws_confidence(&d, &e, buf, sizeof(buf), &got);
 
 	if (!ok(confidence == want && strcmp(buf, why) == 0 && fabs(got - wait) < 1, "%s", name))
-		diag("%s: %s, %.0f s", ws_confidence_name(confidence), buf, got);
+		diag("%s: %s, %.0f s", ws_confidence_names[confidence], buf, got);
 }
 
 static void

@@ -7,7 +7,6 @@
  * that bounds for any draw would tell nothing.
  */
 #include "tap.h"
-#include "survey.h"
 #include "tiers.h"
 
 /* Shared buffers have half of what the page caches of their size have, too. */
@@ -45,7 +44,7 @@ test_readahead(void)
 	WsTwoTier  *tiers = new_tiers(4000, 1, 8000);
 	WsReadahead *readahead = &tiers->readahead;
 	WsSweep    *sweep = empty_sweep(4000);
-	WsTierAccess run = {.page = 999, .id = {1, 2, 3, 0, 999}, .missed = ALL, .run = true};
+	WsAccess run = {.page = 999, .id = {1, 2, 3, 0, 999}, .missed = ALL, .run = true};
 	uint32_t	before;
 
 	readahead->kilobytes = 64;

@@ -57,10 +57,10 @@ test_sizes(void)
 		fine &= sweep_filled(sweep, i) == 0;
 	ok(fine && !ws_sweep_holds(sweep, 0), "new caches are empty");
 	ws_sweep_resize(sweep, 0.001);
-	ok(ws_sweep_buffers(sweep, 0) == 1 && ws_sweep_buffers(sweep, ALL - 1) == 1,
+	ok(sweep->caches[0].buffers == 1 && sweep->caches[ALL - 1].buffers == 1,
 	   "each has one buffer at least");
 	ws_sweep_resize(sweep, 1e12);
-	ok(ws_sweep_buffers(sweep, 0) == 1000 && ws_sweep_buffers(sweep, ALL - 1) == 1000,
+	ok(sweep->caches[0].buffers == 1000 && sweep->caches[ALL - 1].buffers == 1000,
 	   "and one for each page at most");
 	free(sweep);
 }
@@ -292,7 +292,7 @@ test_model(void)
 		for (long k = 0; k < table[t].length; k++)
 		{
 			uint32_t	s = random_below(&seed, table[t].scans);
-			WsAccess	a = {zipf_draw(zipf, &seed), 0, WS_RING_READ, s, 1, 0, 0};
+			WsAccess	a = {.page = zipf_draw(zipf, &seed), .ringed = 0, .ring = WS_RING_READ, .process = s, .relation = 1, .block = 0};
 			uint32_t	missed;
 			uint32_t	cold;
 
@@ -379,7 +379,7 @@ test_model(void)
 				{
 					holds |= m->caches[i]->where[page] != NO_PAGE;
 					wrong += sweep_filled(sweep, i) != m->caches[i]->filled ||
-						ws_sweep_buffers(sweep, i) != m->caches[i]->buffers;
+						sweep->caches[i].buffers != m->caches[i]->buffers;
 				}
 				wrong += ws_sweep_holds(sweep, page) != holds;
 			}
@@ -566,7 +566,7 @@ test_damped(void)
 		{
 			bool		scanning = table[t].table > 0 && k % 7 == 0;
 			uint32_t	page = scanning ? table[t].pages + block++ % table[t].table : zipf_draw(zipf, &seed);
-			WsAccess	a = {page, scanning ? ringed : 0, WS_RING_READ, 1, 1, page, 0};
+			WsAccess	a = {.page = page, .ringed = scanning ? ringed : 0, .ring = WS_RING_READ, .process = 1, .relation = 1, .block = page};
 			uint32_t	tick = 1000 + k / table[t].each;
 			bool		counts = k >= table[t].warm;
 			bool		hit = clock_access(server, page, a.ringed >> WS_SWEEP_PRESENT & 1 ? &ring : NULL, NULL);
@@ -673,7 +673,7 @@ test_sampled(uint32_t shift, bool with_scan, const char *name)
 	{
 		bool		scanning = with_scan && n % 4 == 0;
 		uint32_t	page = scanning ? PAGES + block++ % TABLE : zipf_draw(zipf, &seed);
-		WsAccess	a = {number[page], scanning ? ringed : 0, WS_RING_READ, 1, 1, page, 0};
+		WsAccess	a = {.page = number[page], .ringed = scanning ? ringed : 0, .ring = WS_RING_READ, .process = 1, .relation = 1, .block = page};
 
 		for (int t = 0; t < TESTED; t++)
 			if (!clock_access(clocks[t], page, a.ringed >> tested[t] & 1 ? &rings[t] : NULL, NULL) && n >= WARM)
@@ -698,7 +698,7 @@ test_sampled(uint32_t shift, bool with_scan, const char *name)
 		double		mini = missed_mini[tested[t]] / rate / LENGTH;
 		double		slope = (real[below] - real[above]) /
 			log(factor(tested[above]) / factor(tested[below]));
-		double		half = 0.5 * slope / ws_sweep_buffers(sweep, tested[t]);
+		double		half = 0.5 * slope / sweep->caches[tested[t]].buffers;
 		double		squares = 0;
 		double		sigma;
 

@@ -4,7 +4,6 @@
  *		count it as they should, and a sample of the pages says what all say.
  */
 #include "tap.h"
-#include "survey.h"
 #include "tiers.h"
 
 static void
@@ -121,7 +120,7 @@ test_sampled(void)
 	for (int i = 0; i < 40 * PAGES; i++)
 	{
 		uint32_t	page = zipf_draw(zipf, &seed);
-		WsTierAccess access = {
+		WsAccess access = {
 			.page = page, .stratum = stratum_of(page),
 			.id = {1, 2, 3, 0, page}, .missed = ALL
 		};
@@ -167,7 +166,7 @@ test_counts(void)
 	static WsTierCounts counts;
 	WsTwoTier  *tiers = new_tiers(1000, 1, 400);
 	WsSweep    *sweep = empty_sweep(1000);
-	WsTierAccess access = {.page = 7, .id = {1, 2, 3, 0, 7}, .missed = ALL};
+	WsAccess access = {.page = 7, .id = {1, 2, 3, 0, 7}, .missed = ALL};
 	uint32_t	held;
 
 	ws_twotier_access(tiers, &access, NULL);
@@ -295,7 +294,7 @@ test_written(void)
 	WsTwoTier  *tiers = new_tiers(1000, 1, 400);
 	WsSweep    *sweep = holding_sweep(3);
 	uint16_t	evicted[WS_SWEEP_SIZES];
-	WsTierAccess access = {.page = 900, .id = {1, 2, 3, 0, 900}, .evicted = evicted};
+	WsAccess access = {.page = 900, .id = {1, 2, 3, 0, 900}, .evicted = evicted};
 
 	evict_nothing(evicted);
 	for (uint32_t page = 1; page <= 3; page++)
@@ -349,7 +348,7 @@ test_written_before(void)
 	WsTwoTier  *tiers = new_tiers(1000, 1, 400);
 	WsSweep    *sweep = holding_sweep(1);
 	uint16_t	evicted[WS_SWEEP_SIZES];
-	WsTierAccess access = {
+	WsAccess access = {
 		.page = 900, .id = {1, 2, 3, 0, 900}, .evicted = evicted, .missed = 1U << ws_tier_buffers[SMALLER]
 	};
 
@@ -403,7 +402,7 @@ test_written_later(void)
 	WsTwoTier  *tiers = new_tiers(1000, 1, 400);
 	WsSweep    *sweep = holding_sweep(4);
 	uint16_t	evicted[WS_SWEEP_SIZES];
-	WsTierAccess access = {
+	WsAccess access = {
 		.page = 900, .id = {1, 2, 3, 0, 900}, .evicted = evicted, .missed = 1U << ws_tier_buffers[WS_TIER_PRESENT]
 	};
 
@@ -506,7 +505,7 @@ test_known_before(void)
 {
 	static WsTierCounts counts;
 	WsTwoTier  *tiers = new_tiers(1000, 1, 400);
-	WsTierAccess access = {.page = 7, .id = {1, 2, 3, 0, 7}, .missed = 1U << ws_tier_buffers[1], .used = true};
+	WsAccess access = {.page = 7, .id = {1, 2, 3, 0, 7}, .missed = 1U << ws_tier_buffers[1], .known = true};
 
 	ws_twotier_access(tiers, &access, &counts);
 	ok(all(counts.asked[1]) == 0 && counts.needed[1][WHOLE] == 0 && all(counts.waits[1][WHOLE]) == 0,
@@ -520,7 +519,7 @@ test_known_before(void)
 	ws_twotier_access(tiers, &access, &counts);
 	ok(all(counts.asked[1]) == 3 && all(counts.asked[2]) == 1 && counts.needed[2][WHOLE] == 0, "but their next one");
 	ws_twotier_forget(tiers, 7);
-	access.used = false;
+	access.known = false;
 	ws_twotier_access(tiers, &access, &counts);
 	ok(all(counts.asked[1]) == 4 && counts.needed[1][WHOLE] == 1 && counts.needed[2][WHOLE] == 1,
 	   "that of a page that is new has to be read");
@@ -663,7 +662,7 @@ test_relations(void)
 	static WsTierCounts counts;
 	WsTwoTier  *tiers = new_tiers(PAGES, 1, 10 * PAGES);
 	WsSweep    *sweep = empty_sweep(PAGES);
-	WsTierAccess access = {.page = 0, .id = {1, 2, 5, 1, 0}, .missed = ALL};
+	WsAccess access = {.page = 0, .id = {1, 2, 5, 1, 0}, .missed = ALL};
 	uint16_t	number;
 
 	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
@@ -704,10 +703,10 @@ test_relations(void)
 	ws_twotier_access(tiers, &access, NULL);
 	number = tiers->pages[tiers->page[0]].relation;
 	ws_twotier_forget(tiers, 1);
-	access = (WsTierAccess) {.page = 1, .id = {1, 2, 5, 0, 1}, .missed = ALL};
+	access = (WsAccess) {.page = 1, .id = {1, 2, 5, 0, 1}, .missed = ALL};
 	ws_twotier_access(tiers, &access, NULL);
 	ws_twotier_forget(tiers, 2);
-	access = (WsTierAccess) {.page = 2, .id = {1, 3, 5, 0, 1}, .missed = ALL};
+	access = (WsAccess) {.page = 2, .id = {1, 3, 5, 0, 1}, .missed = ALL};
 	ws_twotier_access(tiers, &access, NULL);
 	ok(tiers->pages[tiers->page[1]].relation != tiers->pages[tiers->page[2]].relation,
 	   "of another database there is another");

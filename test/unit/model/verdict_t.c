@@ -99,7 +99,7 @@ static void
 is_decision(const WsDecision *d, WsVerdict verdict, double least, double most, const char *name)
 {
 	if (!ok(d->verdict == verdict && d->size >= least && d->size <= most, "%s", name))
-		diag("%s, %.0f MB; week %.4f, then %.4f", ws_verdict_name(d->verdict), d->size / MB, d->present.week, d->suggested.week);
+		diag("%s, %.0f MB; week %.4f, then %.4f", ws_verdict_names[d->verdict], d->size / MB, d->present.week, d->suggested.week);
 }
 
 /* ---------------------------------------------------------------- curves */
@@ -511,7 +511,7 @@ test_random(void)
 		else if (d.job.size > 0 && !(d.job.gain >= 0.19 && d.job.gain <= 1))
 			what = "a job that gains nothing";
 		if (what && wrong++ < 5)
-			diag("%ld: %s: %s %.0f -> %.0f MB of %.0f, week %.4f -> %.4f, best %.4f, loss %.4f", i, what, ws_verdict_name(d.verdict),
+			diag("%ld: %s: %s %.0f -> %.0f MB of %.0f, week %.4f -> %.4f, best %.4f, loss %.4f", i, what, ws_verdict_names[d.verdict],
 				 facts.shared_buffers / MB, d.size / MB, d.affordable / MB, d.present.week, d.suggested.week, best,
 				 d.suggested.loss);
 	}
@@ -526,7 +526,7 @@ test_words(void)
 {
 	char		setting[32];
 
-	is_string(ws_verdict_name(WS_VERDICT_EXCEEDS_MEMORY), "exceeds memory", "a verdict has a name");
+	is_string(ws_verdict_names[WS_VERDICT_EXCEEDS_MEMORY], "exceeds memory", "a verdict has a name");
 	ws_format_setting(640 * MB, setting, sizeof(setting));
 	is_string(setting, "640MB", "a size is a setting");
 	ws_format_setting(1, setting, sizeof(setting));

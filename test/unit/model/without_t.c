@@ -252,7 +252,7 @@ test_model(void)
 			{
 				/* ten users, some of which use the same pages */
 				uint32_t	user = random_below(&seed, 10);
-				WsAccess	a = {(zipf_draw(zipf, &seed) + user / 2 * n / 8) % n, 0, WS_RING_READ, 1, 1, 0, 0};
+				WsAccess	a = {.page = (zipf_draw(zipf, &seed) + user / 2 * n / 8) % n, .ringed = 0, .ring = WS_RING_READ, .process = 1, .relation = 1, .block = 0};
 				bool		counted = random_below(&seed, 10000) >= table[t].uncounted;
 				/* a user, and groups of them */
 				uint32_t	members = 1U << user | 1U << (10 + user % 3) | (uint32_t) (user < 8) << 17;
@@ -547,7 +547,7 @@ test_adapt(void)
 	ok(fine && check(w, PAGES) == NULL, "no more pages than there are places for");
 	/* 6000 buffers, and as many that only one of the two holds */
 	is_int(w->shift, 3, "so fewer strata are simulated");
-	is_within(ws_sweep_buffers(w->sweep, WS_WITHOUT_BASE), BUFFERS / 8.0, 1, "with caches of so many buffers");
+	is_within(w->sweep->caches[WS_WITHOUT_BASE].buffers, BUFFERS / 8.0, 1, "with caches of so many buffers");
 	ok(!ws_without_adapt(w, 1) && w->shift == 3 && w->running != 0, "nothing to adapt while there are many");
 	ok(!ws_without_adapt(w, 4) && w->shift == 4 && w->running != 0, "fewer if fewer are sampled");
 	ws_without_resize(w, 1 / 16.0, BUFFERS / 4, rings);
