@@ -27,7 +27,12 @@ typedef struct Instant
 	int64		since;			/* value of WsShared.since */
 	int64		taken;			/* ms of the monotonic clock */
 	uint32		now;			/* the same in ticks */
-	WsCurve    *curves[WS_OF_ALL + 1];	/* by kinds; NULL: not taken yet */
+	struct
+	{
+		WsCurve    *young;		/* for windows up to "oldest", */
+		WsCurve    *all;		/* and for the others; NULL: not taken yet */
+		uint32		oldest;
+	}			curves[WS_OF_ALL + 1];	/* by kinds */
 } Instant;
 
 /* One for each execution that has not ended.  Statements nest: a short list. */
@@ -93,13 +98,35 @@ take_curve(MemoryContext context, int kinds, uint32 now, uint32 oldest)
 	return curve;
 }
 
-/* The curve of the instant, for all windows that may be asked about. */
-static WsCurve *
-curve_of(Instant *instant, int kinds)
+/*
+ * A statement that asks only once needs no cells but those that count for it.
+ * If it asks for an older window, pages were used meanwhile: a curve may still
+ * not fall.
+ */
+static void
+estimate_at(Instant *instant, int kinds, uint32 oldest, const uint32 *ages, int n, WsEstimate *out)
 {
-	if (instant->curves[kinds] == NULL)
-		instant->curves[kinds] = take_curve(instant->context, kinds, instant->now, UINT32_MAX);
-	return instant->curves[kinds];
+	WsCurve   **young = &instant->curves[kinds].young;
+	WsCurve   **all = &instant->curves[kinds].all;
+	uint32	   *limit = &instant->curves[kinds].oldest;
+	WsEstimate	least;
+
+	if (*young == NULL)
+	{
+		*young = take_curve(instant->context, kinds, instant->now, oldest);
+		*limit = oldest;
+	}
+	if (*all == NULL && oldest > *limit)
+		*all = take_curve(instant->context, kinds, instant->now, UINT32_MAX);
+	least = ws_curve_window(*young, *limit);
+	for (int i = 0; i < n; i++)
+	{
+		if (i % 64 == 0)
+			CHECK_FOR_INTERRUPTS();
+		out[i] = ws_curve_window(ages[i] <= *limit ? *young : *all, ages[i]);
+		if (ages[i] > *limit && out[i].pages < least.pages)
+			out[i] = least;
+	}
 }
 
 uint32
@@ -109,18 +136,21 @@ ws_estimate(MemoryContext statement, int kinds, const uint32 *ages, int n, WsEst
 	Instant    *instant = statement ? get_instant(statement) : NULL;
 	uint32		now = instant ? instant->now : ws_shared_advance();
 	uint32		oldest = 0;
-	WsCurve    *curve;
 
 	for (int i = 0; i < n; i++)
 		oldest = Max(oldest, ages[i]);
-	curve = instant ? curve_of(instant, kinds) : take_curve(CurrentMemoryContext, kinds, now, oldest);
-	for (int i = 0; i < n; i++)
+	if (n > 0 && instant)
+		estimate_at(instant, kinds, oldest, ages, n, out);
+	else if (n > 0)
 	{
-		if (i % 64 == 0 && instant)
-			CHECK_FOR_INTERRUPTS();
-		out[i] = ages[i] == 0 ? none : ws_curve_window(curve, ages[i]);
-	}
-	if (!instant)
+		WsCurve    *curve = take_curve(CurrentMemoryContext, kinds, now, oldest);
+
+		for (int i = 0; i < n; i++)
+			out[i] = ws_curve_window(curve, ages[i]);
 		pfree(curve);
+	}
+	for (int i = 0; i < n; i++)
+		if (ages[i] == 0)
+			out[i] = none;
 	return now;
 }

@@ -4,7 +4,8 @@
  *
  * All calls in one statement answer for the same instant: sixty calls with a
  * window each have to give a curve that rises with the window, as one call for
- * sixty windows does.  So the first call takes the curve (curve.h) for all.
+ * sixty windows does.  The first call takes the curve (curve.h) up to
+ * its own window, and the first one that needs more takes all for the others.
  *
  * An instant lasts for one execution of the statement, for a second at most,
  * and not beyond a reset.  A statement that a function runs has its own.
