@@ -143,8 +143,9 @@ stub_agrees('as it is', q{UPDATE working_set_info SET reason = E'a "word", a bac
 stub_agrees('a full sketch', 'UPDATE curve SET high_bytes = NULL WHERE seconds > 60',
 	'working_set_size_upper_bound_bytes{window_seconds="300"}' => 'none');
 my ($size) = split /\n/, $node->safe_psql('postgres', 'SELECT min(cache_bytes) FROM stub.working_set_cache_advice');
-stub_agrees('a doubt about one size', "UPDATE working_set_cache_advice SET note = 'why not' WHERE cache_bytes = $size",
-	qq(working_set_predicted_hit_ratio{cache_size_bytes="$size"}) => 'none', working_set_advice_reliable => 1);
+stub_agrees('a doubt about one size', "UPDATE working_set_cache_advice SET note = 'why not', predicted_read_time_share = 0.25 WHERE cache_bytes = $size",
+	qq(working_set_predicted_hit_ratio{cache_size_bytes="$size"}) => 'none', qq(working_set_predicted_read_time_ratio{cache_size_bytes="$size"}) => 0.25,
+	working_set_advice_reliable => 1);
 stub_agrees('a doubt about all', q{UPDATE working_set_cache_advice SET note = 'why not'}, working_set_advice_reliable => 0);
 my @memory = split /\n/, $node->safe_psql('postgres', 'SELECT memory_bytes FROM figures.memory WHERE NOT present ORDER BY 1');
 stub_agrees('a doubt about one size of memory', "UPDATE figures.memory SET note = 'why not' WHERE NOT present AND memory_bytes = $memory[2]",

@@ -441,7 +441,8 @@ sub unknown_metrics
 {
 	my ($query) = @_;
 	my ($memory, $time) = map { $query->("SELECT $_ IS NULL FROM working_set_recommendation") eq 't' } qw(memory_limit_bytes read_time_share);
-	return ($time ? qw(working_set_read_time_ratio working_set_query_time_saved_ratio) : (),
+	my $share = $query->('SELECT max(predicted_read_time_share) IS NULL FROM working_set_cache_advice') eq 't';
+	return ($time ? qw(working_set_read_time_ratio working_set_query_time_saved_ratio) : (), $share ? 'working_set_predicted_read_time_ratio' : (),
 		$memory ? qw(working_set_memory_limit_bytes working_set_suggested_shared_buffers_bytes working_set_expected_hit_ratio) : ());
 }
 
