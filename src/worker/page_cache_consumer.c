@@ -164,26 +164,6 @@ ws_page_cache_consumer_jump(void)
 		ws_tier_counts_jump(&sim->buckets[i].counts);
 }
 
-/* Those that read files have a PGPROC. */
-static void
-read_disk_reads(WsDiskReads *reads)
-{
-	int		   *pids = palloc((ProcGlobal->allProcCount + 1) * sizeof(int));
-	int			n = 0;
-
-	pids[n++] = PostmasterPid;
-	for (uint32 i = 0; i < ProcGlobal->allProcCount; i++)
-	{
-		/* no lock: it may end at any time */
-		int			pid = ((const volatile PGPROC *) &ProcGlobal->allProcs[i])->pid;
-
-		if (pid != 0)
-			pids[n++] = pid;
-	}
-	ws_disk_reads("", pids, n, reads);
-	pfree(pids);
-}
-
 /* What was really read since the last time.  Returns the clock() that took. */
 static clock_t
 measure(int64 now)
@@ -193,7 +173,7 @@ measure(int64 now)
 	WsDiskReads before = sim->disk;
 	WsCounters	c;
 
-	read_disk_reads(&sim->disk);
+	ws_disk_reads("", PostmasterPid, &sim->disk);
 	(void) ws_counters_read(&c, NULL);
 	if (sim->measured_at != 0 && before.known && sim->disk.known)
 	{

@@ -12,7 +12,7 @@
 
 /* a process that read so many bytes */
 static void
-put_process(int pid, const char *bytes)
+put_process(int pid, const char *bytes, int parent)
 {
 	char		name[100];
 	char		content[300];
@@ -22,17 +22,8 @@ put_process(int pid, const char *bytes)
 			 "write_bytes: 95\ncancelled_write_bytes: 94\n", bytes);
 	put(name, content);
 	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
-	snprintf(content, sizeof(content), "%d (post) S 77 (gres) S 1 1 1 0 -1 4194560\n", pid);
+	snprintf(content, sizeof(content), "%d (post) S 77 (gres) S %d 1 1 0 -1 4194560\n", pid, parent);
 	put(name, content);
-}
-
-/* of the postmaster and up to three others; 0: none */
-static void
-read_of(WsDiskReads *reads, int a, int b, int c)
-{
-	int			pids[] = {77, a, b, c};
-
-	ws_disk_reads(root, pids, a == 0 ? 1 : b == 0 ? 2 : 4, reads);
 }
 
 static void
@@ -41,31 +32,54 @@ test_sum(void)
 	WsDiskReads reads = {0};
 
 	new_tree();
-	put_process(77, "1000000");
-	put_process(80, "20000");
-	put_process(81, "0");
-	put_process(82, "300");
-	put_process(90, "4");
-	read_of(&reads, 80, 81, 82);
+	put_process(77, "1000000", 1);
+	put_process(80, "20000", 77);
+	put_process(81, "0", 77);
+	put_process(82, "300", 77);
+	put_process(90, "4", 80);
+	put("/proc/77/task/77/children", "80 81 82 ");
+	ws_disk_reads(root, 77, &reads);
 	ok(reads.known && reads.reason[0] == '\0', "what a server read is known");
-	is_int(reads.bytes, 1020300, "it is the sum of the postmaster and its processes");
-	is_int(reads.processes, 4, "of which there are four");
+	is_int(reads.bytes, 1020300, "it is the sum of the postmaster and its children");
+	is_int(reads.processes, 4, "which are its processes");
 
-	read_of(&reads, 80, 82, 12345);
+	put("/proc/77/task/77/children", "80 82 12345 ");
+	ws_disk_reads(root, 77, &reads);
 	ok(reads.known && reads.processes == 3, "a child that has just ended is none");
 	is_int(reads.bytes, 1020300, "and the sum does not go back");
-	put_process(80, "20500");
-	put_process(77, "1000100");
-	read_of(&reads, 80, 82, 12345);
+	put_process(80, "20500", 77);
+	put_process(77, "1000100", 1);
+	ws_disk_reads(root, 77, &reads);
 	is_int(reads.bytes, 1020900, "it goes on from there");
 	put("/proc/83/io", DIRECTORY);
 	put("/proc/83/stat", "83 (post) gres) S 77 77 77 0 -1 4194564 1 1\n");
-	read_of(&reads, 80, 82, 83);
+	put("/proc/77/task/77/children", "80 82 83");
+	ws_disk_reads(root, 77, &reads);
 	ok(reads.known && reads.processes == 3 && reads.bytes == 1020900,
 	   "of a child that is about to end nothing need be shown");
-	put_process(77, "18446744073709551000");
-	read_of(&reads, 0, 0, 0);
+	put("/proc/77/task/77/children", "");
+	put_process(77, "18446744073709551000", 1);
+	ws_disk_reads(root, 77, &reads);
 	ok(reads.bytes == UINT64_C(18446744073709551000) && reads.processes == 1, "it may be large");
+}
+
+static void
+test_parents(void)
+{
+	WsDiskReads reads = {0};
+
+	new_tree();
+	put_process(77, "1000000", 1);
+	put_process(80, "20000", 77);
+	put_process(81, "3000", 78);
+	put_process(82, "400", 77);
+	put("/proc/self", DIRECTORY);
+	put("/proc/99", DIRECTORY);
+	put("/proc/98/stat", "no process");
+	put_process(7, "50", 1);
+	ws_disk_reads(root, 77, &reads);
+	ok(reads.known && reads.bytes == 1020400 && reads.processes == 3,
+	   "where the kernel does not list children, they are found by their parent");
 }
 
 /* how a reading fails, and whether it works again */
@@ -74,11 +88,12 @@ refused(const char *why, const char *name)
 {
 	WsDiskReads reads = {.known = true, .bytes = 5};
 
-	read_of(&reads, 80, 0, 0);
+	ws_disk_reads(root, 77, &reads);
 	ok(!reads.known && strstr(reads.reason, why) && reads.bytes == 5, "%s: \"%s\"", name, reads.reason);
 	new_tree();
-	put_process(77, "1000");
-	read_of(&reads, 80, 0, 0);
+	put_process(77, "1000", 1);
+	put("/proc/77/task/77/children", "");
+	ws_disk_reads(root, 77, &reads);
 	ok(reads.known && reads.reason[0] == '\0' && reads.bytes == 1000, "and is known when it can be read");
 	new_tree();
 }
@@ -94,10 +109,14 @@ test_refused(void)
 	refused("/proc/77: io has no read_bytes", "a file that is empty");
 	put("/proc/77/io", DIRECTORY);
 	refused("/proc/77: Is a directory", "what cannot be read");
-	put_process(77, "1000");
+	put_process(77, "1000", 1);
 	put("/proc/80/io", DIRECTORY);
+	put("/proc/77/task/77/children", "80");
 	put("/proc/80/stat", "80 (post) S 77 77 77 0 -1 4194560 1 1\n");
 	refused("/proc/80: Is a directory", "a child's that cannot be read");
+	put_process(77, "1000", 1);
+	put("/proc/77/task", "a file");
+	refused("/proc/77: Not a directory", "a list of children that cannot be");
 }
 
 /* this process and five children that wait */
@@ -107,22 +126,22 @@ test_real(void)
 	WsDiskReads reads = {0};
 	int			ends[2];
 	char		byte;
-	int			pids[6] = {getpid()};
+	pid_t		child[5];
 
 	if (pipe(ends) != 0)
 		die("pipe");
 	for (int i = 0; i < 5; i++)
 	{
-		pids[i + 1] = fork();
-		if (pids[i + 1] < 0)
+		child[i] = fork();
+		if (child[i] < 0)
 			die("fork");
-		if (pids[i + 1] == 0)
+		if (child[i] == 0)
 		{
 			close(ends[1]);
 			_exit(read(ends[0], &byte, 1) == 0 ? 0 : 1);
 		}
 	}
-	ws_disk_reads("", pids, 6, &reads);
+	ws_disk_reads("", getpid(), &reads);
 	/* some sandboxes have none, or show it to nobody */
 	if (access("/proc/self/io", R_OK) != 0)
 		ok(true, "real ones # SKIP /proc/self/io cannot be read");
@@ -131,7 +150,7 @@ test_real(void)
 	close(ends[0]);
 	close(ends[1]);
 	for (int i = 0; i < 5; i++)
-		(void) waitpid(pids[i + 1], NULL, 0);
+		(void) waitpid(child[i], NULL, 0);
 }
 
 /* the descriptor that the next file gets: higher if one was left open */
@@ -149,9 +168,10 @@ main(void)
 {
 	int			before = next_descriptor();
 
-	plan(21);
+	plan(24);
 	begin_trees("diskreads_t");
 	test_sum();
+	test_parents();
 	test_refused();
 	test_real();
 	is_int(next_descriptor(), before, "no file is left open");
