@@ -92,6 +92,10 @@ succeeds(void (*step) (void))
 		FlushErrorState();
 		LWLockReleaseAll();		/* 19 keeps its own until exit */
 		strlcpy(ws_refusal, error->message, sizeof(ws_refusal));
+		/* databases of any encoding show it */
+		for (char *c = ws_refusal; *c != '\0'; c++)
+			if (*c < ' ' || *c > '~')
+				*c = '?';
 		FreeErrorData(error);
 	}
 	PG_END_TRY();

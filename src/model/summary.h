@@ -73,7 +73,10 @@ typedef enum WsSetBy
 	WS_SET_BY_PATRONI
 } WsSetBy;
 
-/* The facts.  Sizes in bytes.  Texts are never null; empty: there is none. */
+/*
+ * The facts.  Sizes in bytes.  Texts are never null; empty: there is none.  But
+ * for "top" they are ASCII, so that lines may be cut anywhere.
+ */
 typedef struct WsSummary
 {
 	WsStatus	status;

@@ -478,6 +478,8 @@ ws_worker_main(Datum main_arg)
 	}
 
 	return_large_blocks();
+	/* databases of any encoding show what the system says here */
+	SetConfigOption("lc_messages", "C", PGC_SUSET, PGC_S_OVERRIDE);
 	ws_probe_ignore_self();
 	ws_persist_load();
 	ws_reader_begin(false);
