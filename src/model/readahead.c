@@ -172,13 +172,13 @@ simulate(CachedFile *file, uint32_t cached)
 	return waits > 0 ? file->read / file->per_block / waits : 1;
 }
 
-void
+bool
 ws_readahead_learn(WsReadahead *readahead, uint32_t kilobytes, uint32_t block_bytes)
 {
 	CachedFile *file = malloc(sizeof(CachedFile));
 
 	if (file == NULL)
-		return;
+		return false;
 	file->seed = WS_RANDOM_SEED;
 	file->per_block = block_bytes / KERNEL_PAGE > 1 ? block_bytes / KERNEL_PAGE : 1;
 	file->npages = BLOCKS * file->per_block;
@@ -195,6 +195,7 @@ ws_readahead_learn(WsReadahead *readahead, uint32_t kilobytes, uint32_t block_by
 			1 : fmax(simulate(file, cached), 1);
 	}
 	free(file);
+	return true;
 }
 
 int64_t

@@ -21,6 +21,7 @@
 #ifndef WS_READAHEAD_H
 #define WS_READAHEAD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,9 +45,9 @@ extern const double ws_readahead_shares[WS_READAHEAD_SHARES];
 
 /*
  * Simulate a device's readahead, for blocks of so many bytes.  Takes about a
- * tenth of a second.  Without memory all stays.
+ * tenth of a second.  Without memory it returns false, and all stays.
  */
-extern void ws_readahead_learn(WsReadahead *readahead, uint32_t kilobytes, uint32_t block_bytes);
+extern bool ws_readahead_learn(WsReadahead *readahead, uint32_t kilobytes, uint32_t block_bytes);
 
 /*
  * The readahead in kB of the device that a directory is on; -1: not known.

@@ -44,20 +44,20 @@ put(Text *text, const char *format, ...)
 		text->n = text->size - 1;
 }
 
-/* Room for a few words, which stay until seven others are put. */
+/* One of eight buffers in turn: its words stay until seven others are made. */
 static char *
-room(void)
+next_buffer(void)
 {
-	static char rooms[8][WORDS];
+	static char buffers[8][WORDS];
 	static unsigned int next;
 
-	return rooms[next++ % 8];
+	return buffers[next++ % 8];
 }
 
 static const char *
 bytes(double size)
 {
-	char	   *buf = room();
+	char	   *buf = next_buffer();
 
 	ws_format_bytes(size, buf, WORDS);
 	return buf;
@@ -67,7 +67,7 @@ bytes(double size)
 static const char *
 percent(double share)
 {
-	char	   *buf = room();
+	char	   *buf = next_buffer();
 	double		value = 100 * fmax(share, 0);
 
 	if (value < 0.05)
@@ -81,7 +81,7 @@ percent(double share)
 static const char *
 period(double seconds)
 {
-	char	   *buf = room();
+	char	   *buf = next_buffer();
 	char		words[WORDS];
 	bool		days = seconds >= 1.98 * DAY;
 
@@ -373,7 +373,6 @@ put_head(Text *text, const WsSummary *s)
 static void
 put_usual(Text *text, const WsSummary *s)
 {
-
 	if (s->memory >= USUAL_MEMORY)
 		put(text, "Usual start until then: %s, a quarter of memory (PostgreSQL manual)",
 			bytes(s->memory / USUAL_START));
@@ -417,7 +416,6 @@ put_worth(Text *text, const WsSummary *s)
 static void
 put_confidence(Text *text, const WsSummary *s)
 {
-
 	put(text, "Confidence ");
 	put_upper(text, ws_confidence_names[s->confidence]);
 	put(text, ": %s", s->why);
@@ -451,7 +449,6 @@ put_memory(Text *text, const WsSummary *s)
 static void
 put_top(Text *text, const char *top)
 {
-
 	if (top[0] == '\0')
 		return;
 	put(text, "Top: ");

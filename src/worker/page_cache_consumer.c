@@ -489,8 +489,7 @@ learn_readahead(void)
 	/* the counts were of the one before */
 	if (sim->learned)
 		sim->since = 0;
-	sim->learned = true;
-	ws_readahead_learn(&sim->tiers->readahead, kilobytes, BLCKSZ);
+	sim->learned = ws_readahead_learn(&sim->tiers->readahead, kilobytes, BLCKSZ);
 }
 
 /* Why there is no prediction; NULL if there may be one. */
