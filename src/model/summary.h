@@ -84,7 +84,7 @@ typedef struct WsSummary
 	const char *withheld;		/* why what was saved is not used yet */
 	int			wait;			/* while it is collecting: seconds until ok */
 	bool		known;			/* is there a recommendation?  The rest of the
-								 * fields, but top, are of it */
+								 * fields, but set_by and top, are of it */
 	WsDecision	decision;
 	double		shared_buffers; /* now */
 	WsConfidence confidence;

@@ -183,12 +183,8 @@ status_reason(const WsReport *report)
 	return "";
 }
 
-/*
- * How is shared_buffers set?  From what pg_settings shows to this user, which
- * is less for one who may not read all settings.
- */
-static WsSetBy
-how_to_set(void)
+WsSetBy
+ws_report_set_by(void)
 {
 	WsSetBy		how = WS_SET_BY_ALTER_SYSTEM;
 
@@ -255,7 +251,6 @@ ws_report_summarize(const WsReport *report, WsSummary *s)
 	s->since = p->came_seconds;
 	s->job_at = format_quarter(p->decision.job.quarter, now);
 	s->outgrown = format_outgrown(p);
-	s->set_by = how_to_set();
 	s->memory_reason = p->memory.reason;
 	s->used = p->used * BLCKSZ;
 	s->used_seconds = Min(p->data_seconds, WS_HISTORY_WEEK);

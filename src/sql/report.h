@@ -44,10 +44,15 @@ extern TimestampTz ws_report_outgrown(const WsPublished *published, double pages
 extern TimestampTz ws_report_day(const WsPublished *published, int later);
 
 /*
- * The facts of a report, but for the relations, in palloc'd memory.  Asks the
- * server how shared_buffers is set.  In a backend only.
+ * The facts of a report, but for set_by and the relations, in palloc'd memory.
  */
 extern void ws_report_summarize(const WsReport *report, WsSummary *summary);
+
+/*
+ * How is shared_buffers set?  From what pg_settings shows to this user, which
+ * is less for one who may not read all settings.  That takes milliseconds.
+ */
+extern WsSetBy ws_report_set_by(void);
 
 /* Whether lookups are recorded, and if not, why. */
 extern const char *ws_tracking_reason(void);

@@ -326,7 +326,10 @@ WS_FUNCTION(ws_working_set)
 	ws_report_read(&report);
 	ws_report_summarize(&report, &s);
 	if (s.known)
+	{
+		s.set_by = ws_report_set_by();
 		s.top = ws_relations_top(fcinfo->flinfo);
+	}
 	ws_summary_text(&s, words, sizeof(words));
 	PG_RETURN_TEXT_P(cstring_to_text(words));
 }
