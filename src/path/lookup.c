@@ -37,39 +37,43 @@
 #include "sample_events.h"
 #include "shared.h"
 
-#define CLOCK_EVERY 16			/* sampled hits per reading of the clock */
+#define CLOCK_EVERY 16			/* such hits per reading of the clock */
 #define FEW_LOOKUPS 128			/* uncounted between transactions */
 
 /*
- * The state of this process, set in the postmaster and inherited.  What hits
- * need is in one line of the processor's cache.
+ * The state of this process, set in the postmaster and inherited.  What is
+ * needed at each hit and at each end of a transaction is in one line of the
+ * processor's cache: it is the misses that cost.
  */
 struct Process
 {
-	WsSketch   *sketch;			/* of the kind below */
-	uint32	   *marks;			/* of this sketch, */
+	uint32	   *marks;			/* of the sketch below, */
 	const uint32 *quiet;		/* and its quiet bits */
+	const BufferUsage *usage;	/* what the server counts */
+	int64		due;			/* a transaction that ends with so many lookups
+								 * adds them to the shared counters */
 	LWLockPadded *locks;		/* of the table's partitions */
 	const uint8 *status_flags;	/* of this process, in shared memory */
 	uint32		exclusive;		/* bits that may mean "held exclusively" */
 	uint32		refreshed;		/* nothing to refresh in this present, */
 	uint8		refreshed_flags;	/* while the process has these flags */
 	bool		exclusive_sure; /* do the bits mean nothing else? */
-	WsKind		kind;			/* of this process at present */
-	uint32		sampled_hits;	/* of pages of sampled registers */
+	uint32		sampled_below;	/* of the sketch, when it was refreshed */
 
-	/* what the shared counters have of pgBufferUsage */
-	int			pid pg_attribute_aligned(64);	/* of this process; 0: no
-												 * lookup yet */
+	WsSketch   *sketch pg_attribute_aligned(64);	/* of the kind below */
+	WsKind		kind;			/* of this process at present */
+	int			pid;			/* of this process; 0: no lookup yet */
+	/* what the shared counters have of the server's */
 	int64		hits;
 	int64		reads;
-	int64		few;			/* fewer stay uncounted between transactions;
-								 * before it records: all */
+	int64		few;			/* fewer stay uncounted between transactions */
+	uint32		sampled_hits;	/* of pages that were not quiet */
 };
 
-StaticAssertDecl(offsetof(struct Process, pid) == 64, "what hits need is in one line");
+StaticAssertDecl(offsetof(struct Process, sketch) == 64, "what hits need is in one line");
 
-static struct Process self;
+/* as it is where nothing is attached, too */
+static struct Process self = {.usage = &pgBufferUsage, .due = PG_INT64_MAX};
 static const uint8 no_flags = 0;
 static const uint8 maintenance_flags = PROC_IS_AUTOVACUUM;
 
@@ -140,6 +144,7 @@ flush_counters(void)
 	}
 	self.hits = hits;
 	self.reads = reads;
+	self.due = hits + reads + self.few;
 	ws_events_flush(c);
 }
 
@@ -171,6 +176,7 @@ begin_process(int64 hits, int64 reads)
 	self.hits = hits;
 	self.reads = reads;
 	self.few = 0;
+	self.due = 0;
 	if (MyBackendType == B_AUTOVAC_LAUNCHER || warms)
 		self.status_flags = &maintenance_flags;
 	else
@@ -200,10 +206,14 @@ ws_lookup_refresh(void)
 	self.refreshed_flags = *self.status_flags;
 	self.kind = present_kind();
 	record_in(ws_shared->sketch[self.kind]);
+	self.sampled_below = ws_load(&self.sketch->sampled_below);
 
 	present = ws_sketch_present(self.sketch, &unattended);
 	if (unattended)
+	{
 		ws_shared_advance();
+		self.due = 0;
+	}
 	now = ws_load(&self.sketch->tick);
 	if (ws_load(&ws_shared->active_tick) != now)
 		ws_store(&ws_shared->active_tick, now);
@@ -252,14 +262,17 @@ match_event(const void *page, uint32 hash)
 	return 0;
 }
 
-/* Most such hits are of pages that were reported often enough. */
+/* Most pages that are used often were reported often enough. */
 static RARE int
 match_sampled(const void *page, uint32 hash, uint32 *marks, uint64 cell)
 {
-	if (unlikely(++self.sampled_hits % CLOCK_EVERY == 0))
-		return match_clock(page, hash);
 	if (likely(ws_is_quiet(self.quiet, hash, self.refreshed)))
 		return 0;
+	if (unlikely(self.refreshed != ws_load(&self.sketch->present) ||
+				 *self.status_flags != self.refreshed_flags))
+		return match_refresh(page, hash);
+	if (unlikely(++self.sampled_hits % CLOCK_EVERY == 0))
+		return match_clock(page, hash);
 	if (ws_load(&self.sketch->cells[cell]) != self.refreshed)
 		ws_store(&self.sketch->cells[cell], self.refreshed);
 	return match_event(page, hash);
@@ -287,11 +300,11 @@ match_unmarked(const void *page, uint32 hash, uint32 *marks, uint64 cell, uint32
 
 	if (unlikely(pg_atomic_read_u32(&partition_lock(hash)->state) & self.exclusive))
 		return match_removal(page, hash);
+	if (unlikely(ws_hash_in_sampled_register(hash, self.sampled_below)))
+		return match_sampled(page, hash, marks, cell);
 	if (unlikely(now != ws_peek(&sketch->present) ||
 				 *self.status_flags != self.refreshed_flags))
 		return match_refresh(page, hash);
-	if (unlikely(ws_hash_in_sampled_register(hash, ws_peek(&sketch->sampled_below))))
-		return match_sampled(page, hash, marks, cell);
 	ws_store(&cells[cell], now);
 	ws_mark(marks, cell);
 	return 0;
@@ -380,7 +393,8 @@ void
 ws_lookup_begin(LWLockPadded *locks, uint32 exclusive, bool sure)
 {
 	memset(&self, 0, sizeof(self));
-	self.few = PG_INT64_MAX;
+	self.usage = &pgBufferUsage;
+	self.due = PG_INT64_MAX;
 	record_in(ws_shared->sketch[WS_CLIENT]);
 	self.status_flags = &no_flags;
 	self.locks = locks;
@@ -394,7 +408,7 @@ ws_lookup_stop(void)
 	if (self.pid == MyProcPid)
 		flush_counters();
 	self.pid = 0;
-	self.few = PG_INT64_MAX;
+	self.due = PG_INT64_MAX;
 }
 
 void
@@ -407,13 +421,16 @@ ws_lookup_resume(void)
 
 /*
  * Called at the end of the first transaction that is recorded, when some
- * lookups are to be counted, and while the worker rests.
+ * lookups are to be counted, and after lookups while the worker rests.
  */
 static pg_noinline void
-end_transaction(void)
+end_transaction(XactEvent event)
 {
 	uint32		now;
 
+	if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PARALLEL_PRE_COMMIT ||
+		event == XACT_EVENT_PRE_PREPARE)
+		return;
 	ws_process_origin_take_role();
 	if (self.pid != MyProcPid)
 		return;
@@ -430,11 +447,6 @@ end_transaction(void)
 void
 ws_lookup_transaction_event(XactEvent event, void *arg)
 {
-	if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PARALLEL_PRE_COMMIT ||
-		event == XACT_EVENT_PRE_PREPARE)
-		return;
-	if (pgBufferUsage.shared_blks_hit - self.hits +
-		pgBufferUsage.shared_blks_read - self.reads >= self.few ||
-		(self.pid != 0 && ws_load(&self.sketch->unattended)))
-		end_transaction();
+	if (unlikely(self.usage->shared_blks_hit + self.usage->shared_blks_read >= self.due))
+		end_transaction(event);
 }

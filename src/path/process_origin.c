@@ -24,16 +24,21 @@
 
 #define NAME_CHECK		64		/* events */
 
-/* The state of this process.  A tag of 0 is never valid. */
+/*
+ * The state of this process.  A tag of 0 is never valid.  What each statement
+ * needs is in one line of the processor's cache, also where to find the
+ * server's function.
+ */
 static struct
 {
 	WsOrigin	origin;
+	Oid			(*outer_user) (void);
+	ExecutorCheckPerms_hook_type next_check_perms;
 	uint32		tag;			/* of this origin, when it was entered */
 	char		name[WS_ORIGIN_NAME_SIZE];	/* of the application */
 	uint32		events;			/* since the name was looked up */
-}			self;
+}			self pg_attribute_aligned(64) = {.outer_user = GetOuterUserId};
 
-static ExecutorCheckPerms_hook_type next_check_perms = NULL;
 static ProcessUtility_hook_type next_process_utility = NULL;
 
 StaticAssertDecl(NAMEDATALEN >= WS_ORIGIN_NAME_SIZE, "the name of an application has all the bytes that are read");
@@ -101,6 +106,14 @@ set_role(Oid role)
 	self.tag = WS_ORIGIN_OTHER;
 }
 
+/* Out of line, so that without another hook no argument is kept. */
+static pg_noinline bool
+check_next(WS_CHECK_PERMS_ARGUMENTS)
+{
+	set_role(self.outer_user());
+	return self.next_check_perms(WS_CHECK_PERMS_VALUES);
+}
+
 /*
  * A statement begins.  In this transaction the role may have been set.  Unlike
  * a hook at ExecutorStart(), this one has no part of the server to call.
@@ -108,8 +121,10 @@ set_role(Oid role)
 static bool
 check_perms(WS_CHECK_PERMS_ARGUMENTS)
 {
-	set_role(GetOuterUserId());
-	return next_check_perms ? next_check_perms(WS_CHECK_PERMS_VALUES) : true;
+	if (unlikely(self.next_check_perms))
+		return check_next(WS_CHECK_PERMS_VALUES);
+	set_role(self.outer_user());
+	return true;
 }
 
 /* SET ROLE is one of these: its role counts while the next is planned. */
@@ -127,7 +142,7 @@ process_utility(PlannedStmt * statement, const char *text, bool read_only,
 void
 ws_process_origin_install(void)
 {
-	next_check_perms = ExecutorCheckPerms_hook;
+	self.next_check_perms = ExecutorCheckPerms_hook;
 	ExecutorCheckPerms_hook = check_perms;
 	next_process_utility = ProcessUtility_hook ? ProcessUtility_hook : standard_ProcessUtility;
 	ProcessUtility_hook = process_utility;
