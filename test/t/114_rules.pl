@@ -170,7 +170,7 @@ SKIP:
 	{
 		for my $label ('cluster', 'site')
 		{
-			my $source = "(import 'config.libsonnet') + (import 'rules.libsonnet') + (import 'alerts.libsonnet')"
+			my $source = "(import 'config.libsonnet') + (import 'rules.libsonnet')"
 			  . " + { _config+:: { clusterLabel: '$label' } }";
 			my $out = succeeds("the mixin can be read, with the label $label", 'jsonnet', '-J', 'monitoring/mixin', '-e',
 				"local m = $source; { groups: m.prometheusRules.groups + m.prometheusAlerts.groups }");
