@@ -3,14 +3,14 @@
 #
 #   set -euo pipefail
 #   . monitoring/lib.sh
-#   need_programs prometheus prometheus-sql-exporter    says which packages are missing; 1 if any is
+#   need_programs PACKAGE...                            says which are missing; 1 if any is
 #   begin_monitoring DIR                                files go to DIR, which exists; at exit all is stopped
 #   start_exporter HOST PORT DATABASE USER INTERVAL [FILE...]
 #                             HOST may be the directory of a socket; the queries are run every INTERVAL;
 #                             FILEs: of monitoring/prometheus-sql-exporter, default working_set.yml alone
 #   start_prometheus INTERVAL [RULES...]                RULES: default all of monitoring/prometheus/*.rules.yml
 #                                                       and *.alerts.yml
-#   promql EXPRESSION [TIME]                            a line for each series: labels, tab, value
+#   promql EXPRESSION                                   a line for each series: labels, tab, value
 #   promql_range EXPRESSION START END STEP              the same with a column of times
 #   wait_for SECONDS WHAT COMMAND...                    until the command succeeds and prints something
 #   stop_monitoring                                     what the trap does, too
@@ -26,22 +26,15 @@ monitoring_pids=()
 exporter_url=
 prometheus_url=
 sample_job=working_set_debian    # the job of the sample configuration that is used
-
-# The package that brings a program, as Debian and Ubuntu call it.
-package_of() {
-    case $1 in
-        promtool) echo prometheus ;;
-        *)        echo "$1" ;;
-    esac
-}
+sample_targets=                  # static_configs of it, in YAML, in place of the one exporter
 
 need_programs() {
     local program missing=()
     for program in "$@"; do
-        command -v "$program" >/dev/null || missing+=("$(package_of "$program")")
+        command -v "$program" >/dev/null || missing+=("$program")
     done
     [ ${#missing[@]} -eq 0 ] && return
-    echo "missing (by Debian's package names): $(printf '%s\n' "${missing[@]}" | sort -u | paste -s -d ' ')" >&2
+    echo "missing (by Debian's package names): ${missing[*]}" >&2
     return 1
 }
 
@@ -143,12 +136,13 @@ start_exporter() {
 
 # prometheus_configuration INTERVAL EXPORTER: the sample, with the one job whose exporter is here
 prometheus_configuration() {
-    INTERVAL=$1 EXPORTER=$2 RULES=$monitoring_dir/rules SAMPLE=$sample_job perl -0777 -pe '
+    INTERVAL=$1 EXPORTER=$2 TARGETS=$sample_targets RULES=$monitoring_dir/rules SAMPLE=$sample_job perl -0777 -pe '
         # the jobs are the items at this depth, up to the next one or a line that begins at the margin
         s{^  - job_name:.*\n(?:(?:    .*|[ \t]*|  #.*)\n)*}{my $job = $&; $job =~ /^  - job_name: $ENV{SAMPLE}\n/ ? $job : ""}gme;
         s/^(\s*(?:scrape|evaluation)_interval:\s*).*/$1$ENV{INTERVAL}/gm;
         s/^(\s*scrape_timeout:\s*).*/$1$ENV{INTERVAL}/gm;
         s/^(\s*- )targets:.*/$1targets: ["$ENV{EXPORTER}"]/gm;
+        s/^    static_configs:\n\K(?:      .*\n)*/$ENV{TARGETS}/m if length $ENV{TARGETS};
         s/^rule_files:\n(?:\s+.*\n)*/rule_files: ["$ENV{RULES}\/*.yml"]\n/m' \
         "$monitoring_top/prometheus/prometheus.yml"
 }
@@ -176,9 +170,8 @@ prometheus_api() {
           unless $told && $told->{status} eq "success";
         die "$url: $_\n" for @{ $told->{warnings} || [] };
         binmode STDOUT, ":utf8";
-        my ($type, $result) = @{ $told->{data} }{qw(resultType result)};
         my @lines;
-        for my $series ($type eq "scalar" ? { metric => {}, value => $result } : @$result) {
+        for my $series (@{ $told->{data}{result} }) {
             my %label = %{ $series->{metric} };
             my $name = delete $label{__name__} // "";
             my $labels = join ", ", map { my $value = $label{$_}; $value =~ s/(["\\])/\\$1/g; "$_=\"$value\"" } sort keys %label;
@@ -186,22 +179,11 @@ prometheus_api() {
             push @lines, $series->{values}
               ? [ $name, map { "$_->[0]\t$_->[1]" } @{ $series->{values} } ] : [ $name, $series->{value}[1] ];
         }
-        # the order of an instant query is its answer where it says sort() or topk()
-        @lines = sort { $a->[0] cmp $b->[0] } @lines unless $form[1] =~ /^\s*(?:sort|topk|bottomk)/;
-        for my $line (@lines) {
+        for my $line (sort { $a->[0] cmp $b->[0] } @lines) {
             my ($name, @rest) = @$line;
             print "$name\t$_\n" for @rest;
         }' "$prometheus_url/api/v1/$1" "${@:2}"
 }
 
-promql() {
-    if [ $# -gt 1 ]; then
-        prometheus_api query query "$1" time "$2"
-    else
-        prometheus_api query query "$1"
-    fi
-}
-
-promql_range() {
-    prometheus_api query_range query "$1" start "$2" end "$3" step "$4"
-}
+promql() { prometheus_api query query "$1"; }
+promql_range() { prometheus_api query_range query "$1" start "$2" end "$3" step "$4"; }

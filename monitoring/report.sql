@@ -55,22 +55,7 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 	SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', false) AS newpath \gset ws_report_
 
 	-- Is all there that is needed?  If it is, problem is NULL, and so not set.
-	SELECT n.nspname AS schema,
-	       CASE WHEN e.oid IS NULL
-	            THEN pg_catalog.format('the extension working_set is not installed in database "%s"', pg_catalog.current_database())
-	            WHEN NOT EXISTS (SELECT FROM pg_catalog.pg_settings WHERE name = 'working_set.registers')
-	            THEN 'working_set must be loaded via shared_preload_libraries'
-	            WHEN NOT pg_catalog.has_schema_privilege(n.oid, 'USAGE') OR locked.out
-	            THEN pg_catalog.format('role "%s" may not read what working_set knows', current_user)
-	       END AS problem,
-	       CASE WHEN e.oid IS NULL
-	            THEN 'CREATE EXTENSION working_set;'
-	            WHEN NOT EXISTS (SELECT FROM pg_catalog.pg_settings WHERE name = 'working_set.registers')
-	            THEN 'Add "working_set" to shared_preload_libraries in postgresql.conf and restart the server.'
-	            WHEN locked.out
-	            THEN pg_catalog.format('GRANT pg_monitor TO %I;', current_user)
-	            ELSE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I;', n.nspname, current_user)
-	       END AS hint
+	SELECT n.nspname AS schema, w.words[1] AS problem, w.words[2] AS hint
 	  FROM (VALUES (1)) one
 	  LEFT JOIN pg_catalog.pg_extension e ON e.extname = 'working_set'
 	  LEFT JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace
@@ -81,7 +66,19 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 		  FROM pg_catalog.pg_depend d LEFT JOIN pg_catalog.pg_proc p ON d.classid = 'pg_proc'::pg_catalog.regclass AND p.oid = d.objid
 		 WHERE d.refclassid = 'pg_extension'::pg_catalog.regclass AND d.refobjid = e.oid AND d.deptype = 'e'
 		   AND d.classid IN ('pg_class'::pg_catalog.regclass, 'pg_proc'::pg_catalog.regclass)
-		   AND p.proname IS DISTINCT FROM 'working_set_reset') locked ON true \gset ws_report_
+		   AND p.proname IS DISTINCT FROM 'working_set_reset') locked ON true
+	 CROSS JOIN LATERAL (SELECT CASE
+		WHEN e.oid IS NULL
+		THEN ARRAY[pg_catalog.format('the extension working_set is not installed in database "%s"', pg_catalog.current_database()),
+		           'CREATE EXTENSION working_set;']
+		WHEN NOT EXISTS (SELECT FROM pg_catalog.pg_settings WHERE name = 'working_set.registers')
+		THEN ARRAY['working_set must be loaded via shared_preload_libraries',
+		           'Add "working_set" to shared_preload_libraries in postgresql.conf and restart the server.']
+		WHEN locked.out OR NOT pg_catalog.has_schema_privilege(n.oid, 'USAGE')
+		THEN ARRAY[pg_catalog.format('role "%s" may not read what working_set knows', current_user),
+		           CASE WHEN locked.out THEN pg_catalog.format('GRANT pg_monitor TO %I;', current_user)
+		                ELSE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I;', n.nspname, current_user) END]
+	       END) w(words) \gset ws_report_
 
 	\if :{?ws_report_problem}
 	\else

@@ -88,33 +88,15 @@ sub step
 	return max($least, $step || 86400);
 }
 
-# Prometheus' regular expressions, in a string of a query
-sub quoted_regex
-{
-	my ($value) = @_;
-	$value =~ s/([\\^\$.*+?()[\]{}|])/\\\\$1/g;
-	return $value;
-}
-
+# Of one that can have several values, what Grafana puts into a query is a regular expression.
 sub variable
 {
 	my ($self, $name) = @_;
 	my $model = first { $_->{name} eq $name } @{ $self->{model}{templating}{list} };
-	die "no variable $name\n" unless $model;
+	die "no variable $name for several values\n" unless $model && $model->{multi};
 	my $value = $self->{variables}{$name};
-	if (!defined $value)
-	{
-		die "no value for $name\n" unless $model->{includeAll} && defined $model->{allValue};
-		return $model->{allValue};
-	}
-	my @values = ref $value ? @$value : ($value);
-	if ($model->{multi} || $model->{includeAll})
-	{
-		@values = map { quoted_regex($_) } @values;
-		return @values > 1 ? '(' . join('|', @values) . ')' : $values[0];
-	}
-	$values[0] =~ s/([\\"])/\\$1/g;
-	return $values[0];
+	return $value =~ s/([\\^\$.*+?()[\]{}|])/\\\\$1/gr if defined $value;
+	return $model->{allValue} // die "no value for $name\n";
 }
 
 sub substituted
@@ -161,11 +143,10 @@ sub series
 		my $from = $step * floor($self->{from} / $step);
 		$data = $self->ask('query_range', query => $query, start => $from, end => $self->{to}, step => $step);
 	}
-	my @series = $data->{resultType} eq 'scalar' ? { metric => {}, value => $data->{result} } : @{ $data->{result} };
 	return [ map { {
 		labels => $_->{metric},
 		points => [ grep { $_->[1] ne 'NaN' } $_->{values} ? @{ $_->{values} } : $_->{value} ],
-	} } @series ];
+	} } @{ $data->{result} } ];
 }
 
 sub legend

@@ -20,7 +20,7 @@ local p = import 'panels.libsonnet';
   // from good to bad
   local verdicts = ['keep', 'shrink', 'grow', 'exceeds memory'],
   local colors = [p.colors.good, p.colors.light, p.colors.unsure, p.colors.bad],
-  local verdictLines = [p.line(verdicts[i], colors[i]) for i in std.range(0, 3)] + [p.line('none', p.colors.neutral)],
+  local verdictLines = [p.override(verdicts[i], p.line(colors[i])) for i in std.range(0, 3)] + [p.override('none', p.line(p.colors.neutral))],
   local verdict = std.join(' + ', std.mapWithIndex(
     function(i, v) (if i == 0 then '' else '%d * ' % (i + 1)) + perServer('instance:working_set_verdict:max', 'verdict="%s"' % v), verdicts
   )),
@@ -56,9 +56,6 @@ local p = import 'panels.libsonnet';
   local figure(title, description, unit, expr, defaults={}) =
     p.stat(title, description, unit, 4, 4, p.now(expr), defaults),
 
-  local column(name, unit, width=110, decimals=0) =
-    p.override(name, { unit: unit, decimals: decimals, 'custom.width': width }),
-
   local link = [{
     title: 'This server',
     targetBlank: false,
@@ -89,26 +86,16 @@ local p = import 'panels.libsonnet';
           'All servers, worst first', 'First those that there are no figures of, with what is the matter in place of a verdict; the exporter\'s log says more. Lacks: what is suggested beyond the setting. Saves: the share of query time that the suggested size would have saved in the past week. A click on a server leads to its dashboard.', 24, 10,
           [[cluster, 'Cluster'], ['instance', 'Server']],
           [
-            ['Verdict', state],
-            ['Lacks', p.inMB(perServer('instance:working_set_shortfall_bytes:max'))],
-            ['Saves', perServer('instance:working_set_query_time_saved_ratio:max')],
-            ['Suggested', p.inMB(perServer('instance:working_set_suggested_shared_buffers_bytes:max'))],
-            ['shared_buffers', p.inMB(perServer('instance:working_set_shared_buffers_bytes:max'))],
-            ['Memory', p.inMB(perServer('instance:working_set_memory_limit_bytes:max'))],
-            ['Hit ratio', perServer('instance:working_set_hits_per_lookups:ratio_rate5m')],
-            ['Reads', perServer('instance:working_set_reads:rate5m')],
+            ['Verdict', state, { unit: 'none', mappings: words, 'custom.cellOptions': { type: 'color-text' }, 'custom.width': 275 }],
+            ['Lacks', p.inMB(perServer('instance:working_set_shortfall_bytes:max')), p.cells(p.mb, 80)],
+            ['Saves', perServer('instance:working_set_query_time_saved_ratio:max'), p.cells('percentunit', 80, 1)],
+            ['Suggested', p.inMB(perServer('instance:working_set_suggested_shared_buffers_bytes:max')), p.cells(p.mb, 100)],
+            ['shared_buffers', p.inMB(perServer('instance:working_set_shared_buffers_bytes:max')), p.cells(p.mb, 115)],
+            ['Memory', p.inMB(perServer('instance:working_set_memory_limit_bytes:max')), p.cells(p.mb, 90)],
+            ['Hit ratio', perServer('instance:working_set_hits_per_lookups:ratio_rate5m'), p.cells('percentunit', 75, 1)],
+            ['Reads', perServer('instance:working_set_reads:rate5m'), p.cells('rps', 95, 1)],
           ],
-          [
-            p.override('Server', { links: link }),
-            p.override('Verdict', { unit: 'none', mappings: words, 'custom.cellOptions': { type: 'color-text' }, 'custom.width': 275 }),
-            column('Lacks', p.mb, 80),
-            column('Saves', 'percentunit', 80, 1),
-            column('Suggested', p.mb, 100),
-            column('shared_buffers', p.mb, 115),
-            column('Memory', p.mb, 90),
-            column('Hit ratio', 'percentunit', 75, 1),
-            column('Reads', 'rps', 95, 1),
-          ],
+          [p.override('Server', { links: link })],
           ['Verdict', 'Lacks']
         ),
       ],
@@ -123,43 +110,33 @@ local p = import 'panels.libsonnet';
           'Sums by cluster', 'Sums over the servers of each that there are figures of. Memory that several servers share is counted for each of them.', 24, 6,
           [[cluster, 'Cluster']],
           [
-            ['Servers', 'count by (%s) (%s)' % [cluster, scraped]],
-            ['With figures', 'sum by (%s) (%s)' % [cluster, scraped]],
-            ['Lacks', p.inMB(perCluster('instance:working_set_shortfall_bytes:max'))],
-            ['Suggested', p.inMB('sum by (%s) (%s)' % [cluster, suggested])],
-            ['shared_buffers', p.inMB(perCluster('instance:working_set_shared_buffers_bytes:max'))],
-            ['Memory', p.inMB(perCluster('instance:working_set_memory_limit_bytes:max'))],
-            ['Hit ratio', '1 - %s / (%s > 0)' % [perCluster('instance:working_set_reads:rate5m'), perCluster('instance:working_set_lookups:rate5m')]],
-            ['Reads', perCluster('instance:working_set_reads:rate5m')],
+            ['Servers', 'count by (%s) (%s)' % [cluster, scraped], p.cells('none', 90)],
+            ['With figures', 'sum by (%s) (%s)' % [cluster, scraped], p.cells('none', 110)],
+            ['Lacks', p.inMB(perCluster('instance:working_set_shortfall_bytes:max')), p.cells(p.mb, 110)],
+            ['Suggested', p.inMB('sum by (%s) (%s)' % [cluster, suggested]), p.cells(p.mb, 110)],
+            ['shared_buffers', p.inMB(perCluster('instance:working_set_shared_buffers_bytes:max')), p.cells(p.mb, 130)],
+            ['Memory', p.inMB(perCluster('instance:working_set_memory_limit_bytes:max')), p.cells(p.mb, 110)],
+            ['Hit ratio', '1 - %s / (%s > 0)' % [perCluster('instance:working_set_reads:rate5m'), perCluster('instance:working_set_lookups:rate5m')], p.cells('percentunit', 110, 1)],
+            ['Reads', perCluster('instance:working_set_reads:rate5m'), p.cells('rps', 110, 1)],
           ],
-          [
-            column('Servers', 'none', 90),
-            column('With figures', 'none'),
-            column('Lacks', p.mb),
-            column('Suggested', p.mb),
-            column('shared_buffers', p.mb, 130),
-            column('Memory', p.mb),
-            column('Hit ratio', 'percentunit', 110, 1),
-            column('Reads', 'rps', 110, 1),
-          ],
-          'Lacks'
+          sortBy='Lacks'
         ),
       ],
       [
         p.timeseries(
           'The ten that lack most', 'What is suggested beyond shared_buffers. Nothing is shown of servers that lack nothing.', p.mb, 12, 9,
-          [p.range(p.inMB('topk(10, %s > 0)' % perServer('instance:working_set_shortfall_bytes:max')), '{{%s}} {{instance}}' % cluster)],
-          defaults={ min: 0, decimals: 0, noValue: 'no server lacks anything' }
+          [['{{%s}} {{instance}}' % cluster, p.inMB('topk(10, %s > 0)' % perServer('instance:working_set_shortfall_bytes:max'))]],
+          { min: 0, decimals: 0, noValue: 'no server lacks anything' }
         ),
         p.timeseries(
           'Verdicts over time', 'How many servers are told to do what. None: there are no figures, or no verdict.', 'none', 12, 9,
-          [p.range(byVerdict, '{{verdict}}')],
-          verdictLines,
+          [['{{verdict}}', byVerdict]],
           {
             min: 0,
             decimals: 0,
             custom: { fillOpacity: 60, lineWidth: 1, lineInterpolation: 'stepAfter', stacking: { mode: 'normal' } },
-          }
+          },
+          verdictLines
         ),
       ],
     ],

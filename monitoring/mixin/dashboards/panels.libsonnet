@@ -79,10 +79,13 @@
     properties: [{ id: id, value: properties[id] } for id in std.objectFields(properties)],
   },
 
-  line(name, color, properties={}):: $.override(name, { color: { mode: 'fixed', fixedColor: color } } + properties),
+  // A series of a graph, a column of a table: [name, query, looks].  Looks may be missing.  These are some:
+  line(color, properties={}):: { color: { mode: 'fixed', fixedColor: color } } + properties,
+  dashed(color, properties={}):: $.line(color, { 'custom.lineStyle': { fill: 'dash', dash: [10, 6] } } + properties),
+  point(color, size):: $.line(color, { 'custom.drawStyle': 'points', 'custom.pointSize': size }),
+  cells(unit, width, decimals=0):: { unit: unit, decimals: decimals, 'custom.width': width },
 
-  dashed(name, color, properties={})::
-    $.line(name, color, { 'custom.lineStyle': { fill: 'dash', dash: [10, 6] } } + properties),
+  local looks(list) = [$.override(one[0], one[2]) for one in list if std.length(one) > 2],
 
   stat(title, description, unit, w, h, target, defaults={}, options={})::
     panel('stat', title, description, w, h, [target]) {
@@ -117,19 +120,18 @@
   local legend = { calcs: [], displayMode: 'list', placement: 'bottom', showLegend: true },
   local tooltip = { mode: 'multi', sort: 'none', hideZeros: false },
 
-  timeseries(title, description, unit, w, h, targets, overrides=[], defaults={})::
-    panel('timeseries', title, description, w, h, targets) {
-      fieldConfig: { defaults: std.mergePatch(graphDefaults(unit), defaults), overrides: overrides },
+  timeseries(title, description, unit, w, h, series, defaults={}, overrides=[])::
+    panel('timeseries', title, description, w, h, [$.range(one[1], one[0]) for one in series]) {
+      fieldConfig: { defaults: std.mergePatch(graphDefaults(unit), defaults), overrides: looks(series) + overrides },
       options: { legend: legend, tooltip: tooltip },
     },
 
-  // Series against a label that is a number of bytes, on a logarithmic axis.  columns: [[name, expr], ...],
-  // each with one series for each value of the label.
-  trend(title, description, unit, w, h, label, x, columns, overrides=[], defaults={})::
+  // Against a label that is a number of bytes, on a logarithmic axis: columns with a row for each value of it.
+  trend(title, description, unit, w, h, label, x, columns, defaults={})::
     panel('trend', title, description, w, h, [$.rows(column[1]) for column in columns]) {
       fieldConfig: {
         defaults: std.mergePatch(graphDefaults(unit), defaults),
-        overrides: [$.override(x, { unit: $.mb, decimals: 0, 'custom.axisLabel': x, 'custom.scaleDistribution': { type: 'log', log: 2 } })] + overrides,
+        overrides: [$.override(x, { unit: $.mb, decimals: 0, 'custom.axisLabel': x, 'custom.scaleDistribution': { type: 'log', log: 2 } })] + looks(columns),
       },
       options: { legend: legend, tooltip: tooltip, xField: x },
       transformations: [
@@ -174,7 +176,7 @@
           thresholds: noThresholds,
           custom: { align: 'auto', cellOptions: { type: 'auto' }, filterable: false, inspect: false },
         } + defaults,
-        overrides: overrides,
+        overrides: overrides + looks(columns),
       },
       options: {
         cellHeight: 'sm',
@@ -186,12 +188,12 @@
       transformations: [{ id: 'merge', options: {} }, $.organize(labels, columns, excluded)],
     },
 
-  stateTimeline(title, description, w, h, targets, overrides=[], mappings=[])::
-    panel('state-timeline', title, description, w, h, targets) {
+  stateTimeline(title, description, w, h, series)::
+    panel('state-timeline', title, description, w, h, [$.range(one[1], one[0]) for one in series]) {
       fieldConfig: {
         defaults: {
           color: { mode: 'thresholds' },
-          mappings: mappings,
+          mappings: [],
           thresholds: noThresholds,
           custom: {
             fillOpacity: 80,
@@ -199,7 +201,7 @@
             lineWidth: 0,
           },
         },
-        overrides: overrides,
+        overrides: looks(series),
       },
       options: {
         alignValue: 'left',
@@ -249,12 +251,11 @@
     { panels: [], y: 0 }
   ).panels,
 
-  datasourceVariable:: {
-    name: 'datasource',
-    label: 'Data source',
-    type: 'datasource',
-    query: 'prometheus',
-    current: { selected: false, text: 'default', value: 'default' },
+  local variable(name, label, type, current) = {
+    name: name,
+    label: label,
+    type: type,
+    current: { selected: false, text: current, value: current },
     hide: 0,
     includeAll: false,
     multi: false,
@@ -264,23 +265,15 @@
     skipUrlSync: false,
   },
 
-  queryVariable(name, label, query, properties={}):: {
-    name: name,
-    label: label,
-    type: 'query',
+  datasourceVariable:: variable('datasource', 'Data source', 'datasource', 'default') { query: 'prometheus' },
+
+  // Without a value, the first that there is.
+  queryVariable(name, label, query, properties={}):: variable(name, label, 'query', '') {
     datasource: $.datasource,
     definition: query,
     query: { query: query, refId: 'StandardVariableQuery' },
-    // the first that there is
-    current: { selected: false, text: '', value: '' },
-    hide: 0,
-    includeAll: false,
-    multi: false,
-    options: [],
     // the servers that were there in the range, not only those of the moment of loading
     refresh: 2,
-    regex: '',
-    skipUrlSync: false,
     sort: 1,
   } + properties,
 

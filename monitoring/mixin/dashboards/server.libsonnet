@@ -29,7 +29,9 @@ local p = import 'panels.libsonnet';
   // Debian's exporter goes on serving its last figures when PostgreSQL does not answer.  They are
   // not the present, so that they are left out.
   local failed = 'sql_exporter_last_scrape_failed{query="working_set_tracking", %s}' % selector,
-  local guarded(target) = if std.objectHasAll(target, 'past') then target else target { expr: '%s unless on () %s == 1' % [super.expr, failed] },
+  // It is down, which for Debian's exporter its answer to Prometheus does not say.
+  local scrape = '1 - max(%s) or max(up{%s})' % [failed, selector],
+  local guarded(target) = if target.expr == scrape then target else target { expr: '%s unless on () %s == 1' % [super.expr, failed] },
 
   local optIn(file) = 'no data: this needs the opt-in collector %s' % file,
 
@@ -70,10 +72,12 @@ local p = import 'panels.libsonnet';
 
   // ---------------------------------------------------------------- other sizes
 
-  local point(name, color, size) = p.line(name, color, { 'custom.drawStyle': 'points', 'custom.pointSize': size }),
   local predicted(name) = by('cache_size_bytes', 'working_set_predicted_' + name),
   local ofSuggested(name) =
     '%s and on (cache_size_bytes) count_values("cache_size_bytes", %s)' % [predicted(name), one('working_set_suggested_shared_buffers_bytes')],
+  local filled = p.line(p.colors.size, { 'custom.fillOpacity': 12 }),
+  local present = p.point(p.colors.sharedBuffers, 14),
+  local suggested = p.point(p.colors.recommended, 8),
   // what is marked can be of a size of which nothing is predicted
   local betweenSizes = { spanNulls: true },
   local unreliable = 'no advice that can be relied on (yet)',
@@ -85,14 +89,9 @@ local p = import 'panels.libsonnet';
         'Query time for reads against shared_buffers', 'Share of query time that clients would have waited for reads with shared_buffers of other sizes in the last week, and with the present and the suggested size. This curve decides what is suggested.',
         'percentunit', 12, 9, 'cache_size_bytes', 'shared_buffers',
         [
-          ['Share', predicted('read_time_ratio')],
-          ['Present', at('cache_size_bytes', 'working_set_shared_buffers_bytes', one('working_set_read_time_ratio'))],
-          ['Suggested', ofSuggested('read_time_ratio')],
-        ],
-        [
-          p.line('Share', p.colors.size, { 'custom.fillOpacity': 12 }),
-          point('Present', p.colors.sharedBuffers, 14),
-          point('Suggested', p.colors.recommended, 8),
+          ['Share', predicted('read_time_ratio'), filled],
+          ['Present', at('cache_size_bytes', 'working_set_shared_buffers_bytes', one('working_set_read_time_ratio')), present],
+          ['Suggested', ofSuggested('read_time_ratio'), suggested],
         ],
         { min: 0, noValue: 'not known (yet)', custom: betweenSizes }
       ),
@@ -100,14 +99,9 @@ local p = import 'panels.libsonnet';
         'Reads against shared_buffers', 'Pages that clients would have had to read in a second, from the page cache or from disk, with shared_buffers of other sizes in the last five minutes, and those that were measured at the present size. Where it falls steeply, memory is well spent.',
         'rps', 12, 9, 'cache_size_bytes', 'shared_buffers',
         [
-          ['Reads', predicted('reads_per_second')],
-          ['Measured', at('cache_size_bytes', 'working_set_shared_buffers_bytes', '((1 - %s) * sum(rate(%s[5m])))' % [one('working_set_current_hit_ratio'), series('working_set_lookups_total')])],
-          ['Suggested', ofSuggested('reads_per_second')],
-        ],
-        [
-          p.line('Reads', p.colors.size, { 'custom.fillOpacity': 12 }),
-          point('Measured', p.colors.sharedBuffers, 14),
-          point('Suggested', p.colors.recommended, 8),
+          ['Reads', predicted('reads_per_second'), filled],
+          ['Measured', at('cache_size_bytes', 'working_set_shared_buffers_bytes', '((1 - %s) * sum(rate(%s[5m])))' % [one('working_set_current_hit_ratio'), series('working_set_lookups_total')]), present],
+          ['Suggested', ofSuggested('reads_per_second'), suggested],
         ],
         { min: 0, noValue: unreliable, custom: betweenSizes }
       ),
@@ -125,14 +119,9 @@ local p = import 'panels.libsonnet';
         'Disk reads against memory', 'How often in a second clients would wait for the disk, by the last five minutes, with a quarter to four times the memory, best divided between shared_buffers and the page cache. "Now" has the present shared_buffers, "Suggested" the suggested ones. Where it falls steeply, memory is well spent.',
         'rps', 12, 9, 'memory_bytes', 'Memory',
         [
-          ['Best division', by('memory_bytes', 'working_set_memory_predicted_disk_reads_per_second')],
-          ['Now', atMemory('working_set_predicted_disk_reads_per_second')],
-          ['Suggested', atMemory('working_set_expected_disk_reads_per_second')],
-        ],
-        [
-          p.line('Best division', p.colors.size, { 'custom.fillOpacity': 12 }),
-          point('Now', p.colors.sharedBuffers, 14),
-          point('Suggested', p.colors.recommended, 8),
+          ['Best division', by('memory_bytes', 'working_set_memory_predicted_disk_reads_per_second'), filled],
+          ['Now', atMemory('working_set_predicted_disk_reads_per_second'), present],
+          ['Suggested', atMemory('working_set_expected_disk_reads_per_second'), suggested],
         ],
         { min: 0, noValue: noMemoryAdvice }
       ),
@@ -140,14 +129,9 @@ local p = import 'panels.libsonnet';
         'Best shared_buffers', 'What shared_buffers would be in the best division of so much memory. The rest, but for what all else takes, is left for the page cache.',
         p.mb, 12, 9, 'memory_bytes', 'Memory',
         [
-          ['Best', p.inMB(by('memory_bytes', 'working_set_memory_best_shared_buffers_bytes'))],
-          ['shared_buffers', overMemory('working_set_shared_buffers_bytes')],
-          ['Suggested', overMemory('working_set_suggested_shared_buffers_bytes')],
-        ],
-        [
-          p.line('Best', p.colors.size),
-          p.dashed('shared_buffers', p.colors.sharedBuffers),
-          p.dashed('Suggested', p.colors.recommended),
+          ['Best', p.inMB(by('memory_bytes', 'working_set_memory_best_shared_buffers_bytes')), p.line(p.colors.size)],
+          ['shared_buffers', overMemory('working_set_shared_buffers_bytes'), p.dashed(p.colors.sharedBuffers)],
+          ['Suggested', overMemory('working_set_suggested_shared_buffers_bytes'), p.dashed(p.colors.recommended)],
         ],
         { min: 0, decimals: 0, noValue: noMemoryAdvice }
       ),
@@ -174,8 +158,6 @@ local p = import 'panels.libsonnet';
   local querySize = '(%s >= 2^20)' % query(series('working_set_query_size_bytes')),
   local ofQuery(name) = '%s and %s' % [query(series('working_set_query_' + name)), querySize],
 
-  local column(name, unit, width, decimals=0) = p.override(name, { unit: unit, decimals: decimals, 'custom.width': width }),
-
   local who = {
     title: 'Who uses it: the largest (opt-in: working_set_relations, working_set_queries),',
     lines: [
@@ -185,9 +167,9 @@ local p = import 'panels.libsonnet';
           15, 10,
           [['datname', 'Database'], ['relation', 'Relation'], ['relkind', 'Kind']],
           [
-            ['In the set', p.inMB(relationSize)],
-            ['In shared buffers', p.inMB('(%s and %s)' % [relation('resident_bytes'), relationSize])],
-            ['Unused, costs', '%s and %s' % [relation('unused_index_reads_per_second'), relationSize]],
+            ['In the set', p.inMB(relationSize), p.cells(p.mb, 90)],
+            ['In shared buffers', p.inMB('(%s and %s)' % [relation('resident_bytes'), relationSize]), p.cells(p.mb, 130)],
+            ['Unused, costs', '%s and %s' % [relation('unused_index_reads_per_second'), relationSize], p.cells('rps', 105, 1)],
           ],
           [
             p.override('Database', { 'custom.width': 80 }),
@@ -198,18 +180,14 @@ local p = import 'panels.libsonnet';
                 options: { r: { text: 'table' }, i: { text: 'index' }, t: { text: 'TOAST' }, m: { text: 'matview' }, S: { text: 'sequence' } },
               }],
             }),
-            column('In the set', p.mb, 90),
-            column('In shared buffers', p.mb, 130),
-            column('Unused, costs', 'rps', 105, 1),
           ],
           'In the set', { noValue: optIn('working_set_relations') }
         ),
         p.timeseries(
           'Relations over time', 'The parts of the set of the eight that were largest on average in this range, on top of each other.',
           p.mb, 9, 10,
-          [p.range(p.inMB('(%s and topk(8, max by (%s) (avg_over_time(%s[$__range] @ end()))))' %
-                          [relationSize, relationLabels, series('working_set_relation_size_bytes')]), '{{datname}} {{relation}}')],
-          [],
+          [['{{datname}} {{relation}}', p.inMB('(%s and topk(8, max by (%s) (avg_over_time(%s[$__range] @ end()))))' %
+                                               [relationSize, relationLabels, series('working_set_relation_size_bytes')])]],
           {
             min: 0,
             decimals: 0,
@@ -224,27 +202,19 @@ local p = import 'panels.libsonnet';
           15, 10,
           [['rolname', 'Role'], ['datname', 'Database'], ['query', 'Query']],
           [
-            ['In the set', p.inMB(querySize)],
-            ['Alone', p.inMB('(%s)' % ofQuery('exclusive_bytes'))],
-            ['Reads', ofQuery('reads_per_second')],
-            ['Makes others read', ofQuery('reads_saved_per_second')],
+            ['In the set', p.inMB(querySize), p.cells(p.mb, 90)],
+            ['Alone', p.inMB('(%s)' % ofQuery('exclusive_bytes')), p.cells(p.mb, 80)],
+            ['Reads', ofQuery('reads_per_second'), p.cells('rps', 90, 1)],
+            ['Makes others read', ofQuery('reads_saved_per_second'), p.cells('rps', 130, 1)],
           ],
-          [
-            p.override('Database', { 'custom.width': 80 }),
-            p.override('Query', { 'custom.width': 70 }),
-            column('In the set', p.mb, 90),
-            column('Alone', p.mb, 80),
-            column('Reads', 'rps', 90, 1),
-            column('Makes others read', 'rps', 130, 1),
-          ],
+          [p.override('Database', { 'custom.width': 80 }), p.override('Query', { 'custom.width': 70 })],
           'In the set', { noValue: optIn('working_set_queries') }
         ),
         p.timeseries(
           'Queries over time', 'The parts of the set of the eight that were largest on average in this range. They overlap where queries use the same pages.',
           p.mb, 9, 10,
-          [p.range(p.inMB('(%s and topk(8, %s))' %
-                          [querySize, query('avg_over_time(%s[$__range] @ end())' % series('working_set_query_size_bytes'))]), '{{rolname}} {{query}}')],
-          [],
+          [['{{rolname}} {{query}}', p.inMB('(%s and topk(8, %s))' %
+                                            [querySize, query('avg_over_time(%s[$__range] @ end())' % series('working_set_query_size_bytes'))])]],
           { min: 0, decimals: 0, noValue: optIn('working_set_queries') }
         ),
       ],
@@ -254,7 +224,7 @@ local p = import 'panels.libsonnet';
   // ---------------------------------------------------------------- history
 
   local rate(name) = 'sum(rate(%s[$__rate_interval]))' % series(name),
-  local setting(legend, name, more='') = p.range(p.inMB(one(name, more)), legend),
+  local step = { 'custom.lineInterpolation': 'stepAfter' },
 
   local history = {
     title: 'History of',
@@ -263,11 +233,13 @@ local p = import 'panels.libsonnet';
         p.timeseries(
           'Used, set and suggested', 'Distinct pages used in the last so many minutes, beside shared_buffers and what is suggested for it. A set above shared_buffers does not fit; where the windows lie on each other, the same pages are used again and again.',
           p.mb, 12, 9,
-          [setting(w.name, 'working_set_size_bytes', 'window_seconds="%s"' % w.seconds) for w in windows] +
-          [setting('shared_buffers', 'working_set_shared_buffers_bytes'), setting('suggested', 'working_set_suggested_shared_buffers_bytes')],
-          [p.line(windows[i].name, p.colors.windows[i % 4]) for i in std.range(0, std.length(windows) - 1)] + [
-            p.dashed('shared_buffers', p.colors.sharedBuffers, { 'custom.lineInterpolation': 'stepAfter' }),
-            p.dashed('suggested', p.colors.recommended, { 'custom.lineInterpolation': 'stepAfter' }),
+          std.mapWithIndex(function(i, w) [
+            w.name,
+            p.inMB(one('working_set_size_bytes', 'window_seconds="%s"' % w.seconds)),
+            p.line(p.colors.windows[i % 4]),
+          ], windows) + [
+            ['shared_buffers', p.inMB(one('working_set_shared_buffers_bytes')), p.dashed(p.colors.sharedBuffers, step)],
+            ['suggested', p.inMB(one('working_set_suggested_shared_buffers_bytes')), p.dashed(p.colors.recommended, step)],
           ],
           { min: 0, decimals: 0 }
         ),
@@ -275,12 +247,8 @@ local p = import 'panels.libsonnet';
           'Query time', 'Share of query time in the week before: that clients waited for reads, and that the suggested size would have saved.',
           'percentunit', 12, 9,
           [
-            p.range(one('working_set_read_time_ratio'), 'reads'),
-            p.range(one('working_set_query_time_saved_ratio'), 'the suggested size saves'),
-          ],
-          [
-            p.line('reads', p.colors.peak),
-            p.line('the suggested size saves', p.colors.recommended, { 'custom.fillOpacity': 12 }),
+            ['reads', one('working_set_read_time_ratio'), p.line(p.colors.peak)],
+            ['the suggested size saves', one('working_set_query_time_saved_ratio'), p.line(p.colors.recommended, { 'custom.fillOpacity': 12 })],
           ]
         ),
       ],
@@ -289,20 +257,18 @@ local p = import 'panels.libsonnet';
           'Hit ratio', 'Share of lookups that found the page in shared buffers, and of those of the last five minutes that would have with the suggested size.',
           'percentunit', 12, 9,
           [
-            p.range('%s / %s' % [rate('working_set_hits_total'), rate('working_set_lookups_total')], 'measured'),
-            p.range(one('working_set_expected_hit_ratio'), 'with the suggested size'),
+            ['measured', '%s / %s' % [rate('working_set_hits_total'), rate('working_set_lookups_total')], p.line(p.colors.size)],
+            ['with the suggested size', one('working_set_expected_hit_ratio'), p.dashed(p.colors.recommended)],
           ],
-          [p.line('measured', p.colors.size), p.dashed('with the suggested size', p.colors.recommended)],
           { max: 1 }
         ),
         p.timeseries(
           'Reads and evictions', 'Pages that clients did not find in shared buffers, and pages that left shared buffers.',
           'ops', 12, 9,
           [
-            p.range('%s - %s' % [rate('working_set_lookups_total'), rate('working_set_hits_total')], 'reads'),
-            p.range(rate('working_set_evictions_total'), 'evictions'),
+            ['reads', '%s - %s' % [rate('working_set_lookups_total'), rate('working_set_hits_total')], p.line(p.colors.sharedBuffers)],
+            ['evictions', rate('working_set_evictions_total'), p.dashed(p.colors.effectiveCacheSize)],
           ],
-          [p.line('reads', p.colors.sharedBuffers), p.dashed('evictions', p.colors.effectiveCacheSize)],
           { min: 0 }
         ),
       ],
@@ -310,15 +276,9 @@ local p = import 'panels.libsonnet';
         p.stateTimeline(
           'Verdict and measurement', 'What to do about shared_buffers, and whether the measurement is well. A gap is a time of which nothing is known: the server or the exporter was down.', 24, 5,
           [
-            p.range(verdict, 'verdict'),
-            p.range(status, 'measurement'),
-            // the first for Debian's exporter, whose answer to Prometheus says nothing of PostgreSQL
-            p.range('1 - max(%s) or max(up{%s})' % [failed, selector], 'scrape') { past:: true },
-          ],
-          [
-            p.override('verdict', { mappings: verdicts }),
-            p.override('measurement', { mappings: states }),
-            p.override('scrape', { mappings: p.mapping({ '0': ['down', p.colors.bad], '1': ['up', p.colors.good] }) }),
+            ['verdict', verdict, { mappings: verdicts }],
+            ['measurement', status, { mappings: states }],
+            ['scrape', scrape, { mappings: p.mapping({ '0': ['down', p.colors.bad], '1': ['up', p.colors.good] }) }],
           ]
         ),
       ],
