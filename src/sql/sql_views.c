@@ -46,6 +46,7 @@ WS_FUNCTION(ws_working_set_recommendation)
 	double		size;
 	bool		known;
 	bool		looked_up;
+	bool		expects;		/* as working_set_cache_advice does */
 	WsRow		row;
 
 	ws_require_preloaded();
@@ -54,6 +55,7 @@ WS_FUNCTION(ws_working_set_recommendation)
 	looked_up = known && table->seconds > 0;
 	ws_report_summarize(&report, &s);
 	size = ws_summary_size(&s);
+	expects = looked_up && size > 0 && table->sure && table->seconds >= FIRST_SECONDS;
 	ws_summary_reason(&s, words, sizeof(words));
 	ws_summary_job(&s, job, sizeof(job));
 	ws_row_begin(&row, fcinfo);
@@ -72,10 +74,9 @@ WS_FUNCTION(ws_working_set_recommendation)
 	ws_row_add_pages(&row, true, NBuffers);
 	ws_row_add(&row, p->memory.limit != 0, Int64GetDatum((int64) p->memory.limit));
 	ws_row_add_number(&row, looked_up, table->hit_ratio);
-	ws_row_add_number(&row, looked_up && size > 0 && table->sure, p->expected_hit_ratio);
+	ws_row_add_number(&row, expects, p->expected_hit_ratio);
 	ws_row_add_number(&row, looked_up, table->reads_per_second);
-	ws_row_add_number(&row, looked_up && size > 0 && table->sure,
-					  (1 - p->expected_hit_ratio) * table->lookups / table->seconds);
+	ws_row_add_number(&row, expects, (1 - p->expected_hit_ratio) * table->lookups / table->seconds);
 	/* what nobody was seen waiting for is not more than that, to decide by */
 	ws_row_add_number(&row, known, !p->decision.timed ? NAN :
 					  p->decision.waiting > 0 ? p->decision.present.week : 0);

@@ -42,6 +42,9 @@ give_past($node, 7, -1, 0.1);
 $node->start;
 work(5);
 wait_for($node, q{status = 'ok' AND confidence = 'high' FROM working_set_recommendation}, 'a week is not enough');
+is($node->safe_psql('postgres', q{
+	SELECT count(*) FILTER (WHERE predicted_hit_ratio IS NOT NULL) > 0 OR (SELECT expected_hit_ratio IS NULL FROM working_set_recommendation)
+	  FROM working_set_cache_advice}), 't', 'a hit ratio is expected where other sizes are known, too');
 my ($verdict, $size, $saved, $share) = split /\|/, recommendation($node, 'verdict, suggested_shared_buffers, query_time_saved, read_time_share');
 is("$verdict|$size", 'grow|128MB', 'after a week there is a verdict with one size');
 cmp_ok($saved, '>', 0.02, 'that saves more than what is worth a restart');
