@@ -37,7 +37,7 @@
 #include "sample_events.h"
 #include "shared.h"
 
-#define CLOCK_EVERY 16			/* such hits per reading of the clock */
+#define CLOCK_EVERY 16			/* sampled hits, not quiet, per look at it */
 #define FEW_LOOKUPS 128			/* uncounted between transactions */
 
 /*
