@@ -274,6 +274,7 @@ CREATE FUNCTION working_set_relations(
 	OUT resident_bytes bigint,
 	OUT reused_bytes bigint,
 	OUT standard_error_bytes bigint,
+	OUT reads_per_second double precision,
 	OUT reads_saved_per_second double precision,
 	OUT reads_saved_standard_error double precision,
 	OUT density double precision)
@@ -300,6 +301,7 @@ COMMENT ON COLUMN working_set_relations.bytes IS 'Estimated size in bytes of the
 COMMENT ON COLUMN working_set_relations.resident_bytes IS 'Part of bytes that is in shared buffers now';
 COMMENT ON COLUMN working_set_relations.reused_bytes IS 'Part of bytes that was used twice in the period, at least five seconds apart';
 COMMENT ON COLUMN working_set_relations.standard_error_bytes IS 'Standard error of bytes';
+COMMENT ON COLUMN working_set_relations.reads_per_second IS 'Pages of bytes per second that clients had to read in about the last five minutes, estimated from the sample';
 COMMENT ON COLUMN working_set_relations.reads_saved_per_second IS 'Pages per second that clients would not have to read of other relations, if this one were not used: simulated with the present shared_buffers over the last five minutes, whatever the period; its own reads do not count; negative: reads that it saves the others; NULL if not simulated, or not for long enough: the ten largest are, once shared buffers are full and somebody can evict something';
 COMMENT ON COLUMN working_set_relations.reads_saved_standard_error IS 'Standard error of reads_saved_per_second, by sampling';
 COMMENT ON COLUMN working_set_relations.density IS 'Share of the bytes of the main fork that live rows take, 0 to 1: the live rows that the server counts (n_live_tup of pg_stat_all_tables) times their average width at the last ANALYZE. It is that of the whole file, not only of the pages that were used, and what aligns columns counts as empty; NULL for all but tables and materialized views of this database, or if not analyzed since statistics were reset, or a column has none';

@@ -68,6 +68,7 @@ _Static_assert(sizeof(WsPageId) == 20, "pages are compared as bytes");
 #define LASTING_MOST	3
 
 #define BRIEF_TICKS		(1200 * WS_TICKS_PER_SECOND)	/* at first */
+#define READ_TICKS		(150.0 * WS_TICKS_PER_SECOND)
 #define MOST_TICKS		(WS_SAMPLE_SECONDS_MAX * WS_TICKS_PER_SECOND)
 
 /* The head of the bucket of a hash. */
@@ -99,6 +100,7 @@ ws_sampler_init(WsSampler *sampler, uint32_t capacity, uint32_t log2m,
 	sampler->log2m = log2m;
 	sampler->shift = sampler->lasting = shift;
 	sampler->brief = BRIEF_TICKS;
+	sampler->aged_at = tick;
 	for (int i = 0; i < WS_STRATA; i++)
 		sampler->admitted[i] = sampler->kept[i] = tick;
 	for (uint32_t i = 0; i < capacity; i++)
@@ -167,6 +169,44 @@ ws_sampler_hold(WsSampler *sampler, uint32_t entry, uint32_t tick, bool scan)
 
 	if (tick > *when)
 		*when = tick;
+}
+
+static void
+weigh_reads(WsSampler *sampler, float weight)
+{
+	for (uint32_t i = 0; i < sampler->capacity; i++)
+		sampler->samples[i].reads *= weight;
+}
+
+void
+ws_sampler_begin_reads(WsSampler *sampler, uint32_t tick)
+{
+	weigh_reads(sampler, 0);
+	sampler->aged = 0;
+	sampler->aged_at = tick;
+}
+
+static double
+read_ticks(const WsSampler *sampler, uint32_t now)
+{
+	return sampler->aged + (now > sampler->aged_at ? now - sampler->aged_at : 0);
+}
+
+void
+ws_sampler_age_reads(WsSampler *sampler, uint32_t tick)
+{
+	double		ticks = read_ticks(sampler, tick);
+	float		weight = (float) exp((sampler->aged - ticks) / READ_TICKS);
+
+	weigh_reads(sampler, weight);
+	sampler->aged = weight * (float) ticks;
+	sampler->aged_at = tick;
+}
+
+double
+ws_sampler_read_seconds(const WsSampler *sampler, uint32_t now)
+{
+	return read_ticks(sampler, now) / WS_TICKS_PER_SECOND;
 }
 
 void

@@ -55,6 +55,7 @@ typedef struct WsSample
 	/* last touch that leaves it in a cache, */
 	uint32_t	held;			/* not through a ring */
 	uint32_t	scanned;		/* by a sequential scan: if there was no ring */
+	float		reads;			/* by clients, see ws_sampler_age_reads() */
 	uint32_t	next:30;		/* in the same bucket, or free */
 	uint32_t	resident:1;		/* in shared buffers, by the events so far */
 	uint32_t	dead:1;			/* it cannot be used again */
@@ -70,6 +71,8 @@ typedef struct WsSampler
 	uint32_t	brief;			/* ticks for which the others are kept */
 	uint32_t	count;			/* pages */
 	uint32_t	free;			/* first free entry */
+	uint32_t	aged_at;		/* tick at which reads were aged, */
+	float		aged;			/* and the ticks before it that still count */
 	uint32_t	admitted[WS_STRATA];	/* since which tick */
 	uint32_t	kept[WS_STRATA];	/* tick since which a lasting one lasts */
 	WsSample	samples[];		/* then the heads of the buckets */
@@ -92,6 +95,16 @@ extern void ws_sampler_touch(WsSampler *sampler, uint32_t entry, uint32_t tick, 
 
 /* The touch leaves the page in a cache: of a scan, if that needs no ring. */
 extern void ws_sampler_hold(WsSampler *sampler, uint32_t entry, uint32_t tick, bool scan);
+
+/*
+ * Count reads, in .reads of the pages, from zero at this tick.  Now and then
+ * they are to be aged: then a read of so long ago weighs exp(-age / 150 s), and
+ * so does the time that they are of.  The quotient is a rate of about the last
+ * five minutes.
+ */
+extern void ws_sampler_begin_reads(WsSampler *sampler, uint32_t tick);
+extern void ws_sampler_age_reads(WsSampler *sampler, uint32_t tick);
+extern double ws_sampler_read_seconds(const WsSampler *sampler, uint32_t now);
 
 /* The page cannot be used again. */
 extern void ws_sampler_die(WsSampler *sampler, uint32_t entry);

@@ -60,6 +60,7 @@ typedef struct Part
 	int			pages;			/* in the sample */
 	int			reused;
 	int			resident;
+	double		reads;
 	Oid			relation;		/* InvalidOid: none, or of another database */
 	char		kind;			/* of the relation, as in pg_class */
 	int			columns;		/* of it, with those that were dropped */
@@ -75,6 +76,7 @@ typedef struct Parts
 	Part	   *part;
 	int			pages;			/* in the sample, of all parts */
 	uint32		shift;			/* one page in 2^shift was sampled */
+	double		seconds;		/* of the reads */
 	WsEstimate	set;			/* the whole working set, from the sketch */
 	WsReport	report;			/* what was published last */
 	Oid			database;		/* of the last row, */
@@ -148,6 +150,7 @@ divide(const FmgrInfo *function, uint32 ticks, Parts *parts)
 	LWLockAcquire(ws_shared->sample_lock, LW_SHARED);
 	parts->shift = ws_sampler_mature_shift(sampler, now, ticks, floor);
 	parts->pages = ws_sampler_select(sampler, now, ticks, floor, parts->shift, samples);
+	parts->seconds = ws_sampler_read_seconds(sampler, now);
 	ws_estimate_alive(&parts->set, ws_sampler_alive(sampler, now, ticks, floor, parts->shift));
 	LWLockRelease(ws_shared->sample_lock);
 
@@ -166,6 +169,7 @@ divide(const FmgrInfo *function, uint32 ticks, Parts *parts)
 		part[i].pages = 1;
 		part[i].reused = ws_sample_reused(&samples[i], now, ticks, floor);
 		part[i].resident = resident[i];
+		part[i].reads = samples[i].reads;
 		part[i].forks[samples[i].page.fork] = true;
 		part[i].limit = PG_INT64_MAX;
 	}
@@ -183,6 +187,7 @@ divide(const FmgrInfo *function, uint32 ticks, Parts *parts)
 		last->pages++;
 		last->reused += part[i].reused;
 		last->resident += part[i].resident;
+		last->reads += part[i].reads;
 		last->forks[part[i].whose.fork] = true;
 	}
 }
@@ -413,6 +418,7 @@ add_row(WsRow *row, Parts *parts, const Part *part)
 	ws_row_add_pages(row, true, to_pages(parts, part, part->resident));
 	ws_row_add_pages(row, true, to_pages(parts, part, part->reused));
 	ws_row_add(row, true, Int64GetDatum((int64) rint(Min(error, (double) part->limit) * BLCKSZ)));
+	ws_row_add_number(row, parts->seconds > 0, ldexp(part->reads, (int) parts->shift) / parts->seconds);
 	ws_row_add_number(row, true, ws_report_saved(&parts->report, &user, &saved_error));
 	ws_row_add_number(row, true, saved_error);
 	ws_row_add_number(row, true, find_density(part));

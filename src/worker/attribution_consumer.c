@@ -43,6 +43,7 @@ follow_reset(void)
 {
 	state.since = ws_shared_since();
 	ws_attribution_reset(ws_shared->attribution, client_floor(), ws_shared_advance());
+	ws_sampler_begin_reads(ws_shared->sampler, ws_shared_advance());
 }
 
 static void
@@ -153,6 +154,7 @@ second(int64 ms)
 	if (now - state.cared_at >= CARE_TICKS)
 	{
 		ws_attribution_care(attribution, ws_shared->sampler->shift, now);
+		ws_sampler_age_reads(ws_shared->sampler, now);
 		free_entries();
 		state.cared_at = now;
 	}

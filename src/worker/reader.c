@@ -198,6 +198,10 @@ update_table(WsSeen *seen)
 	if (entry == WS_NO_SAMPLE)
 		return;
 	ws_sampler_touch(sampler, entry, event->tick, !event->maintenance);
+	/* events of before a reset may still come */
+	if (event->kind == WS_EVENT_READ && !event->maintenance &&
+		event->tick >= ws_load(&ws_shared->sketch[WS_CLIENT]->floor))
+		sampler->samples[entry].reads++;
 	for (int c = 0; c < CONSUMERS; c++)
 		if (consumers[c]->use)
 			consumers[c]->use(seen);

@@ -15,6 +15,9 @@ ok($node->poll_query_until('postgres', q{
 	SELECT abs(reads_per_second * extract(epoch FROM clock_timestamp() - since) - 1500) < 1500 * 0.25
 	  FROM working_set_queries, working_set_info WHERE queryid = id_of('SELECT count(filler) FROM pages')}), 'a query reads so many pages')
   or diag(sql($node, 'SELECT queryid, bytes, reads_per_second, clock_timestamp() - since FROM working_set_queries, working_set_info'));
+ok($node->poll_query_until('postgres', q{
+	SELECT abs(reads_per_second * extract(epoch FROM clock_timestamp() - since) - 1500) < 1500 * 0.25
+	  FROM working_set_relations, working_set_info WHERE relation = 'pages'}), 'and so many of the table are read');
 sql($node, 'SELECT avg(length(filler)) FROM pages');
 uses($node, 'SELECT avg(length(filler)) FROM pages', 'another one finds them');
 # of the 1,500 pages; the catalog's few weigh much in the first seconds
@@ -29,6 +32,7 @@ sql($node, 'SELECT count(filler), 9 FROM pages');
 uses($node, 'SELECT count(filler), 9 FROM pages', 'after a reset', 'reads_per_second IS NOT NULL');
 ok($node->poll_query_until('postgres', q{SELECT reads_per_second < 1 FROM working_set_queries WHERE queryid = id_of('SELECT count(filler), 9 FROM pages')}),
 	'what was read before it does not count');
+is(sql($node, q{SELECT reads_per_second FROM working_set_relations WHERE relation = 'pages'}), '0', 'nor of the table');
 
 # A session that tells nobody what it does has no identifier.
 sql($node, q{SET track_activities = off; SELECT stddev(length(filler)) FROM pages});

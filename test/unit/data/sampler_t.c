@@ -917,6 +917,34 @@ test_brief(void)
 	free(s);
 }
 
+static void
+test_reads(void)
+{
+	const uint32_t now = 1000000;
+	WsSampler  *s = new_sampler(100, 10, 2, now);
+	double		recent;
+
+	enter_pages(s, 5, 1, now);
+	is_int((int) ws_sampler_read_seconds(s, now - 1), 0, "reads: none, in no time");
+	s->samples[0].reads = 7;
+	ws_sampler_begin_reads(s, now + 100);
+	ok(s->samples[0].reads == 0 && ws_sampler_read_seconds(s, now + 130) == 3, "reads: from zero");
+	/* three a second, looked at as the worker does, and once after a pause */
+	for (uint32_t tick = 1; tick <= 20000; tick++)
+	{
+		s->samples[0].reads += 0.3F;
+		if (tick % 300 == 0 && tick != 9900)
+			ws_sampler_age_reads(s, now + 100 + tick);
+	}
+	ok(fabs(s->samples[0].reads / ws_sampler_read_seconds(s, now + 20100) - 3) < 0.01, "reads: as many a second as there are");
+	/* a sum of exp(-0.2 * n) times 30 s, and 20 s that are not aged yet */
+	ok(fabs(ws_sampler_read_seconds(s, now + 20100) - 155.5) < 0.1, "reads: of about the last five minutes");
+	recent = s->samples[0].reads;
+	ws_sampler_age_reads(s, now + 20100 + 3000);
+	ok(fabs(s->samples[0].reads / recent - exp(-3200 / 1500.0)) < 0.001, "reads: those of five minutes before weigh little");
+	free(s);
+}
+
 /*
  * Against a list of all the pages there ever were, with their ages.  Where the
  * table promises to know all pages of a window it must know all of them.
@@ -1244,7 +1272,7 @@ test_tiers(void)
 int
 main(void)
 {
-	plan(196);
+	plan(201);
 	test_check();
 	test_reused();
 	test_mature();
@@ -1259,6 +1287,7 @@ main(void)
 	test_forget_before();
 	test_relax();
 	test_brief();
+	test_reads();
 	test_tiers();
 	return done();
 }
