@@ -45,7 +45,7 @@ my %from = (
 		NULL::bigint AS plateau_end_bytes, NULL::bigint AS live_bytes, %2$s AS lookups, %3$s AS hits, 15 AS minutes FROM generate_series(1, 2900) m WHERE %4$s},
 	relations => q{SELECT 'other'::text AS datname, %1$s::regclass::oid AS relid, coalesce(%1$s::regclass::text, 'file ' || 20000 + g) AS relation, NULL::"char" AS relkind,
 		(8192 * g)::bigint AS bytes, 8192::bigint AS standard_error_bytes, (4096 * g)::bigint AS resident_bytes,
-		(2048 * g)::bigint AS reused_bytes, 1::float8 AS reads_saved_per_second, 0.4::float8 AS reads_saved_standard_error, 0.5::float8 AS density
+		(2048 * g)::bigint AS reused_bytes, 2::float8 AS reads_per_second, 1::float8 AS reads_saved_per_second, 0.4::float8 AS reads_saved_standard_error, 0.5::float8 AS density
 		FROM generate_series(1, %2$s) g},
 	queries => q{SELECT 'd <1>'::text AS datname, CASE g WHEN 7 THEN 'other' ELSE 'r&' || g END AS rolname, %3$s AS queryid, CASE g WHEN 7 THEN 'other' END AS application_name,
 		(8192 * g)::bigint AS bytes, 8192::bigint AS standard_error_bytes,
