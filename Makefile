@@ -5,7 +5,7 @@
 # `make demo` and `make test` need no preparation at all; `make help` lists the rest.
 
 MODULE_big = working_set
-# Each folder of src may include only what this names: CONTRIBUTING.md has the drawing.  Its
+# Each folder of src may include only what this names: CONTRIBUTING.md has the list.  Its
 # files are compiled with no other include paths.  The pure ones are plain C, so that they cannot see a
 # PostgreSQL header, and the unit tests can link them alone.
 PURE = data model machine

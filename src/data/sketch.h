@@ -23,7 +23,7 @@
  * spares most writes.  The marks are small enough to stay in the processor's
  * cache.  They are wiped when a present begins.  The first few registers are
  * never marked: every use of their pages, those with a hash below
- * sampled_below, takes the slow path, which looks at a sample of them.  Once
+ * sampled_below, does more, since some of these pages are sampled.  Once
  * enough uses of such a page are known in this present, its quiet bit shows
  * that.  There are many more of these bits than such pages, but some share one:
  * then uses of the other page are missed in this present.
@@ -66,7 +66,7 @@ typedef struct WsSketch
 {
 	/* atomic */
 	uint32_t	present;		/* the tick with which it began */
-	uint32_t	sampled_below;	/* registers below may have sampled pages */
+	uint32_t	sampled_below;	/* hashes below are of sampled registers */
 	uint32_t	floor;			/* cells older than this tick do not count */
 
 	uint32_t	log2m;			/* of the number of registers: fixed */

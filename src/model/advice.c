@@ -58,7 +58,7 @@ ws_tally_access(WsTally *tally, const WsAccess *a, WsClass class, bool settled, 
 	}
 	for (; missed != 0; missed &= missed - 1)
 		tally->missed[__builtin_ctz(missed)][class][a->group] +=
-			missed & -missed & sweep->fast ? WS_BURSTS * weight : weight;
+			missed & -missed & sweep->bursts_only ? WS_BURSTS * weight : weight;
 	for (; unknown != 0; unknown &= unknown - 1)
 		tally->unknown[__builtin_ctz(unknown)][class] += weight;
 	if (a->read)

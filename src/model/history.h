@@ -17,6 +17,8 @@
  * A wall clock that is set back leaves rows of a time that has not come yet;
  * ws_history_set_back() moves them.  Readers ask for rows up to now, and see no
  * others.  One process writes.  Readers copy under a lock of the caller's.
+ *
+ * The costs and the checks are part of it, so that they are saved with it.
  */
 #ifndef WS_HISTORY_H
 #define WS_HISTORY_H
@@ -28,7 +30,7 @@
 #include "costs.h"
 
 #define WS_HISTORY_MINUTES	1440	/* places for minutes: a day */
-#define WS_HISTORY_QUARTERS 3360	/* places for quarters: 35 days */
+#define WS_HISTORY_QUARTERS WS_COST_QUARTERS	/* for quarters: 35 days */
 #define WS_HISTORY_DAYS		400 /* places for days */
 #define WS_MINUTES_PER_QUARTER 15
 #define WS_MINUTES_PER_DAY	1440

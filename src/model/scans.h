@@ -6,7 +6,7 @@
  * PostgreSQL reads a table larger than a quarter of shared_buffers through a
  * ring.  So the same scan fills the cache at one size, and not at another.
  *
- * What the probe reports about an access is evidence, not proof.  A run of
+ * What sample_events.c reports of an access is evidence, not proof.  A run of
  * blocks in ascending order looks like a sequential scan, but an index scan in
  * the table's order and a bitmap heap scan make one too, and never go through
  * a ring.  If the table is larger than a quarter of the present cache, there

@@ -150,7 +150,7 @@ is_rising(const WsDecision *d, WsConfidence confidence)
 }
 
 bool
-ws_recommends_size(const WsDecision *d, WsConfidence confidence)
+ws_suggests_size(const WsDecision *d, WsConfidence confidence)
 {
 	return confidence > WS_CONFIDENCE_LOW && !is_rising(d, confidence) &&
 		d->size > 0 && d->affordable < INFINITY;
@@ -158,21 +158,21 @@ ws_recommends_size(const WsDecision *d, WsConfidence confidence)
 
 /* Is one of this summary? */
 static bool
-recommends(const WsSummary *s)
+suggests(const WsSummary *s)
 {
-	return s->known && s->status == WS_STATUS_OK && ws_recommends_size(&s->decision, s->confidence);
+	return s->known && s->status == WS_STATUS_OK && ws_suggests_size(&s->decision, s->confidence);
 }
 
 double
 ws_summary_size(const WsSummary *s)
 {
-	return recommends(s) ? s->decision.size : 0;
+	return suggests(s) ? s->decision.size : 0;
 }
 
 double
 ws_summary_saved(const WsSummary *s)
 {
-	return recommends(s) ? s->decision.present.week - s->decision.suggested.week : NAN;
+	return suggests(s) ? s->decision.present.week - s->decision.suggested.week : NAN;
 }
 
 /* What reads take, and what they would with another size. */
@@ -249,7 +249,7 @@ put_verdict(Text *text, const WsSummary *s)
 	const char *a = bytes(s->shared_buffers);
 	const char *b = bytes(d->size);
 
-	if (!recommends(s))
+	if (!suggests(s))
 	{
 		if (is_rising(d, s->confidence))
 			put(text, "More shared_buffers than %s would pay, but how many is still rising", a);
@@ -290,7 +290,7 @@ ws_summary_reason(const WsSummary *s, char *buf, size_t size)
 		return;
 	put_verdict(&text, s);
 	put(&text, ".");
-	if (recommends(s))
+	if (suggests(s))
 		put(&text, " Based on %s", period(s->decision.history));
 	else if (s->ask_again[0] != '\0')
 		put(&text, " Ask again after %s", s->ask_again);
@@ -353,7 +353,7 @@ put_head(Text *text, const WsSummary *s)
 {
 	const WsDecision *d = &s->decision;
 
-	if (recommends(s))
+	if (suggests(s))
 	{
 		put_upper(text, ws_verdict_names[d->verdict]);
 		put(text, d->verdict == WS_VERDICT_EXCEEDS_MEMORY ? ": " : " ");
@@ -401,7 +401,7 @@ put_worth(Text *text, const WsSummary *s)
 	if (!isnan(s->came))
 		put(text, "Promised %s of query time for reads, measured %s in %s", percent(s->promised),
 			percent(s->came), period(s->since));
-	else if (!recommends(s))
+	else if (!suggests(s))
 		put_until_then(text, s);
 	else
 	{
@@ -471,11 +471,11 @@ put_action(Text *text, const WsSummary *s)
 	char		setting[WORDS];
 
 	ws_format_setting(d->size, setting, sizeof(setting));
-	if (recommends(s) && d->size != s->shared_buffers)
+	if (suggests(s) && d->size != s->shared_buffers)
 		put(text, ways[s->set_by], d->verdict == WS_VERDICT_SHRINK ? "nothing, or " : "", setting);
-	else if (!recommends(s) && s->ask_again[0] != '\0')
+	else if (!suggests(s) && s->ask_again[0] != '\0')
 		put(text, "Do: ask again after %s", s->ask_again);
-	else if (!recommends(s) && is_rising(d, s->confidence))
+	else if (!suggests(s) && is_rising(d, s->confidence))
 		put(text, "Do: ask again in an hour");
 	else
 		put(text, "Do: nothing");

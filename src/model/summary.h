@@ -61,7 +61,7 @@ extern WsConfidence ws_confidence(const WsDecision *decision, const WsEvidence *
 								  char *why, size_t size, double *wait);
 
 /* Is a size recommended with that confidence? */
-extern bool ws_recommends_size(const WsDecision *decision, WsConfidence confidence);
+extern bool ws_suggests_size(const WsDecision *decision, WsConfidence confidence);
 
 /* How shared_buffers are set on this server. */
 typedef enum WsSetBy

@@ -450,7 +450,7 @@ ws_sweep_measure(WsSweep *sweep, double seconds)
 		WsSweepCache *cache = &sweep->caches[i];
 		double		turns = cache->moved / (double) cache->buffers / seconds;
 
-		if (sweep->fast & WS_SWEEP_BIT(i))
+		if (sweep->bursts_only & WS_SWEEP_BIT(i))
 			cache->turns += follow * (WS_BURSTS * turns - cache->turns);
 		else
 			cache->turns = fmax(turns, cache->turns * exp2(-seconds / FORGET_SECONDS));
@@ -460,12 +460,12 @@ ws_sweep_measure(WsSweep *sweep, double seconds)
 
 /* The sizes whose hands turn often; those that do already stay for longer. */
 static uint32_t
-fast_sizes(const WsSweep *sweep)
+bursts_only_sizes(const WsSweep *sweep)
 {
 	uint32_t	set = 0;
 
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
-		if (sweep->caches[i].turns > (sweep->fast & WS_SWEEP_BIT(i) ? SLOW_TURNS : FAST_TURNS))
+		if (sweep->caches[i].turns > (sweep->bursts_only & WS_SWEEP_BIT(i) ? SLOW_TURNS : FAST_TURNS))
 			set |= WS_SWEEP_BIT(i);
 	return set;
 }
@@ -476,12 +476,12 @@ ws_sweep_damping(WsSweep *sweep, bool often)
 	WsDamping	damping = {0, WS_USAGE_MAX};
 	double		turns = 0;		/* in a tick */
 
-	sweep->fast = often ? fast_sizes(sweep) : 0;
+	sweep->bursts_only = often ? bursts_only_sizes(sweep) : 0;
 	/* caches that are as large as the present one see everything */
-	if (sweep->fast & WS_SWEEP_BIT(WS_SWEEP_PRESENT))
-		sweep->fast = 0;
+	if (sweep->bursts_only & WS_SWEEP_BIT(WS_SWEEP_PRESENT))
+		sweep->bursts_only = 0;
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
-		if (!(sweep->fast & WS_SWEEP_BIT(i)))
+		if (!(sweep->bursts_only & WS_SWEEP_BIT(i)))
 			turns = fmax(turns, sweep->caches[i].turns / WS_TICKS_PER_SECOND);
 	if (turns * WS_BURST_EVERY <= 1)
 		damping.shift = WS_DAMPING_LONG;

@@ -126,7 +126,7 @@ typedef struct WsSweep
 											 * missed; or WS_NOWHERE */
 	uint64_t	scan_accesses;
 	double		luck;			/* 0 to 1, of the last scan that began */
-	uint32_t	fast;			/* set of sizes that see bursts only */
+	uint32_t	bursts_only;	/* set of sizes that see bursts only */
 	uint32_t	nscans;			/* at a time; the caller may lower it */
 	uint32_t	last_scan;		/* the one last used */
 	WsSweepCache caches[WS_SWEEP_SIZES];
@@ -196,7 +196,7 @@ extern void ws_sweep_measure(WsSweep *sweep, double seconds);
 
 /*
  * What hits to report; often: sampled pages are looked up very often.
- * sweep->fast is the set of sizes that see bursts only.
+ * sweep->bursts_only is the set of sizes that see bursts only.
  */
 extern WsDamping ws_sweep_damping(WsSweep *sweep, bool often);
 

@@ -45,13 +45,13 @@
  * needed at each hit and at each end of a transaction is in one line of the
  * processor's cache: it is the misses that cost.
  */
-struct Process
+struct Recording
 {
 	uint32	   *marks;			/* of the sketch below, */
 	const uint32 *quiet;		/* and its quiet bits */
 	const BufferUsage *usage;	/* what the server counts */
-	int64		due;			/* a transaction that ends with so many lookups
-								 * adds them to the shared counters */
+	int64		due;			/* a transaction that ends with so many
+								 * lookups adds them to the shared counters */
 	LWLockPadded *locks;		/* of the table's partitions */
 	const uint8 *status_flags;	/* of this process, in shared memory */
 	uint32		exclusive;		/* bits that may mean "held exclusively" */
@@ -70,10 +70,10 @@ struct Process
 	uint32		sampled_hits;	/* of pages that were not quiet */
 };
 
-StaticAssertDecl(offsetof(struct Process, sketch) == 64, "what hits need is in one line");
+StaticAssertDecl(offsetof(struct Recording, sketch) == 64, "what hits need is in one line");
 
 /* as it is where nothing is attached, too */
-static struct Process self = {.usage = &pgBufferUsage, .due = PG_INT64_MAX};
+static struct Recording self = {.usage = &pgBufferUsage, .due = PG_INT64_MAX};
 static const uint8 no_flags = 0;
 static const uint8 maintenance_flags = PROC_IS_AUTOVACUUM;
 
@@ -295,7 +295,7 @@ match_unmarked(const void *page, uint32 hash, uint32 *marks, uint64 cell, uint32
 {
 	/* computed from the marks, which are in a register already */
 	const WsSketch *sketch = (const WsSketch *) ((char *) marks - ws_marks_offset(log2m));
-	uint32	   *cells = marks - ((33 - log2m) << log2m);
+	uint32	   *cells = marks - ws_ncells(log2m);
 	uint32		now = self.refreshed;
 
 	if (unlikely(pg_atomic_read_u32(&partition_lock(hash)->state) & self.exclusive))

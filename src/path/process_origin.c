@@ -31,13 +31,13 @@
  */
 static struct
 {
-	WsOrigin	origin;
+	WsOrigin	origin pg_attribute_aligned(64);
 	Oid			(*outer_user) (void);
 	ExecutorCheckPerms_hook_type next_check_perms;
 	uint32		tag;			/* of this origin, when it was entered */
 	char		name[WS_ORIGIN_NAME_SIZE];	/* of the application */
 	uint32		events;			/* since the name was looked up */
-}			self pg_attribute_aligned(64) = {.outer_user = GetOuterUserId};
+}			self = {.outer_user = GetOuterUserId};
 
 static ProcessUtility_hook_type next_process_utility = NULL;
 

@@ -12,7 +12,7 @@
 
 /*
  * The tag of the present origin, or of WS_ORIGIN_OTHER.  Only where pages are
- * sampled.  Called on the buffer path: it calls no function of the server.
+ * sampled.  Called on the hot path: it calls no function of the server.
  */
 extern uint32 ws_process_origin(void);
 

@@ -24,7 +24,7 @@
  * So that a page which some use all the time counts for others as well, a
  * damped hit is reported if the page and the present origin were not reported
  * together for some seconds.  Of a page that is used very often this sees only
- * some hits: the short path (lookup.h) has no time for origins.
+ * some hits: a hit of a quiet page does not come here.
  */
 #include "postgres.h"
 
@@ -85,7 +85,7 @@ typedef struct Read
 } Read;
 
 /* The state of this process.  Most of it takes no memory until it is used. */
-struct Process
+struct Reporting
 {
 	uint16		process;
 	bool		warms;			/* does it only warm the cache? */
@@ -104,7 +104,7 @@ struct Process
 	uint64		dropped;
 };
 
-static struct Process self;
+static struct Reporting self;
 
 void
 ws_events_begin(bool warms)
@@ -290,9 +290,9 @@ report_hit(const WsPageId *page, uint32 shift, uint32 tick, WsKind kind, uint32 
 }
 
 /*
- * A process that looks up the same page twice in a row still has it pinned, as
- * in an update of a row that it just found, so the usage count stays.  Is this
- * the second lookup, or a further one?
+ * Is this page the one of the last lookup, too?  Then the process still has it
+ * pinned, as in an update of a row that it just found, and its usage count
+ * stays.
  */
 static bool
 still_pinned(uint32 hash)

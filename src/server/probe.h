@@ -2,8 +2,8 @@
  * probe.h
  *		What the probe knows of shared buffers and their lookup table.
  *
- * All who ask are above it; what knows the buffer manager, and has these
- * functions, is the path of a lookup (attach.c).
+ * What knows the buffer manager, and has these functions, is src/path
+ * (attach.c), which those who ask may not include.
  */
 #ifndef WS_PROBE_H
 #define WS_PROBE_H

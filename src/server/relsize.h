@@ -11,7 +11,7 @@
 /*
  * Blocks of the fork that a page belongs to; 0: it has no file, or an empty
  * one; WS_BLOCKS_UNKNOWN: the file system gives no answer now, which says
- * nothing about the file.  Makes a few system calls: not for the buffer path.
+ * nothing about the file.  Makes a few system calls: not for the hot path.
  */
 #define WS_BLOCKS_UNKNOWN UINT32_MAX
 extern uint32_t ws_relation_blocks(const WsPageId *page);

@@ -101,12 +101,12 @@ ws_shared_sample(uint32 shift)
 uint32
 ws_shared_resample(uint32 old, uint32 shift)
 {
-	uint32		present = old;
+	uint32		held = old;
 	uint32		chosen;
 
 	do
-		chosen = present == old || present == WS_SAMPLE_OFF ? shift : Max(present, shift);
-	while (!__atomic_compare_exchange_n(&ws_shared->sample_shift, &present, chosen, false,
+		chosen = held == old || held == WS_SAMPLE_OFF ? shift : Max(held, shift);
+	while (!__atomic_compare_exchange_n(&ws_shared->sample_shift, &held, chosen, false,
 										__ATOMIC_RELAXED, __ATOMIC_RELAXED));
 	set_bound(chosen);
 	return chosen;

@@ -72,7 +72,7 @@ typedef struct WsShared
 	uint16	   *reported_pairs; /* atomic: marks of pages and origins that
 								 * were reported lately */
 	uint64	   *damper;			/* atomic: which pages were reported lately */
-	bool		attached;		/* does the probe see the lookups? */
+	bool		attached;		/* are lookups seen? */
 
 	/* atomic */
 	int64		clock_origin;	/* monotonic ms of the tick WS_TICK_ORIGIN */
@@ -168,9 +168,9 @@ extern void ws_shared_thin(void);
 static inline bool
 ws_shared_thinned(uint32 shift)
 {
-	uint32		present = ws_load(&ws_shared->sample_shift);
+	uint32		held = ws_load(&ws_shared->sample_shift);
 
-	return present > shift && present != WS_SAMPLE_OFF;
+	return held > shift && held != WS_SAMPLE_OFF;
 }
 
 /*

@@ -40,11 +40,10 @@ typedef struct WsSeen
 	uint32		hash;
 	bool		sampled;		/* still, after the shift has risen */
 	WsClass		class;
-	double		weight;			/* of how many pages it is a sample: in use()
-								 * of all that are sampled, in event() of
-								 * those that are simulated, which may be
-								 * fewer */
+	double		sampled_weight; /* of how many pages it is a sample */
 	/* for event(): */
+	double		simulated_weight;	/* the same of those that are simulated,
+									 * which may be fewer */
 	bool		counted;		/* does a client ask for it, and is it no new
 								 * page? */
 	WsAccess	access;			/* .page is the entry of the sample table,
@@ -56,7 +55,8 @@ typedef struct WsReading
 {
 	WsScans    *scans;
 	const WsSweep *sweep;
-	uint32		shift;			/* pages of strata from this are simulated, */
+	uint32		simulated_shift;	/* pages of strata from this are
+									 * simulated, */
 	double		rate;			/* in caches with so many buffers for each
 								 * real one */
 	uint32		began;			/* tick since which events are read */
@@ -92,10 +92,10 @@ typedef struct WsConsumer
 	clock_t		(*second) (int64 ms);
 
 	/*
-	 * Put what is known into "out".  Called without a sample, too, unlike all
-	 * others.
+	 * Put what is known into "out", where later consumers find it.  Called
+	 * without a sample, too, unlike all others.
 	 */
-	void		(*report) (WsPublished *out);
+	void		(*publish) (WsPublished *out);
 } WsConsumer;
 
 /* In the order in which they see an event. */

@@ -352,7 +352,7 @@ next_bucket(int64 now)
 static clock_t
 second(int64 now)
 {
-	uint32		shift = ws_reading.shift;
+	uint32		shift = ws_reading.simulated_shift;
 	clock_t		spent = 0;
 
 	if (sim->wanted <= 0)
@@ -508,7 +508,7 @@ why_not(const WsPublished *p)
 }
 
 static void
-report(WsPublished *p)
+publish(WsPublished *p)
 {
 	const Bucket *sum;
 	WsMemoryAdvice *advice = &p->both;
@@ -581,5 +581,5 @@ report(WsPublished *p)
 }
 
 const WsConsumer ws_page_cache_consumer = {
-	.begin = begin, .event = event, .forget = forget, .second = second, .report = report
+	.begin = begin, .event = event, .forget = forget, .second = second, .publish = publish
 };

@@ -153,7 +153,7 @@ classify(WsSeen *seen)
 	seen->access.stratum = ws_hash_stratum(seen->hash, ws_shared->log2m);
 	seen->access.group = ws_hash_group(seen->hash);
 	seen->sampled = seen->access.stratum >= ws_shared->sampler->shift;
-	seen->weight = ldexp(1, (int) ws_shared->sampler->shift);
+	seen->sampled_weight = ldexp(1, (int) ws_shared->sampler->shift);
 	seen->class = WS_CLASS_REST;
 	seen->access.page = WS_NO_SAMPLE;
 	if (!seen->sampled || event->kind == WS_EVENT_REMOVE)
@@ -177,14 +177,16 @@ update_table(WsSeen *seen)
 	seen->access.known = entry != WS_NO_SAMPLE;
 	if (event->kind == WS_EVENT_REMOVE)
 	{
-		WsSample   *sample = &sampler->samples[entry];
-		bool		resident;
-
 		if (event->run > 0)
 			ws_gone_pages_suspect(&event->page);
-		/* soon after a use it may be no removal (lookup.c), so look it up */
 		if (seen->access.known)
+		{
+			WsSample   *sample = &sampler->samples[entry];
+			bool		resident;
+
+			/* soon after a use it may be none (lookup.c): look it up */
 			sample->resident = sample->touched + 1 >= event->tick && ws_probe_resident(sample, 1, &resident, NULL) > 0;
+		}
 		return;
 	}
 	if (seen->access.known && sampler->samples[entry].dead)
@@ -193,6 +195,7 @@ update_table(WsSeen *seen)
 		ws_sampler_evict(sampler, entry, on_evict);
 		seen->access.known = false;
 	}
+	/* not if the page is no longer sampled */
 	if (!seen->access.known)
 		entry = ws_sampler_enter(sampler, &event->page, seen->hash, event->tick);
 	if (entry == WS_NO_SAMPLE)
@@ -208,7 +211,7 @@ update_table(WsSeen *seen)
 	if (seen->class == WS_CLASS_SCAN || seen->access.ringed == 0)
 		ws_sampler_hold(sampler, entry, event->tick, seen->class == WS_CLASS_SCAN);
 	sampler->samples[entry].resident = 1;
-	if (seen->access.stratum >= ws_reading.shift)
+	if (seen->access.stratum >= ws_reading.simulated_shift)
 		seen->access.page = entry;
 }
 
@@ -271,7 +274,7 @@ drain(void)
 		{
 			if (seen[i].access.page == WS_NO_SAMPLE)
 				continue;
-			seen[i].weight = ldexp(1, (int) ws_reading.shift);
+			seen[i].simulated_weight = ldexp(1, (int) ws_reading.simulated_shift);
 			seen[i].counted = seen[i].class != WS_CLASS_MAINTENANCE && seen[i].event.kind != WS_EVENT_EXTEND &&
 				(seen[i].access.known || seen[i].event.kind != WS_EVENT_HIT);
 			for (int c = 0; c < CONSUMERS; c++)
@@ -407,11 +410,11 @@ ws_reader_drain(void)
 }
 
 void
-ws_reader_report(WsPublished *p)
+ws_reader_publish(WsPublished *p)
 {
 	if (!state.running)
 		return;
 	for (int c = 0; c < CONSUMERS; c++)
-		if (consumers[c]->report)
-			consumers[c]->report(p);
+		if (consumers[c]->publish)
+			consumers[c]->publish(p);
 }

@@ -25,6 +25,6 @@ extern void ws_reader_drain(void);
  * Have the consumers add what they know.  p->memory is read, and nothing is
  * added of counts from before p->since.
  */
-extern void ws_reader_report(WsPublished *p);
+extern void ws_reader_publish(WsPublished *p);
 
 #endif							/* WS_READER_H */

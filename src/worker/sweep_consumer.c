@@ -44,7 +44,7 @@ resize_sweeps(double follow)
 {
 	double		rings[WS_SWEEP_SIZES];
 
-	ws_reading.rate += follow * (ws_seed_rate(ws_shared->sampler, ws_reading.shift) - ws_reading.rate);
+	ws_reading.rate += follow * (ws_seed_rate(ws_shared->sampler, ws_reading.simulated_shift) - ws_reading.rate);
 	ws_sweep_resize(sweep, ws_reading.rate * NBuffers);
 	for (int ring = 0; ring < WS_NRINGS; ring++)
 	{
@@ -58,8 +58,8 @@ resize_sweeps(double follow)
 static void
 set_shift(uint32 shift, double follow)
 {
-	ws_reading.rate = ldexp(ws_reading.rate, (int) ws_reading.shift - (int) shift);
-	ws_reading.shift = shift;
+	ws_reading.rate = ldexp(ws_reading.rate, (int) ws_reading.simulated_shift - (int) shift);
+	ws_reading.simulated_shift = shift;
 	resize_sweeps(follow);
 }
 
@@ -76,7 +76,7 @@ begin(bool empty)
 	memset(&follower, 0, sizeof(follower));
 	memset(&differences, 0, sizeof(differences));
 	set_shift(ws_shared->sampler->shift, 1);
-	ws_seed(sweep, ws_reading.scans, ws_shared->sampler, ws_reading.shift, 0, true);
+	ws_seed(sweep, ws_reading.scans, ws_shared->sampler, ws_reading.simulated_shift, 0, true);
 }
 
 /* Is a page of this stratum that is not in the table one that was not used? */
@@ -96,12 +96,12 @@ event(WsSeen *seen)
 	WsAccess   *access = &seen->access;
 
 	if (!ws_in_burst(e->tick))
-		access->absent |= sweep->fast;
+		access->absent |= sweep->bursts_only;
 	access->missed = ws_sweep_access(sweep, access, &access->cold);
 	access->evicted = sweep->evicted;
 	if (seen->class != WS_CLASS_MAINTENANCE && e->kind != WS_EVENT_EXTEND)
 		ws_tally_access(&ws_reading.recent.buckets[ws_reading.recent.bucket], access, seen->class,
-						access->known || is_settled(access->stratum), seen->weight, sweep);
+						access->known || is_settled(access->stratum), seen->simulated_weight, sweep);
 }
 
 static void
@@ -119,10 +119,10 @@ simulate_mature(void)
 	uint32		mature = ws_sampler_mature_shift(sampler, now, RECENT_TICKS, 0);
 
 	mature = Max(mature, sampler->lasting);
-	if (mature < ws_reading.shift && sampler->admitted[mature] + RECENT_TICKS <= now)
+	if (mature < ws_reading.simulated_shift && sampler->admitted[mature] + RECENT_TICKS <= now)
 	{
 		set_shift(mature, 1);
-		ws_seed(sweep, ws_reading.scans, sampler, ws_reading.shift, 0, false);
+		ws_seed(sweep, ws_reading.scans, sampler, ws_reading.simulated_shift, 0, false);
 	}
 }
 
@@ -137,7 +137,7 @@ second(int64 now)
 void
 ws_sweep_consumer_thin(uint32 shift)
 {
-	set_shift(Max(ws_reading.shift, shift), 0);
+	set_shift(Max(ws_reading.simulated_shift, shift), 0);
 }
 
 void
@@ -145,7 +145,7 @@ ws_sweep_consumer_remove_brief(void)
 {
 	const WsSampler *sampler = ws_shared->sampler;
 
-	if (sampler->lasting <= ws_reading.shift)
+	if (sampler->lasting <= ws_reading.simulated_shift)
 		return;
 	for (uint32 i = 0; i < sampler->capacity; i++)
 		if (sampler->samples[i].touched != 0 &&
@@ -169,18 +169,18 @@ count_pages(WsTally *sum)
 	WsEstimate	window;
 
 	sum->pages = ws_sampler_select(ws_shared->sampler, ws_shared_advance(), ticks,
-								   ws_load(&ws_shared->sketch[WS_CLIENT]->floor), ws_reading.shift, NULL);
+								   ws_load(&ws_shared->sketch[WS_CLIENT]->floor), ws_reading.simulated_shift, NULL);
 	if (sum->pages > 0)
 	{
 		(void) ws_estimate(NULL, WS_OF(WS_CLIENT), &ticks, 1, &window);
 		ws_estimate_alive(&window, ws_sampler_alive(ws_shared->sampler, ws_shared_advance(), ticks,
-													ws_load(&ws_shared->sketch[WS_CLIENT]->floor), ws_reading.shift));
-		sum->correction = window.pages / ldexp(sum->pages, (int) ws_reading.shift);
+													ws_load(&ws_shared->sketch[WS_CLIENT]->floor), ws_reading.simulated_shift));
+		sum->correction = window.pages / ldexp(sum->pages, (int) ws_reading.simulated_shift);
 	}
 }
 
 static void
-report(WsPublished *p)
+publish(WsPublished *p)
 {
 	static WsTally sum;
 	static const double nothing[WS_SWEEP_SIZES];
@@ -231,10 +231,10 @@ ws_sweep_consumer_follow(double buffers)
 	if (!jumped)
 		return;
 	resize_sweeps(0);
-	ws_seed(sweep, ws_reading.scans, ws_shared->sampler, ws_reading.shift, WS_SWEEP_FOLLOWER, true);
+	ws_seed(sweep, ws_reading.scans, ws_shared->sampler, ws_reading.simulated_shift, WS_SWEEP_FOLLOWER, true);
 	ws_page_cache_consumer_jump();
 }
 
 const WsConsumer ws_sweep_consumer = {
-	.begin = begin, .event = event, .forget = forget, .second = second, .report = report
+	.begin = begin, .event = event, .forget = forget, .second = second, .publish = publish
 };

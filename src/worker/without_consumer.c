@@ -324,7 +324,7 @@ choose_all(uint32 now)
 	uint32		new = 0;
 	int			first = 0;
 
-	if (ws_without_adapt(state.without, ws_reading.shift))
+	if (ws_without_adapt(state.without, ws_reading.simulated_shift))
 		state.running = 0;
 	if (!(state.without->running & WS_SWEEP_BIT(WS_WITHOUT_BASE)))
 		new = WS_SWEEP_BIT(WS_WITHOUT_BASE);
@@ -381,7 +381,7 @@ second(int64 ms)
 }
 
 static void
-report(WsPublished *p)
+publish(WsPublished *p)
 {
 	uint32		now = ws_shared_advance();
 
@@ -399,5 +399,5 @@ report(WsPublished *p)
 }
 
 const WsConsumer ws_without_consumer = {
-	.begin = begin, .event = event, .forget = forget, .second = second, .report = report
+	.begin = begin, .event = event, .forget = forget, .second = second, .publish = publish
 };

@@ -289,7 +289,7 @@ keep_promise(int64 now, WsPublished *p)
 	WsCosts    *costs = &ws_published->history.costs;
 	double		buffers = p->decision.size / BLCKSZ;
 
-	if (buffers != NBuffers && ws_recommends_size(&p->decision, p->confidence) && !isnan(p->decision.suggested.week))
+	if (buffers != NBuffers && ws_suggests_size(&p->decision, p->confidence) && !isnan(p->decision.suggested.week))
 	{
 		LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
 		costs->promise = (WsPromise)
@@ -394,7 +394,7 @@ publish(void)
 	if (p.recommends && p.method == WS_METHOD_LIVE_SET)
 		p.needed = ws_life_consumer_doubt(p.needed);
 	ws_memory_limits_read("", &p.memory);
-	ws_reader_report(&p);
+	ws_reader_publish(&p);
 	check_predictions(&p.table, now, p.since);
 	count_costs(now, &p);
 	if (p.recommends)

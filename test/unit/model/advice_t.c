@@ -78,13 +78,13 @@ test_access(void)
 		{false, false, true, 0, 1, 0},
 		{false, false, false, 0, 0, 1}
 	};
-	static WsSweep some = {.fast = 1};
+	static WsSweep some = {.bursts_only = 1};
 	WsTally		fast = {0};
 
 	for (int i = 0; i < SIZES; i++)
 		some.factor[i] = i == 0 ? 0.5 : i == 2 ? 2 : 1;
 	ws_tally_access(&fast, &(WsAccess) {.read = true, .known = true, .missed = 7}, WS_CLASS_REST, false, 4, &some);
-	some.fast = 0;
+	some.bursts_only = 0;
 	ok(fast.missed[0][0][0] == 64 && fast.missed[1][0][0] == 4 && fast.sampled[0][0] == 4, "a miss in a burst stands for sixteen");
 	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
 		for (int class = 0; class < WS_CLIENT_CLASSES; class++)

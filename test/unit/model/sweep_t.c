@@ -424,7 +424,7 @@ test_damping(void)
 
 		sweep->caches[0].turns = 10 * table[t].turns;
 		damping = ws_sweep_damping(sweep, false);
-		ok(damping.shift == table[t].shift && damping.uses == table[t].uses && sweep->fast == 0,
+		ok(damping.shift == table[t].shift && damping.uses == table[t].uses && sweep->bursts_only == 0,
 		   "%g turns in a tick: %u uses are enough in %s", table[t].turns, damping.uses,
 		   damping.shift == WS_DAMPING_LONG ? "16 presents" : damping.shift == WS_DAMPING_PRESENT ? "a present" :
 		   damping.shift == 2 ? "four ticks" : damping.shift == 1 ? "two" : "one");
@@ -434,23 +434,23 @@ test_damping(void)
 		ok(burst.shift == 0 && burst.uses == (damping.shift > 0 ? WS_DAMPING_BURST : damping.uses) &&
 		   between.shift == damping.shift && between.uses == damping.uses,
 		   "and in a burst more");
-		ok(often.shift == WS_DAMPING_LONG && often.uses == 5 && sweep->fast == (table[t].shift == WS_DAMPING_LONG ? 0 : 1),
+		ok(often.shift == WS_DAMPING_LONG && often.uses == 5 && sweep->bursts_only == (table[t].shift == WS_DAMPING_LONG ? 0 : 1),
 		   "often: it does not count for what is reported else");
-		sweep->fast = 0;
+		sweep->bursts_only = 0;
 	}
 	sweep->caches[0].turns = 1;
 	sweep->caches[WS_SWEEP_PRESENT].turns = 0.0626;
 	(void) ws_sweep_damping(sweep, true);
-	is_int(sweep->fast, 0, "no bursts if the present cache turns");
+	is_int(sweep->bursts_only, 0, "no bursts if the present cache turns");
 	sweep->caches[WS_SWEEP_PRESENT].turns = 0.0624;
 	(void) ws_sweep_damping(sweep, true);
-	is_int(sweep->fast, 1, "bursts if it hardly does");
+	is_int(sweep->bursts_only, 1, "bursts if it hardly does");
 	sweep->caches[0].turns = 0.016;
 	(void) ws_sweep_damping(sweep, true);
-	is_int(sweep->fast, 1, "a size stays fast for a while");
+	is_int(sweep->bursts_only, 1, "a size stays fast for a while");
 	sweep->caches[0].turns = 0.015;
 	(void) ws_sweep_damping(sweep, true);
-	is_int(sweep->fast, 0, "and then is not");
+	is_int(sweep->bursts_only, 0, "and then is not");
 
 	/* 3 turns of 100 buffers in two seconds */
 	sweep->caches[0].buffers = 100;
@@ -460,7 +460,7 @@ test_damping(void)
 	sweep->caches[0].moved = 10;
 	ws_sweep_measure(sweep, 30);
 	is_within(sweep->caches[0].turns, 1.5 / sqrt(2), 1e-9, "are half forgotten after a minute");
-	sweep->fast = 1;
+	sweep->bursts_only = 1;
 	sweep->caches[0].turns = 1.5;
 	sweep->caches[0].moved = 100;
 	ws_sweep_measure(sweep, 1);
@@ -588,10 +588,10 @@ test_damped(void)
 				continue;
 			}
 			if (!ws_in_burst(tick))
-				a.absent = few->fast;
+				a.absent = few->bursts_only;
 			here = ws_sweep_access(few, &a, &cold);
 			for (int i = 0; i < ALL && counts; i++)
-				missed[1][i] += (here >> i & 1) * (few->fast >> i & 1 ? WS_BURSTS : 1);
+				missed[1][i] += (here >> i & 1) * (few->bursts_only >> i & 1 ? WS_BURSTS : 1);
 		}
 		for (int i = 0; i < ALL; i++)
 			if (!table[t].often)
