@@ -28,7 +28,7 @@ cmp_ok($times{$_} // 0, '>', 0, "done: $_")
   'worker stopped (SIGSTOP, SIGCONT)', 'worker killed (SIGKILL)', q{client's process killed (SIGKILL)},
   'lie shown to the checks';
 cmp_ok($times{$_} // 0, '>', 0, "seen: $_") for 'ok', 'collecting', 'stale', 'not tracking';
-for my $what (qw(curve sizes relations databases advice recommendation history info))
+for my $what (qw(curve sizes relations advice recommendation history info))
 {
 	cmp_ok($times{$what} // 0, '>', 0, "checked: $what");
 	is($violations{$what}, 0, "nothing wrong: $what");
