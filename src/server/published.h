@@ -57,6 +57,7 @@ typedef struct WsSavedReads
 	double		error;			/* standard error */
 } WsSavedReads;
 
+/* Zeros, then what the consumers publish, and what worker.c adds. */
 typedef struct WsPublished
 {
 	TimestampTz computed_at;	/* 0: never */

@@ -11,8 +11,10 @@
  *
  * A consumer adapts a pure module.  A new question about the stream is one
  * file with a WsConsumer, a line below, and a line in reader.c;
- * attribution_consumer.c is a short one.  All functions may be NULL, and are
- * the worker's.
+ * attribution_consumer.c is a short one that keeps its data in shared memory;
+ * without_consumer.c keeps them to itself and publishes.  What only counts
+ * pages that are used or read takes use(); event() is for what simulates them.
+ * All functions may be NULL, and are the worker's.
  *
  * A reset starts nobody over: who counts compares ws_shared_since(), and
  * leaves out what is older than the floor of the clients' sketch, since such
