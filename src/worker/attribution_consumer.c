@@ -75,7 +75,10 @@ use(const WsSeen *seen)
 	ws_attribution_touch(ws_shared->attribution, seen->hash, origin, event->tick);
 	/* events of before a reset may still come */
 	if (event->kind == WS_EVENT_READ && event->tick >= client_floor())
+	{
 		ws_attribution_add_reads(ws_shared->attribution, origin, seen->sampled_weight);
+		ws_shared->sampler->samples[seen->access.page].reads++;
+	}
 	state.idle[origin] = false;
 }
 

@@ -48,8 +48,8 @@ typedef struct WsSeen
 									 * which may be fewer */
 	bool		counted;		/* does a client ask for it, and is it no new
 								 * page? */
-	WsAccess	access;			/* .page is the entry of the sample table,
-								 * .known: it was there */
+	WsAccess	access;			/* .page is the entry of the sample table, in
+								 * use(), too; .known: it was there */
 } WsSeen;
 
 /* What the reader knows, and consumers read. */

@@ -201,18 +201,15 @@ update_table(WsSeen *seen)
 	if (entry == WS_NO_SAMPLE)
 		return;
 	ws_sampler_touch(sampler, entry, event->tick, !event->maintenance);
-	/* events of before a reset may still come */
-	if (event->kind == WS_EVENT_READ && !event->maintenance &&
-		event->tick >= ws_load(&ws_shared->sketch[WS_CLIENT]->floor))
-		sampler->samples[entry].reads++;
+	seen->access.page = entry;
 	for (int c = 0; c < CONSUMERS; c++)
 		if (consumers[c]->use)
 			consumers[c]->use(seen);
 	if (seen->class == WS_CLASS_SCAN || seen->access.ringed == 0)
 		ws_sampler_hold(sampler, entry, event->tick, seen->class == WS_CLASS_SCAN);
 	sampler->samples[entry].resident = 1;
-	if (seen->access.stratum >= ws_reading.simulated_shift)
-		seen->access.page = entry;
+	if (seen->access.stratum < ws_reading.simulated_shift)
+		seen->access.page = WS_NO_SAMPLE;
 }
 
 /* Read up to "most" from the stream; returns how many events are sound. */
