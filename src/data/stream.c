@@ -60,7 +60,7 @@ pack(WsPlace *place, const WsEvent *event, uint32_t position)
 		.block = event->page.block,
 		.origin = event->origin << 4 | ((uint32_t) event->page.fork & 0xF),
 		.rest = (uint32_t) event->process << 16 | (uint32_t) event->run << 4 |
-		(uint32_t) event->ring << 3 | (uint32_t) event->maintenance << 2 | event->kind
+		(uint32_t) event->ring << 3 | (uint32_t) event->maintenance << 2 | event->type
 	};
 
 	place->tick = filled.tick;
@@ -78,7 +78,7 @@ unpack(const WsPlace *place)
 {
 	WsEvent		event = {
 		.tick = place->tick,
-		.kind = place->rest & 3,
+		.type = place->rest & 3,
 		.maintenance = place->rest >> 2 & 1,
 		.ring = place->rest >> 3 & 1,
 		.run = place->rest >> 4 & 0xF,

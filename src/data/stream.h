@@ -38,14 +38,14 @@ typedef struct WsPageId
 	uint32_t	block;
 } WsPageId;
 
-typedef enum WsEventKind
+typedef enum WsEventType
 {
 	WS_EVENT_HIT,				/* found in shared buffers */
 	WS_EVENT_READ,				/* not found: it came in, read or made */
 	WS_EVENT_EXTEND,			/* made, as the reader finds out; or, by
 								 * maintenance, brought in to warm the cache */
 	WS_EVENT_REMOVE				/* left shared buffers: no use of the page */
-} WsEventKind;
+} WsEventType;
 
 /* Rings of buffers that the server uses instead of all of them. */
 typedef enum WsRing
@@ -64,7 +64,7 @@ typedef struct WsEvent
 {
 	WsPageId	page;			/* its fork is 0 .. 15 */
 	uint32_t	tick;			/* when */
-	uint8_t		kind;			/* a WsEventKind */
+	uint8_t		type;			/* a WsEventType */
 	bool		maintenance;	/* by VACUUM or the like */
 	bool		ring;			/* a read, or its removal, through a ring */
 	uint8_t		run;			/* 0 .. WS_RUN_MAX; of a removal: is its
@@ -87,7 +87,7 @@ typedef struct WsPlace
 	uint32_t	relation;
 	uint32_t	block;
 	uint32_t	origin;			/* and, in the lowest 4 bits, the fork */
-	uint32_t	rest;			/* from the lowest bit: kind 2, maintenance 1,
+	uint32_t	rest;			/* from the lowest bit: type 2, maintenance 1,
 								 * ring 1, run 4, check 8, process 16 */
 } WsPlace;
 

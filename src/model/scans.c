@@ -194,8 +194,8 @@ size_is_good(const WsScans *scans, const Relation *r)
 bool
 ws_scans_wants_size(WsScans *scans, const WsEvent *event)
 {
-	if (event->maintenance || event->page.fork != 0 || event->kind == WS_EVENT_REMOVE ||
-		(event->kind == WS_EVENT_HIT && event->run < WS_RUN_SCAN))
+	if (event->maintenance || event->page.fork != 0 || event->type == WS_EVENT_REMOVE ||
+		(event->type == WS_EVENT_HIT && event->run < WS_RUN_SCAN))
 		return false;
 	return !size_is_good(scans, find_relation(scans, &event->page));
 }
@@ -216,13 +216,13 @@ ws_scans_set_size(WsScans *scans, const WsPageId *page, uint32_t blocks)
 	r->sized = r->exact = true;
 }
 
-WsEventKind
-ws_scans_event_kind(WsScans *scans, const WsEvent *event)
+WsEventType
+ws_scans_event_type(WsScans *scans, const WsEvent *event)
 {
-	if (event->kind == WS_EVENT_READ && !event->maintenance && event->page.fork == 0 &&
+	if (event->type == WS_EVENT_READ && !event->maintenance && event->page.fork == 0 &&
 		event->page.block >= find_relation(scans, &event->page)->before)
 		return WS_EVENT_EXTEND;
-	return event->kind;
+	return event->type;
 }
 
 /* The entry of a process; a new one takes the place that was idle longest. */
@@ -281,8 +281,8 @@ is_scan(WsScans *scans, Relation *r, const WsEvent *event, const WsAccess *acces
 {
 	r->runs += 1;
 	r->alone += !walks_alongside(scans, event->process, access->relation, access->block);
-	r->reads += event->kind == WS_EVENT_READ;
-	r->ringed += event->kind == WS_EVENT_READ && event->ring;
+	r->reads += event->type == WS_EVENT_READ;
+	r->ringed += event->type == WS_EVENT_READ && event->ring;
 
 	/* a scan would go through a ring now, and events would show it */
 	if (ws_scans_uses_ring(blocks, scans->nbuffers))
@@ -307,16 +307,16 @@ ws_scans_classify(WsScans *scans, const WsEvent *event, uint32_t shift, const do
 	double		blocks;
 
 	/* what warms the cache uses no ring */
-	access->ringed = event->maintenance && event->kind != WS_EVENT_EXTEND ? WS_SWEEP_ALL : 0;
+	access->ringed = event->maintenance && event->type != WS_EVENT_EXTEND ? WS_SWEEP_ALL : 0;
 	access->ring = event->maintenance ? WS_RING_VACUUM : WS_RING_READ;
 	access->process = event->process;
 	access->relation = relation_hash(&event->page);
 	access->block = event->page.block;
 	access->absent = 0;
 	access->id = event->page;
-	access->read = event->kind == WS_EVENT_READ;
+	access->read = event->type == WS_EVENT_READ;
 	access->run = event->run >= WS_RUN_SCAN;
-	access->new = event->kind == WS_EVENT_EXTEND && !event->maintenance;
+	access->new = event->type == WS_EVENT_EXTEND && !event->maintenance;
 	if (event->maintenance)
 		return WS_CLASS_MAINTENANCE;
 	if (event->page.fork != 0)
@@ -331,12 +331,12 @@ ws_scans_classify(WsScans *scans, const WsEvent *event, uint32_t shift, const do
 	blocks = r->blocks + (r->exact ? 0 : ldexp(1, (int) shift) - 1);
 
 	/* bulk writes go through their rings at all sizes */
-	if (event->kind == WS_EVENT_EXTEND && event->ring)
+	if (event->type == WS_EVENT_EXTEND && event->ring)
 	{
 		access->ringed = WS_SWEEP_ALL;
 		access->ring = WS_RING_WRITE;
 	}
-	if (event->kind == WS_EVENT_EXTEND || event->run < WS_RUN_SCAN ||
+	if (event->type == WS_EVENT_EXTEND || event->run < WS_RUN_SCAN ||
 		!is_scan(scans, r, event, access, blocks))
 		return WS_CLASS_REST;
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)

@@ -60,8 +60,8 @@ extern bool ws_scans_wants_size(WsScans *scans, const WsEvent *event);
  */
 extern void ws_scans_set_size(WsScans *scans, const WsPageId *page, uint32_t blocks);
 
-/* The kind of the event; the read of a new page is WS_EVENT_EXTEND. */
-extern WsEventKind ws_scans_event_kind(WsScans *scans, const WsEvent *event);
+/* The type of the event; the read of a new page is WS_EVENT_EXTEND. */
+extern WsEventType ws_scans_event_type(WsScans *scans, const WsEvent *event);
 
 /*
  * Class of an event at this shift; fills in what *access has of the event, for

@@ -219,10 +219,10 @@ pair_reported(uint32 hash, uint32 stratum, uint32 origin, uint32 tick)
 }
 
 static void
-report(const WsPageId *page, uint32 tick, WsKind kind, WsEventKind event_kind, uint32 origin,
+report(const WsPageId *page, uint32 tick, WsKind kind, WsEventType type, uint32 origin,
 	   const Run *run, bool ring)
 {
-	WsEvent		event = {.tick = tick, .page = *page, .kind = event_kind, .origin = origin};
+	WsEvent		event = {.tick = tick, .page = *page, .type = type, .origin = origin};
 
 	event.maintenance = kind == WS_MAINTENANCE;
 	event.ring = ring;

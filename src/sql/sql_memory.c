@@ -12,7 +12,7 @@
 
 #include "report.h"
 #include "shared.h"
-#include "sql_sizes.h"
+#include "sql_common.h"
 
 /* Sizes of memory, as multiples of what the server has. */
 static const double factors[] = {

@@ -25,7 +25,7 @@
 #include "report.h"
 #include "sampler.h"
 #include "shared.h"
-#include "sql_sizes.h"
+#include "sql_common.h"
 
 #define OTHER	"other"			/* the row of those without a place in the
 								 * table */

@@ -42,7 +42,7 @@
 #include "relsize.h"
 #include "sampler.h"
 #include "shared.h"
-#include "sql_sizes.h"
+#include "sql_common.h"
 #include "summary.h"
 
 /* What working_set() shows. */
@@ -62,7 +62,7 @@ typedef struct Part
 	int			resident;
 	double		reads;
 	Oid			relation;		/* InvalidOid: none, or of another database */
-	char		kind;			/* of the relation, as in pg_class */
+	char		relkind;
 	int			columns;		/* of it, with those that were dropped */
 	bool		forks[MAX_FORKNUM + 1]; /* that have pages in the sample */
 	uint32		blocks;			/* of its main fork, if that has */
@@ -198,7 +198,7 @@ take_class(Part *part, HeapTuple tuple)
 	Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
 
 	part->relation = form->oid;
-	part->kind = form->relkind;
+	part->relkind = form->relkind;
 	part->columns = form->relnatts;
 }
 
@@ -376,7 +376,7 @@ find_density(const Part *part)
 	Oid			oid = part->relation;
 	double		full;
 
-	if (!OidIsValid(oid) || (part->kind != RELKIND_RELATION && part->kind != RELKIND_MATVIEW) ||
+	if (!OidIsValid(oid) || (part->relkind != RELKIND_RELATION && part->relkind != RELKIND_MATVIEW) ||
 		part->blocks == 0 ||
 		count_of(pg_stat_get_analyze_count, oid) + count_of(pg_stat_get_autoanalyze_count, oid) == 0)
 		return NAN;
@@ -413,7 +413,7 @@ add_row(WsRow *row, Parts *parts, const Part *part)
 	ws_row_add_text(row, parts->datname);
 	ws_row_add(row, named, ObjectIdGetDatum(part->relation));
 	ws_row_add_text(row, name_of(part));
-	ws_row_add(row, named, CharGetDatum(part->kind));
+	ws_row_add(row, named, CharGetDatum(part->relkind));
 	ws_row_add_pages(row, true, part->size);
 	ws_row_add_pages(row, true, to_pages(parts, part, part->resident));
 	ws_row_add_pages(row, true, to_pages(parts, part, part->reused));

@@ -1,16 +1,13 @@
 /*
  * sql_sizes.c
- *		Functions that SQL can call for sizes and for a reset, and what all such
- *		functions share; see sql_sizes.h.
+ *		Functions that SQL can call for sizes and for a reset.
  */
 #include "postgres.h"
 
 #include <math.h>
 
-#include "access/htup_details.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_proc.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -22,109 +19,10 @@
 #include "estimate.h"
 #include "heuristic.h"
 #include "persist.h"
-#include "setup.h"
 #include "shared.h"
-#include "sql_sizes.h"
+#include "sql_common.h"
 
 #define MAX_PERIODS 65536
-#define ALL_TICKS UINT32_MAX	/* the window since the last reset or start */
-
-void
-ws_require_preloaded(void)
-{
-	if (ws_shared == NULL && !ws_setup_stand_in())
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("working_set must be loaded via shared_preload_libraries"),
-				 errhint("Add \"working_set\" to shared_preload_libraries in postgresql.conf and restart the server.")));
-}
-
-int64
-ws_pages_to_bytes(double pages)
-{
-	int64		most = PG_INT64_MAX / BLCKSZ;
-
-	if (!(pages > 0))
-		return 0;
-	return (pages < (double) most ? (int64) rint(pages) : most) * BLCKSZ;
-}
-
-void
-ws_row_begin(WsRow *row, FunctionCallInfo fcinfo)
-{
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-
-	row->set = NULL;
-	row->n = 0;
-	if (fcinfo->flinfo->fn_retset)
-	{
-		InitMaterializedSRF(fcinfo, 0);
-		row->set = rsinfo->setResult;
-		row->desc = rsinfo->setDesc;
-	}
-	else if (get_call_result_type(fcinfo, NULL, &row->desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	Assert(row->desc->natts <= WS_MAX_COLUMNS);
-}
-
-void
-ws_row_add(WsRow *row, bool known, Datum value)
-{
-	row->values[row->n] = known ? value : (Datum) 0;
-	row->nulls[row->n] = !known;
-	row->n++;
-}
-
-void
-ws_row_add_number(WsRow *row, bool known, double number)
-{
-	ws_row_add(row, known && !isnan(number), Float8GetDatum(number));
-}
-
-void
-ws_row_add_pages(WsRow *row, bool known, double pages)
-{
-	ws_row_add(row, known && isfinite(pages), Int64GetDatum(ws_pages_to_bytes(pages)));
-}
-
-void
-ws_row_add_text(WsRow *row, const char *words)
-{
-	ws_row_add(row, words != NULL, words ? CStringGetTextDatum(words) : (Datum) 0);
-}
-
-Datum
-ws_row_end(WsRow *row)
-{
-	if (row->n != row->desc->natts)
-		elog(ERROR, "row has %d columns, not %d", row->n, row->desc->natts);
-	row->n = 0;
-	if (row->set == NULL)
-		return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row->desc), row->values, row->nulls));
-	CHECK_FOR_INTERRUPTS();
-	tuplestore_putvalues(row->set, row->desc, row->values, row->nulls);
-	return (Datum) 0;
-}
-
-/* Seconds to ticks; name is for the error if they are negative. */
-static uint32
-seconds_to_ticks(double seconds, const char *name)
-{
-	double		ticks = ceil(seconds * WS_TICKS_PER_SECOND);
-
-	if (seconds < 0)
-		WS_REJECT("%s must not be negative", name);
-	return ticks < (double) ALL_TICKS ? (uint32) ticks : ALL_TICKS;
-}
-
-uint32
-ws_period_to_ticks(const Interval *period)
-{
-	/* the fields of an infinite interval are extreme, so it needs no care */
-	return seconds_to_ticks(period->time / (double) USECS_PER_SEC +
-							(period->day + (double) DAYS_PER_MONTH * period->month) * SECS_PER_DAY,
-							"period");
-}
 
 /* Distinct pages that clients used in one window. */
 static double
@@ -138,11 +36,11 @@ client_pages(const FmgrInfo *function, uint32 ticks)
 
 WS_FUNCTION(ws_approximate_working_set_size_seconds)
 {
-	uint32		ticks = ALL_TICKS;
+	uint32		ticks = WS_ALL_TICKS;
 
 	ws_require_preloaded();
 	if (!PG_ARGISNULL(0))
-		ticks = seconds_to_ticks(PG_GETARG_INT32(0), "duration");
+		ticks = ws_seconds_to_ticks(PG_GETARG_INT32(0), "duration");
 	if (!ws_tracking())
 		PG_RETURN_NULL();
 	PG_RETURN_INT64((int64) client_pages(fcinfo->flinfo, ticks));
@@ -150,7 +48,7 @@ WS_FUNCTION(ws_approximate_working_set_size_seconds)
 
 WS_FUNCTION(ws_working_set_size)
 {
-	uint32		ticks = ALL_TICKS;
+	uint32		ticks = WS_ALL_TICKS;
 
 	ws_require_preloaded();
 	if (!PG_ARGISNULL(0))
@@ -188,7 +86,7 @@ WS_FUNCTION(ws_approximate_working_set_size)
 				 errdetail("Only roles with EXECUTE privilege on function working_set_reset() may reset it.")));
 	if (!ws_tracking())
 		PG_RETURN_NULL();
-	pages = client_pages(fcinfo->flinfo, ALL_TICKS);
+	pages = client_pages(fcinfo->flinfo, WS_ALL_TICKS);
 	if (reset)
 		ws_persist_reset(false);
 	PG_RETURN_INT64((int64) pages);
@@ -267,7 +165,7 @@ WS_FUNCTION(ws_working_set_curve)
 	seconds = get_periods(PG_ARGISNULL(0) ? NULL : PG_GETARG_ARRAYTYPE_P(0), &n);
 	ages = palloc(n * sizeof(uint32));
 	for (int i = 0; i < n; i++)
-		ages[i] = seconds_to_ticks(seconds[i], "period");
+		ages[i] = ws_seconds_to_ticks(seconds[i], "period");
 	kinds = get_kinds(PG_ARGISNULL(1) ? "client" : text_to_cstring(PG_GETARG_TEXT_PP(1)));
 	ws_row_begin(&row, fcinfo);
 	if (!ws_tracking())

@@ -18,7 +18,7 @@
 #include "probe.h"
 #include "report.h"
 #include "shared.h"
-#include "sql_sizes.h"
+#include "sql_common.h"
 
 /* There is no advice from counts of fewer seconds than these. */
 #define FIRST_SECONDS 10

@@ -74,7 +74,7 @@ use(const WsSeen *seen)
 		follow_reset();
 	ws_attribution_touch(ws_shared->attribution, seen->hash, origin, event->tick);
 	/* events of before a reset may still come */
-	if (event->kind == WS_EVENT_READ && event->tick >= client_floor())
+	if (event->type == WS_EVENT_READ && event->tick >= client_floor())
 	{
 		ws_attribution_add_reads(ws_shared->attribution, origin, seen->sampled_weight);
 		ws_shared->sampler->samples[seen->access.page].reads++;

@@ -32,7 +32,7 @@
 #include "sweep.h"
 
 /*
- * An event, and what is found out about it.  event.kind is WS_EVENT_HIT, a
+ * An event, and what is found out about it.  event.type is WS_EVENT_HIT, a
  * client's or maintenance's read WS_EVENT_READ, and a page that is made
  * WS_EVENT_EXTEND.  Redo and background workers are clients.
  */

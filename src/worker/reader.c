@@ -156,11 +156,11 @@ classify(WsSeen *seen)
 	seen->sampled_weight = ldexp(1, (int) ws_shared->sampler->shift);
 	seen->class = WS_CLASS_REST;
 	seen->access.page = WS_NO_SAMPLE;
-	if (!seen->sampled || event->kind == WS_EVENT_REMOVE)
+	if (!seen->sampled || event->type == WS_EVENT_REMOVE)
 		return;
 	if (ws_scans_wants_size(ws_reading.scans, event))
 		ws_scans_set_size(ws_reading.scans, &event->page, ws_relation_blocks(&event->page));
-	event->kind = ws_scans_event_kind(ws_reading.scans, event);
+	event->type = ws_scans_event_type(ws_reading.scans, event);
 	seen->class = ws_scans_classify(ws_reading.scans, event, ws_shared->sampler->shift,
 									ws_reading.sweep->factor, &seen->access);
 	seen->access.ringed = ws_ring_is_used(seen->access.ring) ? seen->access.ringed : 0;
@@ -175,7 +175,7 @@ update_table(WsSeen *seen)
 	uint32		entry = ws_sampler_find(sampler, &event->page, seen->hash);
 
 	seen->access.known = entry != WS_NO_SAMPLE;
-	if (event->kind == WS_EVENT_REMOVE)
+	if (event->type == WS_EVENT_REMOVE)
 	{
 		if (event->run > 0)
 			ws_gone_pages_suspect(&event->page);
@@ -272,8 +272,8 @@ drain(void)
 			if (seen[i].access.page == WS_NO_SAMPLE)
 				continue;
 			seen[i].simulated_weight = ldexp(1, (int) ws_reading.simulated_shift);
-			seen[i].counted = seen[i].class != WS_CLASS_MAINTENANCE && seen[i].event.kind != WS_EVENT_EXTEND &&
-				(seen[i].access.known || seen[i].event.kind != WS_EVENT_HIT);
+			seen[i].counted = seen[i].class != WS_CLASS_MAINTENANCE && seen[i].event.type != WS_EVENT_EXTEND &&
+				(seen[i].access.known || seen[i].event.type != WS_EVENT_HIT);
 			for (int c = 0; c < CONSUMERS; c++)
 				if (consumers[c]->event)
 					consumers[c]->event(&seen[i]);

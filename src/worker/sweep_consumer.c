@@ -99,7 +99,7 @@ event(WsSeen *seen)
 		access->absent |= sweep->bursts_only;
 	access->missed = ws_sweep_access(sweep, access, &access->cold);
 	access->evicted = sweep->evicted;
-	if (seen->class != WS_CLASS_MAINTENANCE && e->kind != WS_EVENT_EXTEND)
+	if (seen->class != WS_CLASS_MAINTENANCE && e->type != WS_EVENT_EXTEND)
 		ws_tally_access(&ws_reading.recent.buckets[ws_reading.recent.bucket], access, seen->class,
 						access->known || is_settled(access->stratum), seen->simulated_weight, sweep);
 }

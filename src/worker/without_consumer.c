@@ -131,7 +131,7 @@ event(WsSeen *seen)
 			has_page(&state.users[i], &e->page))
 			members |= WS_SWEEP_BIT(i);
 	ws_without_access(state.without, &seen->access, seen->hash, members, seen->counted,
-					  e->kind == WS_EVENT_READ, e->tick);
+					  e->type == WS_EVENT_READ, e->tick);
 }
 
 static void

@@ -57,7 +57,7 @@ make_event(uint64_t number)
 	e.page.fork = (int32_t) (c & 15);
 	e.page.block = (uint32_t) (c >> 32);
 	c = mix64(c + 1);
-	e.kind = c & 3;
+	e.type = c & 3;
 	e.maintenance = c >> 2 & 1;
 	e.ring = c >> 3 & 1;
 	e.run = c >> 4 & 15;
@@ -73,7 +73,7 @@ same_event(const WsEvent *a, const WsEvent *b)
 	return a->tick == b->tick && a->page.tablespace == b->page.tablespace &&
 		a->page.database == b->page.database && a->page.relation == b->page.relation &&
 		a->page.fork == b->page.fork && a->page.block == b->page.block &&
-		a->kind == b->kind && a->maintenance == b->maintenance && a->ring == b->ring &&
+		a->type == b->type && a->maintenance == b->maintenance && a->ring == b->ring &&
 		a->run == b->run && a->process == b->process && a->origin == b->origin;
 }
 
@@ -161,7 +161,7 @@ test_fields(void)
 
 		memset(&e, i == 0 ? 0xFF : 0, sizeof(e));
 		e.page.fork &= 15;
-		e.kind &= 3;
+		e.type &= 3;
 		e.maintenance = e.ring = i == 0;
 		e.run &= WS_RUN_MAX;
 		e.origin &= (UINT32_C(1) << 28) - 1;

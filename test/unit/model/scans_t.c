@@ -27,7 +27,7 @@ new_scans(void)
  * An event, with the rest as it is most often.
  */
 static WsEvent
-event_of(uint32_t relation, uint32_t block, WsEventKind kind, bool in_run, bool ring)
+event_of(uint32_t relation, uint32_t block, WsEventType type, bool in_run, bool ring)
 {
 	WsEvent		e;
 
@@ -37,7 +37,7 @@ event_of(uint32_t relation, uint32_t block, WsEventKind kind, bool in_run, bool 
 	{
 		1663, 5, relation, 0, block
 	};
-	e.kind = kind;
+	e.type = type;
 	e.run = in_run ? WS_RUN_MAX : 0;
 	e.ring = ring;
 	e.process = 3;
@@ -157,7 +157,7 @@ model_classify(Model *m, const WsEvent *e, uint32_t shift, uint32_t *ringed, WsR
 	double		blocks;
 	bool		scan;
 
-	*ringed = e->maintenance && e->kind != WS_EVENT_EXTEND ? WS_SWEEP_ALL : 0;
+	*ringed = e->maintenance && e->type != WS_EVENT_EXTEND ? WS_SWEEP_ALL : 0;
 	*ring = e->maintenance ? WS_RING_VACUUM : WS_RING_READ;
 	m->close = false;
 	if (e->maintenance)
@@ -171,7 +171,7 @@ model_classify(Model *m, const WsEvent *e, uint32_t shift, uint32_t *ringed, WsR
 		r->exact = false;
 	}
 	blocks = r->exact ? r->blocks : r->blocks + exp2(shift) - 1;
-	if (e->kind == WS_EVENT_EXTEND)
+	if (e->type == WS_EVENT_EXTEND)
 	{
 		*ringed = e->ring ? WS_SWEEP_ALL : 0;
 		*ring = e->ring ? WS_RING_WRITE : WS_RING_READ;
@@ -182,8 +182,8 @@ model_classify(Model *m, const WsEvent *e, uint32_t shift, uint32_t *ringed, WsR
 	r->runs++;
 	if (!model_alongside(m->stays[p], (int) e->page.relation, e->page.block))
 		r->alone++;
-	r->reads += e->kind == WS_EVENT_READ;
-	r->ringed += e->kind == WS_EVENT_READ && e->ring;
+	r->reads += e->type == WS_EVENT_READ;
+	r->ringed += e->type == WS_EVENT_READ && e->ring;
 	if (blocks > NBUFFERS / 4)
 		scan = r->ringed > 0 && (!at_least(m, r->reads, 6) || at_least(m, 2 * r->ringed, r->reads));
 	else
@@ -263,19 +263,19 @@ next_event(Doing *d, uint64_t *seed, const uint32_t *size)
 			break;
 		case WRITE:
 			d->block++;
-			e.kind = WS_EVENT_EXTEND;
+			e.type = WS_EVENT_EXTEND;
 			e.ring = d->leaf % 2;
 			break;
 		default:
 			/* VACUUM, or what warms the cache */
 			d->block++;
 			e.maintenance = 1;
-			e.kind = random_below(seed, 10) ? e.kind : WS_EVENT_EXTEND;
+			e.type = random_below(seed, 10) ? e.type : WS_EVENT_EXTEND;
 	}
 	if (d->block >= size[d->relation])
 		d->block = 0;
 	if (random_below(seed, 100) == 0)
-		e.kind = WS_EVENT_REMOVE;
+		e.type = WS_EVENT_REMOVE;
 	return e;
 }
 
@@ -289,10 +289,10 @@ test_model(void)
 	uint64_t	seed = seeded(124);
 	long		wrong_class = 0;
 	long		wrong_rest = 0;
-	long		wrong_kind = 0;
+	long		wrong_type = 0;
 	long		close = 0;
 	long		class[3][2] = {{0}};
-	long		kinds[4] = {0};
+	long		types[4] = {0};
 
 	for (int trial = 0; trial < TRIALS; trial++)
 	{
@@ -319,9 +319,9 @@ test_model(void)
 
 			/* now and then another process goes on, whose number is like this one's */
 			e.process = process * 3 + 256 * (uint32_t) (i / 5000 % 3);
-			wants = !e.maintenance && e.page.fork == 0 && e.kind != WS_EVENT_REMOVE &&
-				(e.kind != WS_EVENT_HIT || e.run >= 8) && model_relation(&m, e.page.relation)->good == 0;
-			wrong_kind += ws_scans_wants_size(scans, &e) != wants;
+			wants = !e.maintenance && e.page.fork == 0 && e.type != WS_EVENT_REMOVE &&
+				(e.type != WS_EVENT_HIT || e.run >= 8) && model_relation(&m, e.page.relation)->good == 0;
+			wrong_type += ws_scans_wants_size(scans, &e) != wants;
 			if (wants && random_below(&seed, 10) == 0)
 			{
 				uint32_t   *n = &size[e.page.relation - FIRST];
@@ -338,16 +338,16 @@ test_model(void)
 				/* it grows, or shrinks */
 				*n = random_below(&seed, 3) ? *n + random_below(&seed, 20) : 1 + random_below(&seed, *n);
 			}
-			if (e.kind == WS_EVENT_READ && !e.maintenance && e.page.fork == 0 &&
+			if (e.type == WS_EVENT_READ && !e.maintenance && e.page.fork == 0 &&
 				e.page.block >= model_relation(&m, e.page.relation)->end)
 			{
-				wrong_kind += ws_scans_event_kind(scans, &e) != WS_EVENT_EXTEND;
-				e.kind = WS_EVENT_EXTEND;
+				wrong_type += ws_scans_event_type(scans, &e) != WS_EVENT_EXTEND;
+				e.type = WS_EVENT_EXTEND;
 			}
 			else
-				wrong_kind += ws_scans_event_kind(scans, &e) != e.kind;
-			kinds[e.kind]++;
-			if (e.kind == WS_EVENT_REMOVE)
+				wrong_type += ws_scans_event_type(scans, &e) != e.type;
+			types[e.type]++;
+			if (e.type == WS_EVENT_REMOVE)
 				continue;
 
 			got = ws_scans_classify(scans, &e, shift, factors, &a);
@@ -376,11 +376,11 @@ test_model(void)
 		free(scans);
 	}
 	is_int(wrong_class, 0, "model: classes, and sizes at which accesses go through a ring");
-	is_int(wrong_rest, 0, "model: kinds of rings, processes and blocks");
-	is_int(wrong_kind, 0, "model: new pages are made, and sizes wanted if they are not known");
+	is_int(wrong_rest, 0, "model: rings, processes and blocks");
+	is_int(wrong_type, 0, "model: new pages are made, and sizes wanted if they are not known");
 	ok(close < TRIALS * EVENTS / 100 && class[0][0] > 10000 && class[0][1] > 10000 && class[1][0] > 10000 &&
-	   class[1][1] > 1000 && class[2][0] > 10000 && kinds[WS_EVENT_READ] > 10000 &&
-	   kinds[WS_EVENT_EXTEND] > 10000 && kinds[WS_EVENT_REMOVE] > 1000,
+	   class[1][1] > 1000 && class[2][0] > 10000 && types[WS_EVENT_READ] > 10000 &&
+	   types[WS_EVENT_EXTEND] > 10000 && types[WS_EVENT_REMOVE] > 1000,
 	   "model: all of it happened, and rounding decided %ld times", close);
 }
 

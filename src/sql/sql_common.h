@@ -1,11 +1,11 @@
 /*
- * sql_sizes.h
+ * sql_common.h
  *		What the functions that SQL can call have in common.
  *
  * A column is NULL, or there are no rows, where there is no answer (yet).
  */
-#ifndef WS_SQL_SIZES_H
-#define WS_SQL_SIZES_H
+#ifndef WS_SQL_COMMON_H
+#define WS_SQL_COMMON_H
 
 #include "access/tupdesc.h"
 #include "datatype/timestamp.h"
@@ -25,10 +25,14 @@
 /* Raise an error if the library is not preloaded; to be called first. */
 extern void ws_require_preloaded(void);
 
+/* The window since the last reset or start, and the longest. */
+#define WS_ALL_TICKS UINT32_MAX
+
 /*
- * A period as ticks, rounded up, UINT32_MAX at most; an error if it is
- * negative.  A month counts as 30 days.
+ * Seconds, and a period, as ticks, rounded up; an error, which calls them by
+ * the name, if they are negative.  A month counts as 30 days.
  */
+extern uint32 ws_seconds_to_ticks(double seconds, const char *name);
 extern uint32 ws_period_to_ticks(const Interval *period);
 
 /* Pages in bytes: at most all that fit; 0 for NaN and negative numbers. */
@@ -73,4 +77,4 @@ extern Datum ws_row_end(WsRow *row);
  */
 extern const char *ws_relations_top(const FmgrInfo *function);
 
-#endif							/* WS_SQL_SIZES_H */
+#endif							/* WS_SQL_COMMON_H */
