@@ -43,6 +43,7 @@ _Static_assert(sizeof(WsPageId) == 20, "pages are compared as bytes");
  * A part's excess over its limit is by chance if it is below so many standard
  * errors, and if so many of its pages are sampled when all are used: a sampled
  * page of a small part stands for others of its kind, which are not sampled.
+ * So are fewer sampled pages in shared buffers than expected.
  */
 #define CHANCE_ERRORS	3
 #define CHANCE_PAGES	16
@@ -495,6 +496,18 @@ ws_sampler_resident(const WsSampler *sampler, uint32_t shift)
 	for (uint32_t i = 0; i < sampler->capacity; i++)
 		n += sampler->samples[i].resident && stratum_of(sampler, i) >= shift;
 	return n;
+}
+
+double
+ws_sampler_share(const WsSampler *sampler, uint32_t shift, double held)
+{
+	double		nominal = ldexp(1, -(int) shift);
+	double		expected = held * nominal;
+	double		resident = ws_sampler_resident(sampler, shift);
+
+	if (resident < expected - CHANCE_ERRORS * sqrt(expected * (1 - nominal)))
+		return nominal;
+	return (resident + PRIOR_PAGES) / (held + PRIOR_PAGES / nominal);
 }
 
 uint32_t

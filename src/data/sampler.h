@@ -211,6 +211,13 @@ extern uint32_t ws_sampler_by_age(const WsSampler *sampler, uint32_t shift, cons
 extern uint32_t ws_sampler_resident(const WsSampler *sampler, uint32_t shift);
 
 /*
+ * The share that they have of all pages there, "held".  If there are fewer than
+ * by chance, then some are not in the table, since they were not used after it
+ * began, or not for long; so nothing is known but 2^-shift.
+ */
+extern double ws_sampler_share(const WsSampler *sampler, uint32_t shift, double held);
+
+/*
  * Pages of strata shift and up, not dead, that clients touched in the last
  * ticks and not before the floor; copied to "out", of the table's capacity, if
  * not NULL.

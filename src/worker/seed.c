@@ -13,8 +13,6 @@
 #include "relsize.h"
 #include "seed.h"
 
-#define PRIOR_PAGES		16		/* added as if sampled exactly at the rate */
-
 /* Blocks of the relation of a page; 0: it has none any more. */
 static uint32
 blocks_of(WsScans *scans, const WsPageId *page)
@@ -58,12 +56,9 @@ ws_seed_ages(WsScans *scans, const WsSampler *sampler, double buffers, uint32 *w
 double
 ws_seed_rate(const WsSampler *sampler, uint32 shift)
 {
-	double		expected = ldexp(1, -(int) shift);
 	double		entries = ws_probe_entries();
 
-	if (entries * 2 < NBuffers)
-		return expected;
-	return (ws_sampler_resident(sampler, shift) + PRIOR_PAGES) / (entries + PRIOR_PAGES / expected);
+	return entries * 2 < NBuffers ? ldexp(1, -(int) shift) : ws_sampler_share(sampler, shift, entries);
 }
 
 void

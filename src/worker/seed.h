@@ -27,7 +27,7 @@ extern void ws_seed_ages(WsScans *scans, const WsSampler *sampler, double buffer
 
 /*
  * The share of all pages that strata shift and up have: of the pages in shared
- * buffers, not the nominal rate of sampling, once half of the buffers are used.
+ * buffers, as far as these are known, once half of the buffers are used.
  */
 extern double ws_seed_rate(const WsSampler *sampler, uint32 shift);
 

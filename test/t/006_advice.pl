@@ -86,6 +86,30 @@ $node->safe_psql('postgres', q{
 	END $$});
 is($node->safe_psql('postgres', 'SELECT * FROM grown(' . patience() . ')'), 't|t', 'so do the statements of a function, and its expressions in time');
 
+# ---- turned on again, while the cache is full of pages that are not in the table
+
+# (of 240,000 look-ups the first 4,000 find pages of which nothing is known, so a sixtieth may be off)
+for my $enabled ('off', 'on')
+{
+	$node->safe_psql('postgres', "ALTER SYSTEM SET working_set.enabled = $enabled");
+	$node->reload;
+	wait_until($node, ($enabled eq 'on' ? '' : 'NOT ') . 'tracking FROM working_set_info', "turned $enabled");
+	look_up($node, $enabled eq 'on' ? 240000 : 10000);
+}
+# (the worker reads and publishes within seconds; the minutes after which these look-ups are forgotten prove nothing)
+my $close = 'f';
+for (my $end = time + 60; $close ne 't' && time < $end; sleep 1)
+{
+	$close = $node->safe_psql('postgres', q{
+		SELECT abs(a.predicted_hit_ratio - h) < 1 / 60.0 + 4 * sqrt(h * (1 - h) / (4000 * i.sample_rate))
+		  FROM working_set_cache_advice AS a, working_set_info AS i, CAST(i.hits::float8 / i.lookups AS float8) AS h
+		 WHERE a.size_factor = 1 AND i.lookups > 240000});
+}
+is($close, 't', 'turned on again, it is what was measured')
+  or diag($node->safe_psql('postgres', q{
+	SELECT a.predicted_hit_ratio, i.hits::float8 / i.lookups, i.sample_rate, a.note
+	  FROM working_set_cache_advice AS a, working_set_info AS i WHERE a.size_factor = 1}));
+
 # ---- a ring
 
 # The table of 4000 pages goes through a ring where that is more than a quarter of the cache: up

@@ -539,6 +539,16 @@ test_select(void)
 	for (uint32_t k = 0; k < 12; k++)
 		wrong += ws_sampler_resident(s, k) != resident[k];
 	is_int(wrong, 0, "resident: by stratum");
+	wrong = 0;
+	for (uint32_t k = 0; k < 12; k++)
+		for (double held = fmax(resident[k], 1) * pow(2, k) / 2; held <= 4 * resident[k] * pow(2, k) + 8; held *= 1.1)
+		{
+			double		rate = pow(2, -(double) k);
+			bool		few = resident[k] - held * rate < -3 * sqrt(held * rate * (1 - rate));
+
+			wrong += fabs(ws_sampler_share(s, k, held) / (few ? rate : (resident[k] + 16) / (held + 16 / rate)) - 1) > 1e-12;
+		}
+	is_int(wrong, 0, "share: of what is held, with 16 pages more; but if by more than 3 standard errors are missing, not");
 
 	/* shares: what there is of all, and 16 pages more as expected */
 	wrong = 0;
@@ -1272,7 +1282,7 @@ test_tiers(void)
 int
 main(void)
 {
-	plan(201);
+	plan(202);
 	test_check();
 	test_reused();
 	test_mature();
