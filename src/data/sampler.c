@@ -498,6 +498,13 @@ ws_sampler_resident(const WsSampler *sampler, uint32_t shift)
 	return n;
 }
 
+/* The share that sampled pages have of all, of strata shift and up. */
+static double
+share_of(double sampled, double all, uint32_t shift)
+{
+	return (sampled + PRIOR_PAGES) / (all + ldexp(PRIOR_PAGES, (int) shift));
+}
+
 double
 ws_sampler_share(const WsSampler *sampler, uint32_t shift, double held)
 {
@@ -507,7 +514,7 @@ ws_sampler_share(const WsSampler *sampler, uint32_t shift, double held)
 
 	if (resident < expected - CHANCE_ERRORS * sqrt(expected * (1 - nominal)))
 		return nominal;
-	return (resident + PRIOR_PAGES) / (held + PRIOR_PAGES / nominal);
+	return share_of(resident, held, shift);
 }
 
 uint32_t
@@ -553,7 +560,7 @@ ws_sampler_rates(const WsSampler *sampler, uint32_t now, uint32_t ticks, uint32_
 	for (int s = WS_STRATA - 1; s >= 0; s--)
 	{
 		above += pages[s];
-		rates[s] = fmin((above + PRIOR_PAGES) / (all + ldexp(PRIOR_PAGES, s)), 1);
+		rates[s] = fmin(share_of(above, all, (uint32_t) s), 1);
 	}
 }
 
