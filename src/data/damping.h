@@ -15,7 +15,7 @@
  * Where sampled pages are looked up very often, but hardly any is read, what
  * smaller caches would do is not worth all these reports.  Then the hands of
  * caches that turn faster do not count, and these caches see bursts only; what
- * they miss there stands for sixteen.
+ * they miss there stands for what they do not see.
  */
 #ifndef WS_DAMPING_H
 #define WS_DAMPING_H
@@ -46,6 +46,17 @@ static inline bool
 ws_in_burst(uint32_t tick)
 {
 	return tick / WS_PRESENT % WS_BURSTS == 0;
+}
+
+/* The share of these ticks that is in bursts; of "from" itself, if none passed. */
+static inline double
+ws_burst_share(uint32_t from, uint32_t until)
+{
+	uint32_t	in = 0;
+
+	for (uint32_t tick = from; tick < until; tick++)
+		in += ws_in_burst(tick);
+	return from < until ? in / (double) (until - from) : ws_in_burst(from);
 }
 
 /* What counts in a present; a shift of 0, one tick, is for bursts, too. */

@@ -35,6 +35,15 @@ sizes_beyond(const double *factors, bool above)
 }
 
 void
+ws_tally_lookups(WsTally *tally, double hits, double reads, uint32_t bursts_only, double share)
+{
+	tally->hits += hits;
+	tally->reads += reads;
+	for (; bursts_only != 0; bursts_only &= bursts_only - 1)
+		tally->unseen[__builtin_ctz(bursts_only)] += (hits + reads) * (1 - share);
+}
+
+void
 ws_tally_access(WsTally *tally, const WsAccess *a, WsClass class, bool settled, double weight,
 				const WsSweep *sweep)
 {
@@ -57,8 +66,7 @@ ws_tally_access(WsTally *tally, const WsAccess *a, WsClass class, bool settled, 
 		tally->run_reads[1] += class == WS_CLASS_SCAN ? weight : 0;
 	}
 	for (; missed != 0; missed &= missed - 1)
-		tally->missed[__builtin_ctz(missed)][class][a->group] +=
-			missed & -missed & sweep->bursts_only ? WS_BURSTS * weight : weight;
+		tally->missed[__builtin_ctz(missed)][class][a->group] += weight;
 	for (; unknown != 0; unknown &= unknown - 1)
 		tally->unknown[__builtin_ctz(unknown)][class] += weight;
 	if (a->read)
@@ -116,11 +124,30 @@ scale(const WsTally *t, int class, int but)
 	return (real_reads(t, class) + prior * correction) / (sampled + prior * part);
 }
 
+/* Lookups that a cache of this size has seen. */
+static double
+seen_by(const WsTally *t, int size)
+{
+	return t->hits + t->reads - t->unseen[size];
+}
+
+/*
+ * How many lookups one that it has seen stands for.  Bursts are short, and a
+ * period has a few more or fewer than one in sixteen, or busier ones.
+ */
+static double
+stands_for(const WsTally *t, int size)
+{
+	double		seen = seen_by(t, size);
+
+	return seen > 0 ? (t->hits + t->reads) / seen : 0;
+}
+
 /* Reads of a class with a cache of this size. */
 static double
 predict_reads(const WsTally *t, int size, int class, int but)
 {
-	return ws_sum_groups(t->missed[size][class], but) * scale(t, class, but);
+	return ws_sum_groups(t->missed[size][class], but) * scale(t, class, but) * stands_for(t, size);
 }
 
 static double
@@ -249,7 +276,7 @@ unknown_reads(const WsTally *t, int size)
 	double		reads = 0;
 
 	for (int c = 0; c < WS_CLIENT_CLASSES; c++)
-		reads += t->unknown[size][c] * scale(t, c, -1);
+		reads += t->unknown[size][c] * scale(t, c, -1) * stands_for(t, size);
 	return reads;
 }
 
@@ -264,7 +291,7 @@ predict_row(const WsTally *t, int size, double nbuffers, double factor, bool eno
 	row->buffers = rint(row->factor * nbuffers);
 	row->hit_ratio = row->error = NAN;
 	row->reads_per_second = row->low = row->high = row->unknown = NAN;
-	if (accesses <= 0 || t->seconds <= 0 || !enough)
+	if (seen_by(t, size) < 1 || t->seconds <= 0 || !enough)
 		return;
 	row->hit_ratio = hit_ratio(reads, accesses);
 	row->reads_per_second = fmin(reads, accesses) / t->seconds;
@@ -307,7 +334,7 @@ set_error(const WsAdviceFacts *f, const WsAdviceTable *table, int size, double c
 		if (parts[i] > parts[row->from])
 			row->from = i;
 	row->low = fmax(row->reads_per_second - off * rate, 0);
-	off += parts[WS_ERROR_OF_UNKNOWN] + NONE_SEEN * fmax(t->weight, 1) / table->lookups;
+	off += parts[WS_ERROR_OF_UNKNOWN] + NONE_SEEN * fmax(t->weight, 1) / seen_by(t, size);
 	row->high = fmin(row->reads_per_second + off * rate, rate);
 	row->error = fmin(off, 1);
 }

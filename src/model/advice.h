@@ -50,10 +50,17 @@ typedef struct WsTally
 	double		sampled[WS_CLIENT_CLASSES][WS_ERROR_GROUPS];
 	double		events[WS_CLIENT_CLASSES];
 
+	/* lookups at times that the caches of these sizes do not see (damping.h) */
+	double		unseen[WS_SWEEP_SIZES];
+
 	/* sampled accesses that would miss, and those that may, or may not */
 	double		missed[WS_SWEEP_SIZES][WS_CLIENT_CLASSES][WS_ERROR_GROUPS];
 	double		unknown[WS_SWEEP_SIZES][WS_CLIENT_CLASSES];
 } WsTally;
+
+/* Count all lookups of a time, of which this share was in bursts. */
+extern void ws_tally_lookups(WsTally *tally, double hits, double reads, uint32_t bursts_only,
+							 double share);
 
 /*
  * Count a client's access, which stands for so many pages, and what the sweeps

@@ -326,7 +326,7 @@ ws_reader_begin(bool empty)
 	if (ws_shared->sampler)
 		begin_sample(empty);
 	state.read_at = ws_shared_clock_ms();
-	ws_recent_begin(&ws_reading.recent, state.read_at);
+	ws_recent_begin(&ws_reading.recent, state.read_at, ws_shared_advance());
 	state.flood_dropped = ws_reading.recent.counted.dropped;
 }
 
@@ -385,7 +385,8 @@ ws_reader_tick(void)
 		return;
 	start = clock();
 	state.read_at = now;
-	lookups = ws_recent_count(&ws_reading.recent, now);
+	lookups = ws_recent_count(&ws_reading.recent, now, ws_shared_advance(),
+							  ws_reading.sweep ? ws_reading.sweep->bursts_only : 0);
 	if (ws_shared->sampler)
 	{
 		int			events = drain();

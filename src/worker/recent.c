@@ -9,16 +9,17 @@
 #define BUCKET_MS (WS_RECENT_SECONDS * 1000)
 
 void
-ws_recent_begin(WsRecent *recent, int64 now)
+ws_recent_begin(WsRecent *recent, int64 now, uint32 tick)
 {
 	memset(recent, 0, sizeof(WsRecent));
 	recent->bucket_end = now + BUCKET_MS;
 	recent->until = now;
+	recent->tick = tick;
 	recent->since = ws_counters_read(&recent->counted, NULL);
 }
 
 double
-ws_recent_count(WsRecent *recent, int64 now)
+ws_recent_count(WsRecent *recent, int64 now, uint32 tick, uint32 bursts_only)
 {
 	WsTally    *tally;
 	WsCounters	c;
@@ -30,7 +31,7 @@ ws_recent_count(WsRecent *recent, int64 now)
 
 	if (since != recent->since)
 	{
-		ws_recent_begin(recent, now);
+		ws_recent_begin(recent, now, tick);
 		return Max(hits + reads, 0);
 	}
 	for (int i = 0; now >= recent->bucket_end && i < WS_RECENT_BUCKETS; i++)
@@ -43,10 +44,10 @@ ws_recent_count(WsRecent *recent, int64 now)
 		recent->bucket_end = now + BUCKET_MS;
 	tally = &recent->buckets[recent->bucket];
 	tally->seconds += Max(now - recent->until, 0) / 1000.0;
-	tally->hits += hits;
-	tally->reads += reads;
+	ws_tally_lookups(tally, hits, reads, bursts_only, ws_burst_share(recent->tick, tick));
 	tally->scan_reads += (double) c.scan_reads - recent->counted.scan_reads;
 	recent->counted = c;
 	recent->until = now;
+	recent->tick = tick;
 	return Max(hits + reads, 0);
 }

@@ -21,14 +21,18 @@ typedef struct WsRecent
 	int			bucket;			/* the present one */
 	int64		bucket_end;		/* ms of the monotonic clock */
 	int64		until;			/* when the counters were last read, */
+	uint32		tick;			/* the same by the clock of events, */
 	int64		since;			/* the value of WsShared.since then, */
 	WsCounters	counted;		/* and the counters */
 } WsRecent;
 
 /* Start with empty buckets. */
-extern void ws_recent_begin(WsRecent *recent, int64 now);
+extern void ws_recent_begin(WsRecent *recent, int64 now, uint32 tick);
 
-/* Count what happened since the last call; returns the clients' lookups. */
-extern double ws_recent_count(WsRecent *recent, int64 now);
+/*
+ * Count what happened since the last call, while caches of the set bursts_only
+ * saw bursts only; returns the clients' lookups.
+ */
+extern double ws_recent_count(WsRecent *recent, int64 now, uint32 tick, uint32 bursts_only);
 
 #endif							/* WS_RECENT_H */

@@ -78,14 +78,10 @@ test_access(void)
 		{false, false, true, 0, 1, 0},
 		{false, false, false, 0, 0, 1}
 	};
-	static WsSweep some = {.bursts_only = 1};
-	WsTally		fast = {0};
+	static WsSweep some;
 
 	for (int i = 0; i < SIZES; i++)
 		some.factor[i] = i == 0 ? 0.5 : i == 2 ? 2 : 1;
-	ws_tally_access(&fast, &(WsAccess) {.read = true, .known = true, .missed = 7}, WS_CLASS_REST, false, 4, &some);
-	some.bursts_only = 0;
-	ok(fast.missed[0][0][0] == 64 && fast.missed[1][0][0] == 4 && fast.sampled[0][0] == 4, "a miss in a burst stands for sixteen");
 	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
 		for (int class = 0; class < WS_CLIENT_CLASSES; class++)
 		{
@@ -159,6 +155,15 @@ define_scale(const WsTally *t, int class, int without)
 		(sampled + (without < 0 ? more : more * (GROUPS - 1) / GROUPS));
 }
 
+/* A cache that sees bursts only has missed as large a share of the others. */
+static double
+define_all_for_seen(const WsTally *t, int size)
+{
+	double		all = t->hits + t->reads;
+
+	return t->unseen[size] < all ? all / (all - t->unseen[size]) : 0;
+}
+
 static double
 define_reads(const WsTally *t, int size, int class, int without)
 {
@@ -166,7 +171,7 @@ define_reads(const WsTally *t, int size, int class, int without)
 
 	for (int g = 0; g < GROUPS; g++)
 		misses += g == without ? 0 : t->missed[size][class][g];
-	return misses * define_scale(t, class, without);
+	return misses * define_scale(t, class, without) * define_all_for_seen(t, size);
 }
 
 static double
@@ -309,7 +314,7 @@ define(const WsAdviceFacts *f, WsAdviceTable *table)
 	for (int i = 0; i < SIZES; i++)
 	{
 		WsAdvice   *row = &table->rows[i];
-		bool		known = any && resident[i] >= 16;
+		bool		known = any && resident[i] >= 16 && accesses - t->unseen[i] >= 1;
 		double		reads = define_reads(t, i, REST, -1) + define_reads(t, i, SCAN, -1);
 
 		row->factor = factors[i];
@@ -318,7 +323,7 @@ define(const WsAdviceFacts *f, WsAdviceTable *table)
 		row->reads_per_second = known ? (reads < accesses ? reads : accesses) / t->seconds : NAN;
 		row->unknown = 0;
 		for (int c = 0; c < WS_CLIENT_CLASSES; c++)
-			row->unknown += t->unknown[i][c] * define_scale(t, c, -1) / t->seconds;
+			row->unknown += t->unknown[i][c] * define_scale(t, c, -1) * define_all_for_seen(t, i) / t->seconds;
 		row->unknown = known ? fmin(row->unknown, accesses / t->seconds) : NAN;
 	}
 	table->seconds = t->seconds;
@@ -341,7 +346,7 @@ define(const WsAdviceFacts *f, WsAdviceTable *table)
 			};
 			const double down = define_model(row) + parts[3] + parts[4] + hypot(parts[0], parts[1]);
 			/* three sampled events may not have come, by chance */
-			const double up = down + parts[2] + 3 * (t->weight > 1 ? t->weight : 1) / accesses;
+			const double up = down + parts[2] + 3 * (t->weight > 1 ? t->weight : 1) / (accesses - t->unseen[i]);
 
 			for (int part = 1; part < 5; part++)
 				row->from = parts[part] > parts[row->from] ? part : (int) row->from;
@@ -391,6 +396,9 @@ random_tally(WsTally *t, uint64_t *seed)
 	t->scan_reads = random_below(seed, 3) ? t->reads * 1.3 * random_unit(seed) : 0;
 	if (random_below(seed, 20) == 0)
 		t->scan_reads = t->reads;
+	for (int i = 0; i < PRESENT; i++)
+		if (random_below(seed, 3) == 0)
+			t->unseen[i] = (t->hits + t->reads) * (random_below(seed, 9) ? 1 - random_unit(seed) / 8 : 1);
 	t->run_reads[0] = random_count(seed, 100);
 	t->run_reads[1] = floor(t->run_reads[0] * random_unit(seed));
 	for (int i = 0; i < SIZES; i++)
@@ -440,6 +448,8 @@ divide(WsTally *t, WsTally *parts, int nparts, uint64_t *seed)
 			for (int g = 0; g < GROUPS; g++)
 				parts[p].events[c] += parts[p].sampled[c][g] / fmax(sum.weight, 1);
 		}
+		for (int i = 0; i < SIZES; i++)
+			parts[p].unseen[i] = fmin(parts[p].unseen[i], parts[p].hits + parts[p].reads);
 		ws_tally_add(&sum, &parts[p]);
 	}
 	*t = sum;
@@ -726,6 +736,63 @@ test_coverage_of_time(void)
 	}
 }
 
+/*
+ * A small cache sees one second in sixteen, and a period a few more bursts or
+ * fewer, or busier ones; its hit ratio is the same.
+ */
+static void
+test_bursts(void)
+{
+	const int	n = trials(300);
+	static WsTally parts[PARTS];
+	uint64_t	seed = seeded(165);
+	uint32_t	resident[SIZES];
+	double		off = 0;
+	int			notes = 0;
+
+	for (int i = 0; i < SIZES; i++)
+		resident[i] = 1000;
+	for (int trial = 0; trial < n; trial++)
+	{
+		WsTally		t = {.weight = 1};
+		WsAdviceFacts facts = {&t, parts, PARTS, 0, 1000, factors, resident, 0, false, 0};
+		WsAdviceTable table;
+		uint32_t	tick = 1000 + random_below(&seed, WS_BURST_EVERY);
+		uint32_t	end = tick + 2 * WS_BURST_EVERY + random_below(&seed, 5 * WS_BURST_EVERY);
+
+		memset(parts, 0, sizeof(parts));
+		for (uint32_t begin = tick; tick < end;)
+		{
+			WsTally    *part = &parts[(tick - begin) / 100];
+			uint32_t	until = tick + 8 + random_below(&seed, 5);
+			double		lookups = 1e4 * (1 + random_below(&seed, 4));	/* in a tick */
+
+			ws_tally_lookups(part, 0.9 * lookups * (until - tick), 0.1 * lookups * (until - tick), 1, ws_burst_share(tick, until));
+			for (; tick < until; tick++)
+				for (int g = 0; g < GROUPS; g++)
+				{
+					part->sampled[REST][g] += 0.1 * lookups / GROUPS;
+					part->events[REST] += 0.1 * lookups / GROUPS;
+					part->missed[PRESENT][REST][g] += 0.1 * lookups / GROUPS;
+					part->missed[0][REST][g] += ws_in_burst(tick) ? 0.3 * lookups / GROUPS : 0;
+				}
+		}
+		for (int p = 0; p < PARTS; p++)
+		{
+			parts[p].seconds = 10;
+			parts[p].weight = 1;
+			ws_tally_add(&t, &parts[p]);
+		}
+		ws_advise(&facts, &table);
+		off = fmax(off, fabs(table.rows[0].hit_ratio - 0.7));
+		notes += ws_advice_row_note(&table, &table.rows[0]) != NULL;
+	}
+	is_within(off, 0, 1e-9, "bursts: as many hits are predicted, however many bursts there were");
+	is_int(notes, 0, "bursts: the load did not change");
+	ok(ws_burst_share(WS_BURST_EVERY, WS_BURST_EVERY) == 1 && ws_burst_share(WS_BURST_EVERY - 1, WS_BURST_EVERY - 1) == 0 &&
+	   ws_burst_share(5, 5 + WS_BURST_EVERY) == 1.0 / WS_BURSTS, "bursts: their share of some ticks");
+}
+
 static void
 test_differences(void)
 {
@@ -892,7 +959,7 @@ test_note(void)
 int
 main(void)
 {
-	plan(1 + 17 + 4 + 3 + 5 + 4 + 14 + 6 + 19);
+	plan(17 + 4 + 3 + 5 + 3 + 4 + 14 + 6 + 19);
 	memcpy(factors, ws_sweep_grid, sizeof(ws_sweep_grid));
 	factors[WS_SWEEP_FOLLOWER] = 5.5;
 	test_add();
@@ -900,6 +967,7 @@ main(void)
 	test_definition();
 	test_coverage();
 	test_coverage_of_time();
+	test_bursts();
 	test_differences();
 	test_follow();
 	test_doubt();
