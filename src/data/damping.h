@@ -48,7 +48,7 @@ ws_in_burst(uint32_t tick)
 	return tick / WS_PRESENT % WS_BURSTS == 0;
 }
 
-/* The share of these ticks that is in bursts; of "from" itself, if none passed. */
+/* The share of these ticks that is in bursts; if there are none, is "from"? */
 static inline double
 ws_burst_share(uint32_t from, uint32_t until)
 {
