@@ -64,6 +64,8 @@ is($node->safe_psql('postgres', q{
 $node->append_conf('postgresql.conf', "cluster_name = 'main'");
 $node->stop;
 command_ok([ 'pg_ctl', '-w', '-D', $node->data_dir, '-l', $node->logfile, '-o', '-c shared_buffers=16MB', 'start' ], 'started with a size');
+# (which fills shared buffers again, or else it is FILLING as soon as the worker has seen that)
+work(5);
 wait_for($node, q{status = 'ok' AND confidence = 'high' FROM working_set_recommendation}, 'nothing is recommended after the restart');
 like(card(), qr/^Do: set shared_buffers=128MB where the server is started$/m, 'set on the command line, ALTER SYSTEM does not help');
 command_ok([ 'pg_ctl', '-w', '-D', $node->data_dir, 'stop' ], 'stopped');
