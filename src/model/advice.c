@@ -40,7 +40,7 @@ ws_tally_lookups(WsTally *tally, double hits, double reads, uint32_t bursts_only
 	tally->hits += hits;
 	tally->reads += reads;
 	for (; bursts_only != 0; bursts_only &= bursts_only - 1)
-		tally->unseen[__builtin_ctz(bursts_only)] += (hits + reads) * (1 - share);
+		tally->unseen[__builtin_ctz(bursts_only)] += (hits + reads) * (1 - WS_BURSTS * share);
 }
 
 void
@@ -66,9 +66,11 @@ ws_tally_access(WsTally *tally, const WsAccess *a, WsClass class, bool settled, 
 		tally->run_reads[1] += class == WS_CLASS_SCAN ? weight : 0;
 	}
 	for (; missed != 0; missed &= missed - 1)
-		tally->missed[__builtin_ctz(missed)][class][a->group] += weight;
+		tally->missed[__builtin_ctz(missed)][class][a->group] +=
+			missed & -missed & sweep->bursts_only ? WS_BURSTS * weight : weight;
 	for (; unknown != 0; unknown &= unknown - 1)
-		tally->unknown[__builtin_ctz(unknown)][class] += weight;
+		tally->unknown[__builtin_ctz(unknown)][class] +=
+			unknown & -unknown & sweep->bursts_only ? WS_BURSTS * weight : weight;
 	if (a->read)
 	{
 		tally->sampled[class][a->group] += weight;
@@ -124,7 +126,7 @@ scale(const WsTally *t, int class, int but)
 	return (real_reads(t, class) + prior * correction) / (sampled + prior * part);
 }
 
-/* Lookups that a cache of this size has seen. */
+/* Lookups that a cache of this size has seen; those in bursts count more. */
 static double
 seen_by(const WsTally *t, int size)
 {
@@ -132,8 +134,8 @@ seen_by(const WsTally *t, int size)
 }
 
 /*
- * How many lookups one that it has seen stands for.  Bursts are short, and a
- * period has a few more or fewer than one in sixteen, or busier ones.
+ * How many lookups one of these stands for: about one, but a period has a few
+ * more bursts or fewer than one in sixteen, or busier ones.
  */
 static double
 stands_for(const WsTally *t, int size)
@@ -334,7 +336,8 @@ set_error(const WsAdviceFacts *f, const WsAdviceTable *table, int size, double c
 		if (parts[i] > parts[row->from])
 			row->from = i;
 	row->low = fmax(row->reads_per_second - off * rate, 0);
-	off += parts[WS_ERROR_OF_UNKNOWN] + NONE_SEEN * fmax(t->weight, 1) / seen_by(t, size);
+	off += parts[WS_ERROR_OF_UNKNOWN] + NONE_SEEN * fmax(t->weight, 1) *
+		(t->unseen[size] == 0 ? 1 : WS_BURSTS) / seen_by(t, size);
 	row->high = fmin(row->reads_per_second + off * rate, rate);
 	row->error = fmin(off, 1);
 }

@@ -50,7 +50,10 @@ typedef struct WsTally
 	double		sampled[WS_CLIENT_CLASSES][WS_ERROR_GROUPS];
 	double		events[WS_CLIENT_CLASSES];
 
-	/* lookups at times that the caches of these sizes do not see (damping.h) */
+	/*
+	 * lookups that the caches of these sizes do not see (damping.h), less
+	 * what those in bursts count more; so about none
+	 */
 	double		unseen[WS_SWEEP_SIZES];
 
 	/* sampled accesses that would miss, and those that may, or may not */
