@@ -48,15 +48,21 @@ ws_in_burst(uint32_t tick)
 	return tick / WS_PRESENT % WS_BURSTS == 0;
 }
 
+/* How many ticks before this one are in bursts. */
+static inline uint32_t
+ws_burst_ticks(uint32_t tick)
+{
+	uint32_t	rest = tick % WS_BURST_EVERY;
+
+	return tick / WS_BURST_EVERY * WS_PRESENT + (rest < WS_PRESENT ? rest : WS_PRESENT);
+}
+
 /* The share of these ticks that is in bursts; if there are none, is "from"? */
 static inline double
 ws_burst_share(uint32_t from, uint32_t until)
 {
-	uint32_t	in = 0;
-
-	for (uint32_t tick = from; tick < until; tick++)
-		in += ws_in_burst(tick);
-	return from < until ? in / (double) (until - from) : ws_in_burst(from);
+	return from >= until ? ws_in_burst(from) :
+		(ws_burst_ticks(until) - ws_burst_ticks(from)) / (double) (until - from);
 }
 
 /* What counts in a present; a shift of 0, one tick, is for bursts, too. */

@@ -43,6 +43,13 @@ ws_tally_lookups(WsTally *tally, double hits, double reads, uint32_t bursts_only
 		tally->unseen[__builtin_ctz(bursts_only)] += (hits + reads) * (1 - WS_BURSTS * share);
 }
 
+/* What an access counts at one of the sizes. */
+static double
+count_at(uint32_t size, double weight, const WsSweep *sweep)
+{
+	return size & sweep->bursts_only ? WS_BURSTS * weight : weight;
+}
+
 void
 ws_tally_access(WsTally *tally, const WsAccess *a, WsClass class, bool settled, double weight,
 				const WsSweep *sweep)
@@ -66,11 +73,9 @@ ws_tally_access(WsTally *tally, const WsAccess *a, WsClass class, bool settled, 
 		tally->run_reads[1] += class == WS_CLASS_SCAN ? weight : 0;
 	}
 	for (; missed != 0; missed &= missed - 1)
-		tally->missed[__builtin_ctz(missed)][class][a->group] +=
-			missed & -missed & sweep->bursts_only ? WS_BURSTS * weight : weight;
+		tally->missed[__builtin_ctz(missed)][class][a->group] += count_at(missed & -missed, weight, sweep);
 	for (; unknown != 0; unknown &= unknown - 1)
-		tally->unknown[__builtin_ctz(unknown)][class] +=
-			unknown & -unknown & sweep->bursts_only ? WS_BURSTS * weight : weight;
+		tally->unknown[__builtin_ctz(unknown)][class] += count_at(unknown & -unknown, weight, sweep);
 	if (a->read)
 	{
 		tally->sampled[class][a->group] += weight;

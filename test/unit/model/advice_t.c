@@ -78,10 +78,16 @@ test_access(void)
 		{false, false, true, 0, 1, 0},
 		{false, false, false, 0, 0, 1}
 	};
-	static WsSweep some;
+	static WsSweep some = {.bursts_only = 1};
+	WsTally		fast = {0};
 
 	for (int i = 0; i < SIZES; i++)
 		some.factor[i] = i == 0 ? 0.5 : i == 2 ? 2 : 1;
+	ws_tally_access(&fast, &(WsAccess) {.read = true, .known = true, .missed = 7}, WS_CLASS_REST, false, 4, &some);
+	ws_tally_access(&fast, &(WsAccess) {.missed = 7}, WS_CLASS_REST, false, 4, &some);
+	some.bursts_only = 0;
+	ok(fast.missed[0][0][0] == 64 && fast.missed[1][0][0] == 4 && fast.sampled[0][0] == 4 && fast.unknown[0][0] == 64,
+	   "a miss in a burst counts sixteen times, one that is unknown, too");
 	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
 		for (int class = 0; class < WS_CLIENT_CLASSES; class++)
 		{
@@ -768,7 +774,6 @@ test_bursts(void)
 			WsTally    *part = &parts[(tick - begin) / 100];
 			uint32_t	until = tick + 8 + random_below(&seed, 5);
 			double		lookups = 1e4 * (1 + random_below(&seed, 4));	/* in a tick */
-
 			bool		all = tick < sees_all;
 
 			ws_tally_lookups(part, 0.9 * lookups * (until - tick), 0.1 * lookups * (until - tick), !all, ws_burst_share(tick, until));
@@ -796,7 +801,8 @@ test_bursts(void)
 	is_within(off[1], 0, 0.06, "bursts: seconds in which all was seen count no more than others");
 	is_int(notes, 0, "bursts: the load did not change");
 	ok(ws_burst_share(WS_BURST_EVERY, WS_BURST_EVERY) == 1 && ws_burst_share(WS_BURST_EVERY - 1, WS_BURST_EVERY - 1) == 0 &&
-	   ws_burst_share(5, 5 + WS_BURST_EVERY) == 1.0 / WS_BURSTS, "bursts: their share of some ticks");
+	   ws_burst_share(5, 5 + WS_BURST_EVERY) == 1.0 / WS_BURSTS && ws_burst_share(5, 25) == 0.25 &&
+	   ws_burst_share(0, 4000000000) == 1.0 / WS_BURSTS, "bursts: their share of some ticks");
 }
 
 static void
@@ -965,7 +971,7 @@ test_note(void)
 int
 main(void)
 {
-	plan(17 + 4 + 3 + 5 + 4 + 4 + 14 + 6 + 19);
+	plan(1 + 17 + 4 + 3 + 5 + 4 + 4 + 14 + 6 + 19);
 	memcpy(factors, ws_sweep_grid, sizeof(ws_sweep_grid));
 	factors[WS_SWEEP_FOLLOWER] = 5.5;
 	test_add();
