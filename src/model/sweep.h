@@ -126,7 +126,8 @@ typedef struct WsSweep
 											 * missed; or WS_NOWHERE */
 	uint64_t	scan_accesses;
 	double		luck;			/* 0 to 1, of the last scan that began */
-	uint32_t	bursts_only;	/* set of sizes that see bursts only */
+	uint32_t	bursts_only;	/* set of sizes that see bursts only, and what
+								 * is made */
 	uint32_t	nscans;			/* at a time; the caller may lower it */
 	uint32_t	last_scan;		/* the one last used */
 	WsSweepCache caches[WS_SWEEP_SIZES];
@@ -199,5 +200,15 @@ extern void ws_sweep_measure(WsSweep *sweep, double seconds);
  * sweep->bursts_only is the set of sizes that see bursts only.
  */
 extern WsDamping ws_sweep_damping(WsSweep *sweep, bool often);
+
+/*
+ * The set of sizes that do not see an access.  All see a page that is made: a
+ * page that is new is used most, and would otherwise be missed in a burst.
+ */
+static inline uint32_t
+ws_sweep_unseen(const WsSweep *sweep, uint32_t tick, bool made)
+{
+	return made || ws_in_burst(tick) ? 0 : sweep->bursts_only;
+}
 
 #endif							/* WS_SWEEP_H */

@@ -95,8 +95,7 @@ event(WsSeen *seen)
 	const WsEvent *e = &seen->event;
 	WsAccess   *access = &seen->access;
 
-	if (!ws_in_burst(e->tick))
-		access->absent |= sweep->bursts_only;
+	access->absent |= ws_sweep_unseen(sweep, e->tick, e->type == WS_EVENT_EXTEND);
 	access->missed = ws_sweep_access(sweep, access, &access->cold);
 	access->evicted = sweep->evicted;
 	if (seen->class != WS_CLASS_MAINTENANCE && e->type != WS_EVENT_EXTEND)

@@ -526,16 +526,18 @@ test_damped(void)
 		uint32_t	warm;		/* accesses before anything is counted, */
 		uint32_t	length;		/* and after */
 		bool		often;
+		uint32_t	made;		/* accesses, and a new page is the hottest */
 		double		most;		/* share of hits that are reported */
 		double		near;
 	}			table[] = {
-		{"few hot pages", 4000, 14000, 1.2, 0, 100, 200000, 400000, false, 0.9, 0.001},
-		{"warm pages, and scans", 4000, 12000, 1, 2000, 40, 200000, 400000, false, 0.95, 0.001},
-		{"some turns in a tick", 4000, 12000, 1, 2000, 1000, 200000, 400000, false, 0.9, 0.001},
-		{"many turns", 1000, 6000, 1.5, 600, 10000, 500000, 2000000, false, 0.9, 0.002},
-		{"often, all cached", 4000, 3750, 0.01, 0, 2500, 750000, 2400000, true, 0.5, 0.1},
-		{"often, a skewed load, and scans", 4000, 3500, 1, 125, 2500, 750000, 2400000, true, 0.5, 0.1},
-		{"many more turns", 750, 5000, 1.4, 225, 12500, 375000, 750000, false, 0.95, 0.004},
+		{"few hot pages", 4000, 14000, 1.2, 0, 100, 200000, 400000, false, 0, 0.9, 0.001},
+		{"warm pages, and scans", 4000, 12000, 1, 2000, 40, 200000, 400000, false, 0, 0.95, 0.001},
+		{"some turns in a tick", 4000, 12000, 1, 2000, 1000, 200000, 400000, false, 0, 0.9, 0.001},
+		{"many turns", 1000, 6000, 1.5, 600, 10000, 500000, 2000000, false, 0, 0.9, 0.002},
+		{"often, all cached", 4000, 3750, 0.01, 0, 2500, 750000, 2400000, true, 0, 0.5, 0.1},
+		{"often, a skewed load, and scans", 4000, 3500, 1, 125, 2500, 750000, 2400000, true, 0, 0.5, 0.1},
+		{"often, the hottest pages are new", 4000, 3500, 1, 0, 2500, 750000, 2400000, true, 500, 0.5, 0.1},
+		{"many more turns", 750, 5000, 1.4, 225, 12500, 375000, 750000, false, 0, 0.95, 0.004},
 	};
 
 	for (size_t t = 0; t < sizeof(table) / sizeof(table[0]); t++)
@@ -551,6 +553,7 @@ test_damped(void)
 		uint64_t	seed = seeded(181 + t);
 		uint32_t	block = 0;
 		uint32_t	ringed = 0;
+		uint32_t	hottest = 0;
 		double		missed[2][ALL] = {{0}};
 		double		hits = 0;
 		double		damped = 0;
@@ -565,14 +568,26 @@ test_damped(void)
 		for (uint32_t k = 0; k < table[t].warm + table[t].length; k++)
 		{
 			bool		scanning = table[t].table > 0 && k % 7 == 0;
-			uint32_t	page = scanning ? table[t].pages + block++ % table[t].table : zipf_draw(zipf, &seed);
+			bool		made = table[t].made > 0 && k % table[t].made == 0;
+			uint32_t	page = scanning ? table[t].pages + block++ % table[t].table :
+				(zipf_draw(zipf, &seed) + hottest) % table[t].pages;
 			WsAccess	a = {.page = page, .ringed = scanning ? ringed : 0, .ring = WS_RING_READ, .process = 1, .relation = 1, .block = page};
 			uint32_t	tick = 1000 + k / table[t].each;
-			bool		counts = k >= table[t].warm;
-			bool		hit = clock_access(server, page, a.ringed >> WS_SWEEP_PRESENT & 1 ? &ring : NULL, NULL);
+			bool		counts = k >= table[t].warm && !made;
+			bool		hit;
 			uint32_t	cold;
 			uint32_t	here;
 
+			if (made)
+			{
+				/* in the place of the coldest, which is gone */
+				page = a.page = hottest = (hottest + table[t].pages - 1) % table[t].pages;
+				ws_sweep_forget(all, page);
+				ws_sweep_forget(few, page);
+				if (server->where[page] != NO_PAGE)
+					clock_remove(server, page);
+			}
+			hit = clock_access(server, page, a.ringed >> WS_SWEEP_PRESENT & 1 ? &ring : NULL, NULL);
 			if (k % (WS_TICKS_PER_SECOND * table[t].each) == 0)
 			{
 				ws_sweep_measure(few, 1);
@@ -587,8 +602,7 @@ test_damped(void)
 				damped += counts;
 				continue;
 			}
-			if (!ws_in_burst(tick))
-				a.absent = few->bursts_only;
+			a.absent = ws_sweep_unseen(few, tick, made);
 			here = ws_sweep_access(few, &a, &cold);
 			for (int i = 0; i < ALL && counts; i++)
 				missed[1][i] += (here >> i & 1) * (few->bursts_only >> i & 1 ? WS_BURSTS : 1);
