@@ -251,29 +251,31 @@ change_error(const WsTally *without, int n, int size, double misses)
 }
 
 /*
- * A second error, above the present size: how many sampled pages compete for
- * the buffers is a matter of chance, as if the size were off.  The steeper the
- * curve, the more that matters.  The jackknife does not see it; at the present
- * size it is corrected, and below the jackknife is enough.
+ * A second error: how many sampled pages compete for the buffers is a matter of
+ * chance, as if the size were off.  The steeper the curve, the more that
+ * matters.  The jackknife does not see it, and at the present size it is
+ * corrected.
  */
 static double
 size_error(const WsTally *t, const WsAdvice *rows, int size, uint32_t resident)
 {
 	double		unsampled = 1 - 1 / fmax(t->weight, 1);
+	double		factor = rows[size].factor;
 	int			below = WS_SWEEP_GRID - 2;
 	int			above;
 	double		slope;
 
-	if (rows[size].factor <= 1)
-		return 0;
-	while (rows[below].factor >= rows[size].factor)
+	while (below > 0 && rows[below].factor >= factor)
 		below--;
 	above = below + 1;
-	if (above + 1 < WS_SWEEP_GRID && rows[above].factor <= rows[size].factor)
+	if (above + 1 < WS_SWEEP_GRID && rows[above].factor <= factor)
 		above++;
+	if (isnan(rows[below].hit_ratio))
+		below = size;
 	slope = (rows[above].hit_ratio - rows[below].hit_ratio) /
 		log(rows[above].factor / rows[below].factor);
-	return isnan(slope) ? 0 : slope * sqrt((1 - 1 / rows[size].factor) * unsampled / resident);
+	return isnan(slope) ? 0 :
+		slope * sqrt((1 - fmin(factor, 1 / factor)) * unsampled / resident);
 }
 
 /* Reads that a cache of this size may have had, or not. */
