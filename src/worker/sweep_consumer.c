@@ -97,6 +97,8 @@ event(WsSeen *seen)
 
 	access->absent |= ws_sweep_unseen(sweep, e->tick, e->type == WS_EVENT_EXTEND);
 	access->missed = ws_sweep_access(sweep, access, &access->cold);
+	/* the page caches behind such sizes see bursts, and nothing else */
+	access->missed &= ~ws_sweep_unseen(sweep, e->tick, false);
 	access->evicted = sweep->evicted;
 	if (seen->class != WS_CLASS_MAINTENANCE && e->type != WS_EVENT_EXTEND)
 		ws_tally_access(&ws_reading.recent.buckets[ws_reading.recent.bucket], access, seen->class,
