@@ -457,10 +457,9 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 		head AS (
 			SELECT CASE WHEN NOT tracking OR rec.status = 'stale' THEN 'bad' WHEN rec.verdict = 'exceeds memory' THEN 'bad'
 			            WHEN rec.verdict IN ('grow', 'shrink') THEN 'act' WHEN rec.verdict = 'keep' THEN 'good' ELSE 'wait' END AS class,
-			       concat(CASE WHEN rec.verdict <> 'keep' AND abs(ln(pg_size_bytes(suggested_shared_buffers)::float8 / shared_buffers_bytes)) > 0.02
-			                   THEN concat('ALTER SYSTEM SET shared_buffers = ''', (w ->> 'suggested'), ''';  -- and restart', chr(10)) END,
-			              CASE WHEN rec.verdict <> 'keep' AND abs(ln(pg_size_bytes(suggested_effective_cache_size)::float8 / pg_size_bytes(current_setting('effective_cache_size')))) > 0.1
-			                   THEN concat('ALTER SYSTEM SET effective_cache_size = ''', (w ->> 'suggested_ecs'), ''';  -- and reload') END) AS commands
+			       -- (the card says how shared_buffers are set here)
+			       CASE WHEN rec.verdict <> 'keep' AND abs(ln(pg_size_bytes(suggested_effective_cache_size)::float8 / pg_size_bytes(current_setting('effective_cache_size')))) > 0.1
+			            THEN concat('With it: effective_cache_size = ''', (w ->> 'suggested_ecs'), ''', for which a reload is enough') END AS commands
 			  FROM info, rec, word
 		),
 		tile(n, name, bytes, share) AS (
@@ -586,7 +585,7 @@ th:first-child { text-align: left; font-weight: 400 } thead th, thead th:first-c
 </style></head><body><main>
 <header><h1>', concat(w ->> 'host', ':', w ->> 'port'), ', cluster ' || (w ->> 'cluster'), '</h1><p>PostgreSQL ', split_part((w ->> 'server'), ' ', 1), '; cache report of ', to_char(moment.at, 'FMDD FMMonth YYYY, HH24:MI:SS'), ' (', (w ->> 'zone'), ')</p></header>
 <section class="card verdict ', head.class, '"><h2>', (w ->> 'headline'), '</h2>', '<pre>' || (w ->> 'summary') || '</pre>', '<p>', (w ->> 'why'), '</p>',
-		       CASE WHEN head.commands <> '' THEN concat('<pre>', rtrim(head.commands, chr(10)), '</pre>') END, '</section>
+		       '<pre>' || head.commands || '</pre>', '</section>
 <dl class="tiles">', (SELECT string_agg(concat('<div class="card"><dt>', name, '</dt><dd>', '<data value="' || bytes || '">' || pg_size_pretty(bytes) || '</data>', round((100 * share)::numeric, 1) || ' %', '</dd></div>'), NULL ORDER BY n)
 		                           FROM tile WHERE coalesce(bytes, share) IS NOT NULL), '</dl>
 <div class="grid2">

@@ -180,7 +180,7 @@ CREATE FUNCTION working_set_cache_advice(
 	OUT low_reads_per_second double precision,
 	OUT high_reads_per_second double precision,
 	OUT predicted_read_time_share double precision,
-	OUT worst_read_time_share double precision,
+	OUT worst_read_time_loss double precision,
 	OUT error double precision,
 	OUT note text)
 RETURNS SETOF record
@@ -205,7 +205,7 @@ COMMENT ON COLUMN working_set_cache_advice.predicted_reads_per_second IS 'Pages 
 COMMENT ON COLUMN working_set_cache_advice.low_reads_per_second IS 'Lower 95 % bound of predicted_reads_per_second, or NULL if the sample is too small';
 COMMENT ON COLUMN working_set_cache_advice.high_reads_per_second IS 'Upper 95 % bound of predicted_reads_per_second, with all first reads, or NULL if the sample is too small';
 COMMENT ON COLUMN working_set_cache_advice.predicted_read_time_share IS 'Share of the time in which clients were active, in the last week, that they would have waited for reads, 0 to 1, or NULL if not known';
-COMMENT ON COLUMN working_set_cache_advice.worst_read_time_share IS 'Same in the quarter of an hour of the last 35 days in which it is largest, of those with a tenth of the average activity';
+COMMENT ON COLUMN working_set_cache_advice.worst_read_time_loss IS 'How much larger the share would be in the quarter of an hour of the last 35 days that loses most, of those with a tenth of the average activity, -1 (it gains) to 1, or NULL if not known';
 COMMENT ON COLUMN working_set_cache_advice.error IS '95 % bound of the error of predicted_hit_ratio, or NULL if the sample is too small';
 COMMENT ON COLUMN working_set_cache_advice.note IS 'Why the row is not reliable, or NULL if it is';
 
@@ -561,9 +561,9 @@ line (n, words) AS (
 	SELECT 3602, string_agg(lpad(label, width::integer), '' ORDER BY k) FROM (SELECT label, k, ends - coalesce(lag(ends) OVER (ORDER BY k), 0) AS width FROM tick) t
 	UNION ALL
 	SELECT 3603, concat('Verdict: ', verdict, CASE WHEN s = b THEN '. shared_buffers stay as they are'
-	                    ELSE format('. ALTER SYSTEM SET shared_buffers = %L', suggested_shared_buffers) END) FROM r WHERE verdict IS NOT NULL
+	                    ELSE format(': shared_buffers = %L', suggested_shared_buffers) END) FROM r WHERE verdict IS NOT NULL
 	UNION ALL
-	SELECT 3604, 'Why: SELECT reason FROM working_set_recommendation' FROM r WHERE verdict IS NOT NULL
+	SELECT 3604, 'Why, and how: SELECT working_set()' FROM r WHERE verdict IS NOT NULL
 	UNION ALL
 	SELECT 3605, rtrim(regexp_replace(regexp_replace('Status: ' || status || ': ' || reason, '[^ -~]', '?', 'g'), '(.{1,78})( +|$)', E'\\1\n', 'g'), E'\n')
 	  FROM r WHERE status <> 'ok')

@@ -40,6 +40,13 @@ decode(uint16_t code)
 	return code == 0 ? 0 : exp2((code - 1) / (double) CODES_PER_OCTAVE + OCTAVE_LEAST);
 }
 
+/* Was no page looked up?  Then none was read, and none would have been. */
+static bool
+is_idle(const WsCostMoment *m)
+{
+	return m->table->seconds > 0 && m->table->lookups == 0;
+}
+
 /* Weighed reads a second with so many buffers; NaN: not sure. */
 static double
 predict(const WsCostMoment *m, double buffers, bool tiers)
@@ -49,6 +56,9 @@ predict(const WsCostMoment *m, double buffers, bool tiers)
 	double		waits;
 	WsPair		pair;
 
+	if (is_idle(m))
+		return buffers >= ws_sweep_grid[0] * m->buffers &&
+			buffers <= ws_sweep_grid[WS_SWEEP_GRID - 1] * m->buffers ? 0 : NAN;
 	if (!tiers)
 		return reads;
 	if (isnan(reads) ||
@@ -114,11 +124,11 @@ ws_costs_add(WsCosts *costs, WsCostQuarter *quarter, int64_t time, const WsCostM
 	WsCostRow  *row = &costs->quarters[number % WS_COST_QUARTERS];
 	double		now;
 
-	if (number < 1 || !m->table->sure)
+	if (number < 1 || !(m->table->sure || is_idle(m)))
 		return;
 	if (quarter->number != number)
 		begin_quarter(quarter, time, row, m);
-	if (quarter->tiers && m->tiers == NULL)
+	if (quarter->tiers && m->tiers == NULL && !is_idle(m))
 		return;
 	now = predict(m, m->buffers, quarter->tiers);
 	if (isnan(now))
@@ -151,19 +161,34 @@ ws_cost_row(const WsCosts *costs, int64_t number)
 	return row->number == number ? row : NULL;
 }
 
+/* The largest size that is known, as an index of its costs, or 0. */
+static int
+last_known(const WsCostRow *row)
+{
+	int			last = WS_COST_KEPT - 1;
+
+	while (last > 0 && row->cost[last] == UNKNOWN)
+		last--;
+	return last;
+}
+
+double
+ws_cost_most(const WsCostRow *row)
+{
+	return ws_cost_buffers(row->first + last_known(row));
+}
+
 double
 ws_cost_at(const WsCostRow *row, double buffers)
 {
 	double		at = log2(buffers / WS_COST_LEAST) * WS_COST_PER_OCTAVE - row->first;
-	int			last = WS_COST_KEPT - 1;
+	int			last = last_known(row);
 	double		below;
 	double		above;
 	int			i;
 
 	if (fabs(buffers / row->buffers - 1) < SAME_SIZE)
 		return row->reads;
-	while (last > 0 && row->cost[last] == UNKNOWN)
-		last--;
 	if (!(at >= 0))
 		return NAN;
 	if (at >= last)

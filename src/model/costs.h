@@ -99,7 +99,8 @@ extern double ws_cost_buffers(int size);
  * Add a moment to the quarter of a time in seconds since 1970, and put that
  * into its row.  Moments without a prediction that is sure do not count, nor
  * those without one of waits in a quarter that began with these: in each row
- * all numbers are of the same time, and of one kind.
+ * all numbers are of the same time, and of one kind.  While no page is looked
+ * up nothing is read, at any size.
  */
 extern void ws_costs_add(WsCosts *costs, WsCostQuarter *quarter, int64_t time,
 						 const WsCostMoment *moment);
@@ -113,6 +114,9 @@ extern const WsCostRow *ws_cost_row(const WsCosts *costs, int64_t number);
  * one, as far as only shared buffers matter, so they count as it.
  */
 extern double ws_cost_at(const WsCostRow *row, double buffers);
+
+/* The most buffers of which that is known. */
+extern double ws_cost_most(const WsCostRow *row);
 
 /*
  * Was the present size set as promised, within the last day?  Then *came is the

@@ -71,7 +71,7 @@ percent(double share)
 	double		value = 100 * fmax(share, 0);
 
 	if (value < 0.05)
-		snprintf(buf, WORDS, "less than 0.1 %%");
+		snprintf(buf, WORDS, "under 0.1 %%");
 	else
 		snprintf(buf, WORDS, "%.*f %%", value < 9.95 ? 1 : 0, value);
 	return buf;
@@ -88,6 +88,17 @@ period(double seconds)
 	ws_format_window(days ? rint(seconds / DAY) * DAY : seconds, words, sizeof(words));
 	snprintf(buf, WORDS, "%s%.*s", strpbrk(words, "0123456789") ? "" : "1 ", WORDS - 3, words);
 	return buf;
+}
+
+/*
+ * Is the size kept although reads take long, because no size that is simulated
+ * would save anything?
+ */
+static bool
+is_at_end(const WsDecision *d)
+{
+	return d->verdict == WS_VERDICT_KEEP && d->timed && d->waiting > 0 && d->other <= 0 &&
+		d->present.week >= WS_WORTH_DEFAULT && d->simulated < d->affordable;
 }
 
 WsConfidence
@@ -131,12 +142,19 @@ ws_confidence(const WsDecision *d, const WsEvidence *e, char *why, size_t size, 
 		*wait = WS_CONFIDENCE_WEEK - d->history;
 		return WS_CONFIDENCE_MEDIUM;
 	}
-	if (!d->timed)
+	if (d->settles > 0)
+	{
+		*wait = d->settles;
+		snprintf(why, size, "kept for a week after shared_buffers were changed");
+	}
+	else if (!d->timed)
 		snprintf(why, size, "no client was active, so reads count");
 	else if (d->waiting == 0 && d->present.week > WS_WORTH_DEFAULT)
 		snprintf(why, size, "few clients were seen at work, and none waiting for a read");
 	else if (d->verdict == WS_VERDICT_GROW && 2 * error > saved / 2)
 		snprintf(why, size, "few clients were seen waiting");
+	else if (is_at_end(d))
+		snprintf(why, size, "what more than %s would save is not known", bytes(d->simulated));
 	else
 		return WS_CONFIDENCE_HIGH;
 	return WS_CONFIDENCE_MEDIUM;
@@ -146,7 +164,7 @@ ws_confidence(const WsDecision *d, const WsEvidence *e, char *why, size_t size, 
 static bool
 is_rising(const WsDecision *d, WsConfidence confidence)
 {
-	return confidence > WS_CONFIDENCE_LOW && d->rising && d->verdict == WS_VERDICT_GROW;
+	return confidence > WS_CONFIDENCE_LOW && d->rising;
 }
 
 bool
@@ -193,9 +211,9 @@ put_share(Text *text, const WsSummary *s)
 	{
 		put(text, "no client was seen waiting for a read");
 		if (!same && !isnan(d->suggested.week))
-			put(text, ", then less than %s of the time", percent(d->suggested.week));
+			put(text, ", then under %s", percent(fmax(d->suggested.week, 0.001)));
 	}
-	else if (same || isnan(d->suggested.week))
+	else if (same || isnan(d->suggested.week) || !suggests(s))
 		put(text, "reads take %s of query time", percent(d->present.week));
 	else
 		put(text, "reads take %s of query time, then %s", percent(d->present.week), percent(d->suggested.week));
@@ -212,7 +230,9 @@ put_other(Text *text, const WsSummary *s, const char *before, const char *after)
 	if (d->other <= 0)
 	{
 		/* where nobody was seen waiting nothing was compared */
-		if (d->verdict == WS_VERDICT_KEEP && !isnan(d->present.week) && d->timed && d->waiting > 0)
+		if (is_at_end(d))
+			put(text, "%snothing is saved up to %s%s", before, bytes(d->simulated), after);
+		else if (d->verdict == WS_VERDICT_KEEP && !isnan(d->present.week) && d->timed && d->waiting > 0)
 			put(text, "%smore would save nothing to speak of%s", before, after);
 		return;
 	}
@@ -220,7 +240,8 @@ put_other(Text *text, const WsSummary *s, const char *before, const char *after)
 		put(text, "%s%s would save %s of that%s", before, bytes(d->other), saves >= 0.9 * gain ? "nearly all" :
 			saves >= 0.7 * gain ? "three quarters" : saves >= 0.62 * gain ? "two thirds" : "half", after);
 	else
-		put(text, "%s%s would save %s%s", before, bytes(d->other), percent(d->suggested.week - d->other_share), after);
+		put(text, "%s%s would save %s%s%s", before, bytes(d->other), percent(d->suggested.week - d->other_share),
+			d->verdict == WS_VERDICT_KEEP && d->other > d->affordable ? ", with more memory" : "", after);
 }
 
 static void
@@ -268,7 +289,7 @@ put_verdict(Text *text, const WsSummary *s)
 			break;
 		case WS_VERDICT_EXCEEDS_MEMORY:
 			put(text, d->size == s->shared_buffers ? "Keep shared_buffers at %s" : "Change shared_buffers from %s to %s", a, b);
-			put(text, ", the best that this memory allows: ");
+			put(text, d->size < s->shared_buffers ? ", which leaves enough memory to processes: " : ", the best that this memory allows: ");
 			break;
 		default:
 			put(text, "Keep shared_buffers at %s: ", a);
@@ -296,7 +317,7 @@ ws_summary_reason(const WsSummary *s, char *buf, size_t size)
 		put(&text, " Ask again after %s", s->ask_again);
 	else
 		return;
-	if (s->outgrown[0] != '\0')
+	if (s->outgrown[0] != '\0' && s->decision.verdict == WS_VERDICT_KEEP)
 		put(&text, "; if growth goes on, more than %s will be needed from about %s",
 			bytes(s->shared_buffers), s->outgrown);
 	if (s->memory <= 0)
@@ -401,7 +422,7 @@ put_worth(Text *text, const WsSummary *s)
 	if (!isnan(s->came))
 		put(text, "Promised %s of query time for reads, measured %s in %s", percent(s->promised),
 			percent(s->came), period(s->since));
-	else if (!suggests(s))
+	else if (!suggests(s) && !is_rising(d, s->confidence))
 		put_until_then(text, s);
 	else
 	{
@@ -427,7 +448,11 @@ put_confidence(Text *text, const WsSummary *s)
 static void
 put_memory(Text *text, const WsSummary *s)
 {
-	double		caches = s->decision.cacheable;
+	const WsDecision *d = &s->decision;
+	double		caches = d->cacheable;
+
+	/* into both caches, but not into a larger one of the first kind */
+	bool		fits = s->used <= caches && !(d->verdict == WS_VERDICT_EXCEEDS_MEMORY && d->other > 0);
 
 	if (s->memory <= 0)
 		put(text, "Memory not known: %s", s->memory_reason);
@@ -436,10 +461,10 @@ put_memory(Text *text, const WsSummary *s)
 		put(text, "Memory %s%s", bytes(s->memory), s->by_cgroup ? " (control group)" : "");
 		if (!isnan(s->used))
 		{
-			put(text, s->used <= caches ? ": all that was used in %s, " : ": in %s ", period(s->used_seconds));
-			put(text, s->used <= caches ? "%s, fits" : "%s were used", bytes(s->used));
+			put(text, fits ? ": all that was used in %s, " : ": in %s ", period(s->used_seconds));
+			put(text, fits ? "%s, fits" : "%s were used", bytes(s->used));
 		}
-		if (isnan(s->used) || s->used > caches)
+		if (!fits)
 			put(text, "; caches can have %s", bytes(caches));
 	}
 	end_line(text);
@@ -464,8 +489,8 @@ put_action(Text *text, const WsSummary *s)
 		[WS_SET_BY_ALTER_SYSTEM] = "Do: %sALTER SYSTEM SET shared_buffers = '%s';  then restart",
 		[WS_SET_BY_COMMAND_LINE] = "Do: %sset shared_buffers=%s where the server is started",
 		[WS_SET_BY_FILES] = "Do: %sset shared_buffers = '%s' where the configuration is kept",
-		[WS_SET_BY_CLOUDNATIVEPG] = "Do: %sshared_buffers: %s in the Cluster (request as much memory)",
-		[WS_SET_BY_PATRONI] = "Do: %spatronictl edit-config (or the operator): shared_buffers: %s"
+		[WS_SET_BY_CLOUDNATIVEPG] = "Do: %sshared_buffers: %s in the Cluster (memory request too)",
+		[WS_SET_BY_PATRONI] = "Do: %sshared_buffers: %s (patronictl edit-config, or operator)"
 	};
 	const WsDecision *d = &s->decision;
 	char		setting[WORDS];
@@ -473,10 +498,10 @@ put_action(Text *text, const WsSummary *s)
 	ws_format_setting(d->size, setting, sizeof(setting));
 	if (suggests(s) && d->size != s->shared_buffers)
 		put(text, ways[s->set_by], d->verdict == WS_VERDICT_SHRINK ? "nothing, or " : "", setting);
+	else if (is_rising(d, s->confidence))
+		put(text, "Do: ask again in an hour");
 	else if (!suggests(s) && s->ask_again[0] != '\0')
 		put(text, "Do: ask again after %s", s->ask_again);
-	else if (!suggests(s) && is_rising(d, s->confidence))
-		put(text, "Do: ask again in an hour");
 	else
 		put(text, "Do: nothing");
 	end_line(text);

@@ -56,16 +56,57 @@ typedef struct Candidates
 	double		share[SIZES];	/* NaN: not known */
 } Candidates;
 
+/*
+ * What a weighed read usually takes, in seconds.  If nobody was seen waiting,
+ * no more than three looks of all.
+ */
+static double
+usual_time(double waiting, double reads)
+{
+	return waiting > 0 ? waiting / fmax(reads, 1e-9) : fmin(NONE_SEEN / fmax(reads, 1e-9), SLOW_READ);
+}
+
+/*
+ * Set what a weighed read took in each quarter: few looks are chance, so there
+ * are more of what is usual, in the week or before.  In the week all of them
+ * take as long as clients were seen waiting.
+ */
+static void
+set_times(WsQueryTime *t)
+{
+	double		waiting[2][2] = {{0}};	/* in the week or before, by kind of
+										 * weights */
+	double		reads[2][2] = {{0}};
+	double		taken[2] = {0};
+
+	for (int i = 0; i < t->n; i++)
+	{
+		waiting[i < t->week][t->row[i]->tiers] += t->row[i]->waiting;
+		reads[i < t->week][t->row[i]->tiers] += t->row[i]->reads;
+	}
+	for (int i = 0; i < t->n; i++)
+	{
+		const WsCostRow *row = t->row[i];
+		int			before = i < t->week;
+		double		usual = usual_time(waiting[before][row->tiers], reads[before][row->tiers]);
+
+		t->each[i] = waiting[before][row->tiers] > 0 ?
+			(row->waiting + LIKE_ALWAYS) / (row->reads + LIKE_ALWAYS / usual) : usual;
+		taken[row->tiers] += before ? 0 : t->each[i] * row->reads;
+	}
+	for (int i = t->week; i < t->n; i++)
+		if (waiting[0][t->row[i]->tiers] > 0 && taken[t->row[i]->tiers] > 0)
+			t->each[i] *= waiting[0][t->row[i]->tiers] / taken[t->row[i]->tiers];
+}
+
 /* Find the rows; fills in what reads took at the present size. */
 void
 ws_query_time(WsQueryTime *t, const WsVerdictFacts *f)
 {
 	int64_t		last = f->now / WS_COST_QUARTER;
 	double		buffers = f->shared_buffers / f->buffer;
-	double		waiting[2] = {0};	/* by kind of weights */
-	double		reads[2] = {0};
-	double		usual[2];
 	double		active = 0;
+	double		reads = 0;
 	double		now = 0;
 	double		known = 0;
 
@@ -85,21 +126,16 @@ ws_query_time(WsQueryTime *t, const WsVerdictFacts *f)
 		if (fabs(log(row->buffers / buffers)) > SAME_SIZE)
 			t->changed = i;
 		active += row->active;
-		waiting[row->tiers] += row->waiting;
-		reads[row->tiers] += row->reads;
+		reads += row->reads;
+		t->timed |= i > last - WS_COST_WEEK && row->active > 0;
 	}
-	t->timed = active > 0;
-	for (int kind = 0; kind < 2; kind++)
-		usual[kind] = waiting[kind] > 0 ? waiting[kind] / fmax(reads[kind], 1e-9) :
-			fmin(NONE_SEEN / fmax(reads[kind], 1e-9), SLOW_READ);
-	t->least_active = t->n > 0 ? BUSY * (t->timed ? active : (reads[0] + reads[1]) / READS_SHARE) / t->n : 0;
+	set_times(t);
+	t->least_active = t->n > 0 ? BUSY * (t->timed ? active : reads / READS_SHARE) / t->n : 0;
 	for (int i = 0; i < t->n; i++)
 	{
 		const WsCostRow *row = t->row[i];
 
 		t->active[i] = row->active;
-		t->each[i] = waiting[row->tiers] > 0 ?
-			(row->waiting + LIKE_ALWAYS) / (row->reads + LIKE_ALWAYS / usual[row->tiers]) : usual[row->tiers];
 		if (!t->timed)
 		{
 			t->each[i] = 1;
@@ -156,7 +192,7 @@ counts(const WsQueryTime *t, int i)
 WsShares
 ws_query_time_shares(const WsQueryTime *t, double bytes)
 {
-	WsShares	s = {.week = week_share(t, bytes), .loss = NAN, .worst = NAN};
+	WsShares	s = {.week = week_share(t, bytes), .loss = NAN};
 	double		buffers = bytes / t->facts->buffer;
 
 	for (int i = 0; i < t->n; i++)
@@ -167,10 +203,9 @@ ws_query_time_shares(const WsQueryTime *t, double bytes)
 			if (isnan(lost))
 			{
 				/* nobody knows how bad the worst is */
-				s.worst = s.loss = NAN;
+				s.loss = NAN;
 				return s;
 			}
-			s.worst = fmax(s.worst, fmin(lost + t->now[i] / t->active[i], 1));
 			s.loss = fmax(s.loss, lost);
 		}
 	return s;
@@ -279,11 +314,13 @@ quarters_of_gain(const WsQueryTime *t, double from, double to, double worth)
 	return most;
 }
 
-/* Has the last change of the setting not been seen for a week? */
-static bool
-changed_lately(const WsQueryTime *t)
+/* Seconds until a week has passed since the setting was changed, or 0. */
+static double
+settles(const WsQueryTime *t)
 {
-	return t->changed > 0 && t->facts->now - (t->changed + 1) * WS_COST_QUARTER < SETTLES;
+	int64_t		ago = t->facts->now - (t->changed + 1) * WS_COST_QUARTER;
+
+	return t->changed > 0 && ago < SETTLES ? (double) (SETTLES - ago) : 0;
 }
 
 /* Would the change from one size and its share to another pay a restart? */
@@ -291,7 +328,7 @@ static bool
 pays(const WsQueryTime *t, double from_bytes, double from, double to_bytes, double to, bool lasts)
 {
 	double		buffer = t->facts->buffer;
-	double		worth = t->facts->worth * (lasts ? STAYS : changed_lately(t) ? URGENT : 1);
+	double		worth = t->facts->worth * (lasts ? STAYS : settles(t) > 0 ? URGENT : 1);
 
 	/* nobody who was seen waiting saves nothing */
 	return (!t->timed || t->week_waiting > 0) && from - to >= worth &&
@@ -433,6 +470,18 @@ set_other(const WsQueryTime *t, const Candidates *c, int best, int beyond, WsDec
 	d->other_share = c->share[other];
 }
 
+/* The largest size that is known in each quarter of the week that counts. */
+static double
+simulated(const WsQueryTime *t)
+{
+	double		most = INFINITY;
+
+	for (int i = t->week; i < t->n; i++)
+		if (counts(t, i))
+			most = fmin(most, ws_cost_most(t->row[i]) * t->facts->buffer);
+	return most;
+}
+
 WsDecision
 ws_decide(const WsQueryTime *t, WsSteady *steady)
 {
@@ -444,6 +493,7 @@ ws_decide(const WsQueryTime *t, WsSteady *steady)
 	int			target;
 	double		enough;
 	bool		affordable;
+	bool		rising;
 	double		smaller;
 
 	set_memory(f, &d);
@@ -451,6 +501,7 @@ ws_decide(const WsQueryTime *t, WsSteady *steady)
 	d.active = t->week_active;
 	d.waiting = t->week_waiting;
 	d.timed = t->timed;
+	d.simulated = simulated(t);
 	d.present = ws_query_time_shares(t, f->shared_buffers);
 	d.suggested = d.present;
 	d.other_share = NAN;
@@ -470,14 +521,20 @@ ws_decide(const WsQueryTime *t, WsSteady *steady)
 	}
 	enough = c.share[best] + f->worth / 2;
 	target = find_good(&c, enough);
-	d.rising = is_rising(f, c.size[target], steady);
+	rising = is_rising(f, c.size[target], steady);
+	smaller = t->n * (double) WS_COST_QUARTER >= HISTORY ? find_smaller(t, &c, target, steady) : 0;
 
-	if (!affordable || (beyond >= 0 && pays(t, c.size[best], c.share[best], c.size[beyond], c.share[beyond],
-											steady->verdict == WS_VERDICT_EXCEEDS_MEMORY)))
+	if (!affordable)
+	{
+		/* how much less is for shrink to say, after a week with that */
+		d.verdict = WS_VERDICT_EXCEEDS_MEMORY;
+		d.size = d.affordable;
+	}
+	else if (beyond >= 0 && pays(t, c.size[best], c.share[best], c.size[beyond], c.share[beyond],
+								 steady->verdict == WS_VERDICT_EXCEEDS_MEMORY))
 	{
 		d.verdict = WS_VERDICT_EXCEEDS_MEMORY;
-		/* not less than now, unless that is too much */
-		d.size = affordable ? fmax(c.size[target], f->shared_buffers) : c.size[target];
+		d.size = fmax(c.size[target], f->shared_buffers);
 	}
 	else if (c.size[target] > f->shared_buffers &&
 			 pays(t, f->shared_buffers, t->week_share, c.size[best], c.share[best], steady->verdict == WS_VERDICT_GROW))
@@ -488,11 +545,15 @@ ws_decide(const WsQueryTime *t, WsSteady *steady)
 		if (isnan(week_share(t, d.size)))
 			d.size = c.size[target];
 	}
-	else if (!changed_lately(t) && t->n * (double) WS_COST_QUARTER >= HISTORY && (smaller = find_smaller(t, &c, target, steady)) > 0)
+	else if (settles(t) > 0)
+		d.settles = smaller > 0 || (c.size[target] > f->shared_buffers && t->week_share - c.share[best] >= f->worth) ?
+			settles(t) : 0;
+	else if (smaller > 0 && !rising)
 	{
 		d.verdict = WS_VERDICT_SHRINK;
 		d.size = smaller;
 	}
+	d.rising = rising && affordable && d.size > f->shared_buffers;
 	/* (find_smaller() has a dead band of its own) */
 	if (d.verdict == steady->verdict && d.verdict != WS_VERDICT_KEEP && d.verdict != WS_VERDICT_SHRINK && d.size != f->shared_buffers &&
 		steady->size <= d.affordable)

@@ -51,9 +51,9 @@ typedef struct WsVerdictFacts
 typedef struct WsShares
 {
 	double		week;			/* in the last week, or what was seen of it */
-	double		loss;			/* the most that a quarter would lose or,
-								 * below 0, gain by the change to this size */
-	double		worst;			/* the largest of a quarter of 35 days */
+	double		loss;			/* the most that a quarter of 35 days would
+								 * lose or, below 0, gain by the change to this
+								 * size */
 } WsShares;
 
 /* What a job would gain that runs on at least three of the last seven days. */
@@ -71,7 +71,9 @@ typedef struct WsDecision
 	double		affordable;		/* bytes of shared_buffers, at most */
 	double		size;			/* bytes, whole MB: what is suggested; the
 								 * present size if that is to be kept */
-	bool		rising;			/* is the target? */
+	bool		rising;			/* is that, and larger than the present size? */
+	double		settles;		/* seconds for which the size is kept because
+								 * it was changed lately; else 0 */
 	double		effective;		/* bytes for effective_cache_size; 0: not
 								 * known */
 
@@ -81,6 +83,7 @@ typedef struct WsDecision
 								 * week, */
 	double		waiting;		/* and waited for reads */
 	bool		timed;			/* or do reads count instead? */
+	double		simulated;		/* bytes: of larger sizes nothing is known */
 
 	/* shares of query time in the week; NaN: not known */
 	WsShares	present;

@@ -111,7 +111,7 @@ my $reco = rows($pgwatch->{metrics}{reco_shared_buffers}{sqls}{15});
 my ($verdict, $suggested) = split /\|/,
   $node->safe_psql('postgres', 'SELECT verdict, suggested_shared_buffers FROM watch.working_set_recommendation');
 is_deeply([ map { $_->{recommendation} } @$reco ],
-	$verdict =~ /^(?:grow|shrink)$/ && $suggested ? ["ALTER SYSTEM SET shared_buffers = '$suggested'; -- and restart"] : [],
+	$verdict =~ /^(?:grow|shrink)$/ && $suggested ? ["set shared_buffers = '$suggested' and restart: SELECT working_set() says how"] : [],
 	"pgwatch recommends what the verdict is ($verdict)");
 
 # What does not come about here at will: tables in place of the views, with what is known now,

@@ -38,7 +38,7 @@ my %from = (
 	cache_advice => q{SELECT f::float8 AS size_factor, (67108864 * f)::bigint AS cache_bytes, ''::text AS cache, %s AS predicted_hit_ratio,
 		NULL::float8 AS predicted_hit_ratio_without_scans, %s AS predicted_reads_per_second,
 		NULL::float8 AS low_reads_per_second, NULL::float8 AS high_reads_per_second, 1::float8 AS read_factor, NULL::float8 AS predicted_read_time_share,
-		NULL::float8 AS worst_read_time_share, %s AS error, %s AS note
+		NULL::float8 AS worst_read_time_loss, %s AS error, %s AS note
 		FROM unnest('{0.125,0.16,0.2,0.25,0.32,0.4,0.5,0.63,0.8,1,1.25,1.6,2,2.5,3.2,4,5.6,8,11.2,16}'::float8[]) f},
 	history => q{SELECT now() - m * interval '15 min' + interval '%5$s' AS at, %1$s AS working_set_bytes, (180000000 + 1e7 * sin(m))::bigint AS recommended_cache_bytes,
 		NULL::bigint AS mean_cache_bytes,
@@ -117,7 +117,7 @@ sub far
 pretend();
 my $tree = page_of('usual', $node, database => 'other');
 is(pictures($tree), 'curve advice memory week relation query', 'all pictures are there');
-says($tree, qr/GROW shared_buffers 64 MB -> 187 MB  confidence LOW.*Do: this.*because; and <so> on.*ALTER SYSTEM SET shared_buffers = '187MB';.*ALTER SYSTEM SET effective_cache_size = '23313MB'/s,
+says($tree, qr/GROW shared_buffers 64 MB -> 187 MB  confidence LOW.*Do: this.*because; and <so> on.*With it: effective_cache_size = '23313MB'/s,
 	'what to do, and why');
 says($tree, qr/The twenty largest; 5 more have 120 kB together/, 'and who is left out', 'relation');
 says($tree, qr/A page counts for each query that used it\. The twenty largest of 23\. Their texts are shown if/, 'of the queries, too', 'query');

@@ -1078,7 +1078,7 @@ test_note(void)
 int
 main(void)
 {
-	plan(1 + 17 + 4 + 3 + 5 + 4 + 4 + 14 + 6 + 19);
+	plan(1 + 17 + 4 + 3 + 5 + 4 + 4 + 14 + 6 + 19 + 3);
 	memcpy(factors, ws_sweep_grid, sizeof(ws_sweep_grid));
 	factors[WS_SWEEP_FOLLOWER] = 5.5;
 	test_add();

@@ -124,7 +124,17 @@ test_sums(void)
 	table.sure = false;
 	add(NOW + 1800, 10, 10, 0);
 	ok(ws_cost_row(&costs, NUMBER + 2) == NULL, "what is not sure does not count");
-	table.sure = true;
+	/* nobody looked up a page, and then somebody did */
+	table.lookups = 0;
+	add(NOW + 1800, 10, 10, 0);
+	row = ws_cost_row(&costs, NUMBER + 2);
+	ok(row && row->active == 10 && row->reads == 0 && ws_cost_at(row, NBUFFERS / 4) == 0 && ws_cost_at(row, NBUFFERS * 8) == 0,
+	   "but what is not used at all is known");
+	fill_table(NBUFFERS);
+	add(NOW + 1810, 10, 10, 0);
+	ok(row->active == 20 && fabs(row->reads / (10 * reads_of(NBUFFERS)) - 1) < 1e-3 &&
+	   fabs(ws_cost_at(row, NBUFFERS * 8) / (10 * reads_of(NBUFFERS * 8)) - 1) < 0.02 && ws_cost_most(row) == ws_cost_buffers(40 + 16),
+	   "and what is used later is added");
 	add(-5, 10, 10, 0);
 	add(899, 10, 10, 0);
 	ok(ws_cost_row(&costs, NUMBER)->active == 200 && ws_costs_check(&costs) == NULL, "nor what was before 1970");
@@ -321,7 +331,7 @@ test_came(void)
 int
 main(void)
 {
-	plan(4 + 11 + 5 + 6 + 1 + 3 + 2 + 11 + 6);
+	plan(4 + 13 + 5 + 6 + 1 + 3 + 2 + 11 + 6);
 
 	test_sizes();
 	test_sums();

@@ -734,7 +734,7 @@ test_sampled(uint32_t shift, bool with_scan, const char *name)
 int
 main(void)
 {
-	plan(92);
+	plan(94);
 	test_sizes();
 	test_model();
 	test_damping();

@@ -286,7 +286,28 @@ test_waiting(void)
 	is_within(times.each[times.n - 1] / times.each[0], 19.0 / 100, 0.03, "a read takes what it took then, as far as looks show");
 	is_within(ws_query_time_shares(&times, 128 * MB).week, 0.055, 0.003, "the week is the mean by activity");
 	is_within(ws_query_time_shares(&times, 1 * GB).week, 0, 0.001, "and nothing with all in memory");
-	is_within(ws_query_time_shares(&times, 128 * MB).worst, 0.1, 0.02, "the worst quarter is the worst");
+	is_within(ws_query_time_shares(&times, 1 * GB).loss, -0.01, 0.01, "the least that a quarter gains is what the quiet ones do");
+
+	/* and none of what it took weeks ago */
+	begin(128 * MB);
+	put_all(0, DAYS(7), 128 * MB, 12.5, 0.1, fits_in_600);
+	put_all(DAYS(7), DAYS(35), 128 * MB, 20, 8, fits_in_600);
+	d = decide();
+	is_within(d.present.week, 0.008, 1e-4, "few looks: the share of the week is what was measured in it");
+	is_decision(&d, WS_VERDICT_KEEP, 128 * MB, 128 * MB, "and so is the verdict");
+	/* hours of many looks, whose reads are slow, do not give way to others */
+	begin(128 * MB);
+	put_all(0, DAYS(7), 128 * MB, 900, 0, fits_in_600);
+	for (int ago = 0; ago < DAYS(7); ago += 20)
+		put(ago, 128 * MB, 900, 600, fits_in_600);
+	ws_query_time(&times, &facts);
+	is_within(ws_query_time_shares(&times, 128 * MB).week, 600 / 900.0 / 20, 0.001, "nor is it less where reads differ");
+	/* clients of weeks ago are none */
+	begin(128 * MB);
+	put_all(0, DAYS(20), 128 * MB, 0, 0, fits_in_600);
+	put(DAYS(20), 128 * MB, 1, 0, fits_in_600);
+	d = decide();
+	ok(!d.timed && d.verdict == WS_VERDICT_GROW, "one client three weeks ago does not measure the reads of a standby");
 }
 
 static void
@@ -316,7 +337,7 @@ test_memory(void)
 	d = decide();
 	is_decision(&d, WS_VERDICT_EXCEEDS_MEMORY, 8 * GB, most, "but with one more it is");
 	d = decide_for(20 * GB, 7, 900, 5, fits_in_600);
-	is_decision(&d, WS_VERDICT_EXCEEDS_MEMORY, 590 * MB, 3 * GB, "a setting that is not affordable is too large");
+	is_decision(&d, WS_VERDICT_EXCEEDS_MEMORY, most, most, "a setting that is not affordable is too large, but what is may be needed");
 	begin(20 * GB);
 	d = decide();
 	is_decision(&d, WS_VERDICT_EXCEEDS_MEMORY, most, most, "also before anything is known");
@@ -334,6 +355,7 @@ test_other(void)
 
 	d = decide_for(128 * MB, 7, 900, 300, two_steps);
 	is_decision(&d, WS_VERDICT_GROW, 2000 * MB, 2600 * MB, "two steps: both");
+	is_within(d.simulated, 2048 * MB, 2, "sixteen times the size are known");
 	ok(d.other >= 250 * MB && d.other < 330 * MB && d.present.week - d.other_share > 0.6 * d.present.week,
 	   "the first already saves two thirds");
 }
@@ -363,6 +385,26 @@ test_steady(void)
 	put_all(-1, DAYS(6), 128 * MB, 900, 300, cliff_at_1024);
 	d = decide();
 	ok(d.rising && d.size > 900 * MB, "a larger target within the hour does");
+	facts.shared_buffers = 8 * GB;
+	put_all(-1, DAYS(7), 8 * GB, 900, 5, cliff_at_1024);
+	steady = (WsSteady)
+	{
+		.target = 600 * MB, .before = 600 * MB, .hour = facts.now / 3600
+	};
+	d = decide();
+	ok(d.verdict == WS_VERDICT_KEEP && !d.rising, "and then nothing shrinks");
+	facts.now += 7200;
+	d = decide();
+	facts.now += 3600;
+	d = decide();
+	is_decision(&d, WS_VERDICT_SHRINK, 1000 * MB, 1300 * MB, "until it does no longer");
+	facts.now = MONDAY + 900;
+	facts.shared_buffers = 128 * MB;
+	memset(&steady, 0, sizeof(steady));
+	put_all(-1, DAYS(7), 128 * MB, 900, 300, fits_in_600);
+	d = decide();
+	put_all(-1, DAYS(6), 128 * MB, 900, 300, cliff_at_1024);
+	d = decide();
 	facts.now += 3600;
 	d = decide();
 	facts.now += 3600;
@@ -387,12 +429,15 @@ test_steady(void)
 	put_all(DAYS(2), DAYS(7), 128 * MB, 900, 40, cliff_at_1024);
 	put_all(0, DAYS(2), 600 * MB, 900, 40, cliff_at_1024);
 	d = decide();
-	ok(d.verdict == WS_VERDICT_KEEP, "but nothing else");
+	ok(d.verdict == WS_VERDICT_KEEP && d.settles == 5 * 86400 + 900, "but nothing else, for so long");
 	begin(4 * GB);
 	put_all(DAYS(6), DAYS(20), 8 * GB, 900, 5, fits_in_600);
 	put_all(0, DAYS(6), 4 * GB, 900, 5, fits_in_600);
 	d = decide();
-	ok(d.verdict == WS_VERDICT_KEEP, "nor to shrink");
+	ok(d.verdict == WS_VERDICT_KEEP && d.settles > 0, "nor to shrink");
+	put_all(0, DAYS(20), 4 * GB, 900, 5, fits_in_600);
+	d = decide();
+	ok(d.verdict == WS_VERDICT_SHRINK && d.settles == 0, "then it does");
 	d = decide_for(2048 * MB, 7, 900, 900, two_steps);
 	ok(d.verdict == WS_VERDICT_SHRINK || d.verdict == WS_VERDICT_KEEP, "what is reached is not left again");
 
@@ -536,7 +581,7 @@ test_words(void)
 int
 main(void)
 {
-	plan(7 + 5 + 7 + 8 + 10 + 2 + 12 + 2 + 3);
+	plan(7 + 5 + 7 + 12 + 10 + 3 + 15 + 2 + 3);
 
 	test_once_wrong();
 	test_week();
