@@ -15,7 +15,7 @@
  * Where sampled pages are looked up very often, but hardly any is read, what
  * smaller caches would do is not worth all these reports.  Then the hands of
  * caches that turn faster do not count, and these caches see bursts, and pages
- * that are made, only; what they miss there counts sixteen times.
+ * that come, only; what they miss there counts sixteen times.
  */
 #ifndef WS_DAMPING_H
 #define WS_DAMPING_H

@@ -72,6 +72,8 @@ ws_tally_access(WsTally *tally, const WsAccess *a, WsClass class, bool settled, 
 		tally->run_reads[0] += weight;
 		tally->run_reads[1] += class == WS_CLASS_SCAN ? weight : 0;
 	}
+	for (uint32_t rest = missed & sweep->unmissed; rest != 0; rest &= rest - 1)
+		tally->unseen_use[__builtin_ctz(rest)][class] += count_at(rest & -rest, weight, sweep);
 	for (; missed != 0; missed &= missed - 1)
 		tally->missed[__builtin_ctz(missed)][class][a->group] += count_at(missed & -missed, weight, sweep);
 	for (; unknown != 0; unknown &= unknown - 1)
@@ -278,14 +280,14 @@ size_error(const WsTally *t, const WsAdvice *rows, int size, uint32_t resident)
 		slope * sqrt((1 - fmin(factor, 1 / factor)) * unsampled / resident);
 }
 
-/* Reads that a cache of this size may have had, or not. */
+/* Reads that a cache of this size may need, or not: so many are sampled. */
 static double
-unknown_reads(const WsTally *t, int size)
+possible_reads(const WsTally *t, int size, const double *sampled)
 {
 	double		reads = 0;
 
 	for (int c = 0; c < WS_CLIENT_CLASSES; c++)
-		reads += t->unknown[size][c] * scale(t, c, -1) * stands_for(t, size);
+		reads += sampled[c] * scale(t, c, -1) * stands_for(t, size);
 	return reads;
 }
 
@@ -304,7 +306,7 @@ predict_row(const WsTally *t, int size, double nbuffers, double factor, bool eno
 		return;
 	row->hit_ratio = hit_ratio(reads, accesses);
 	row->reads_per_second = fmin(reads, accesses) / t->seconds;
-	row->unknown = fmin(unknown_reads(t, size), accesses) / t->seconds;
+	row->unknown = fmin(possible_reads(t, size, t->unknown[size]), accesses) / t->seconds;
 }
 
 /* Reads of scans that there are more or fewer of than at the present size. */
@@ -331,22 +333,25 @@ set_error(const WsAdviceFacts *f, const WsAdviceTable *table, int size, double c
 									 QUANTILE * size_error(t, table->rows, size, f->resident[size])),
 		[WS_ERROR_OF_CHANGE] = change,
 		[WS_ERROR_OF_UNKNOWN] = row->unknown / rate,
+		[WS_ERROR_OF_BURSTS] = fmin(possible_reads(t, size, t->unseen_use[size]) / table->lookups, misses),
 		[WS_ERROR_OF_PRESENT] = fmax(fabs(table->difference), f->off) *
 		(misses > 0 ? fmin(1, OFF_SHARE * misses / (1 - table->hit_ratio)) : 0),
 		[WS_ERROR_OF_SCANS] = WS_ADVICE_SCAN_ERROR * changed_scans(t, size)
 	};
 	double		off = hypot(parts[WS_ERROR_OF_SAMPLE], change) + parts[WS_ERROR_OF_PRESENT] +
 		parts[WS_ERROR_OF_SCANS] + model;
+	double		less;
 
 	row->from = WS_ERROR_OF_SAMPLE;
 	for (int i = 0; i < WS_ERROR_PARTS; i++)
 		if (parts[i] > parts[row->from])
 			row->from = i;
-	row->low = fmax(row->reads_per_second - off * rate, 0);
+	less = off + parts[WS_ERROR_OF_BURSTS];
+	row->low = fmax(row->reads_per_second - less * rate, 0);
 	off += parts[WS_ERROR_OF_UNKNOWN] + NONE_SEEN * fmax(t->weight, 1) *
 		(t->unseen[size] == 0 ? 1 : WS_BURSTS) / seen_by(t, size);
 	row->high = fmin(row->reads_per_second + off * rate, rate);
-	row->error = fmin(off, 1);
+	row->error = fmin(fmax(off, less), 1);
 }
 
 void
@@ -519,6 +524,7 @@ ws_advice_row_note(const WsAdviceTable *table, const WsAdvice *row)
 		[WS_ERROR_OF_SAMPLE] = "reads are uncertain: too few of the pages that decide about this size are sampled",
 		[WS_ERROR_OF_CHANGE] = "reads are uncertain: the load changed within these minutes",
 		[WS_ERROR_OF_UNKNOWN] = "reads are uncertain: a cache of this size may have had some of the pages that were read for the first time",
+		[WS_ERROR_OF_BURSTS] = "reads are uncertain: pages are used for seconds, and this size is simulated in one of sixteen",
 		[WS_ERROR_OF_PRESENT] = "reads are uncertain: for the present size the prediction was as far off in the last hours",
 		[WS_ERROR_OF_SCANS] = "reads are uncertain: scans would read far more, or fewer, pages"
 	};

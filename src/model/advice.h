@@ -56,8 +56,12 @@ typedef struct WsTally
 	 */
 	double		unseen[WS_SWEEP_SIZES];
 
-	/* sampled accesses that would miss, and those that may, or may not */
+	/*
+	 * sampled accesses that would miss; of these, those that may not because
+	 * what was used between bursts was not seen; and others that may miss
+	 */
 	double		missed[WS_SWEEP_SIZES][WS_CLIENT_CLASSES][WS_ERROR_GROUPS];
+	double		unseen_use[WS_SWEEP_SIZES][WS_CLIENT_CLASSES];
 	double		unknown[WS_SWEEP_SIZES][WS_CLIENT_CLASSES];
 } WsTally;
 
@@ -85,6 +89,7 @@ typedef enum WsErrorPart
 	WS_ERROR_OF_SAMPLE,
 	WS_ERROR_OF_CHANGE,			/* of the load, within the period */
 	WS_ERROR_OF_UNKNOWN,		/* first uses of pages */
+	WS_ERROR_OF_BURSTS,			/* uses between them */
 	WS_ERROR_OF_PRESENT,		/* as at the present size, now and lately */
 	WS_ERROR_OF_SCANS,
 	WS_ERROR_PARTS

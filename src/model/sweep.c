@@ -362,6 +362,11 @@ ws_sweep_access(WsSweep *sweep, const WsAccess *access, uint32_t *cold)
 		close_gaps(sweep);
 	/* after find_scan(), which may forget this page */
 	missed = seen & ~page->held;
+	sweep->unmissed = 0;
+	for (uint32_t rest = missed & sweep->bursts_only; rest != 0; rest &= rest - 1)
+		if ((access->tick - page->used) * sweep->caches[__builtin_ctz(rest)].turns < WS_TICKS_PER_SECOND)
+			sweep->unmissed |= rest & -rest;
+	page->used = access->tick;
 	count_up(page, page->held & seen & ~saturated(page, access->ringed));
 	for (uint32_t rest = missed; rest != 0; rest &= rest - 1)
 	{
@@ -385,6 +390,7 @@ ws_sweep_forget(WsSweep *sweep, uint32_t page)
 		sweep->gaps = true;
 	}
 	take_out(&sweep->pages[page], WS_SWEEP_ALL);
+	sweep->pages[page].used = 0;
 }
 
 bool

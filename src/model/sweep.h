@@ -49,6 +49,7 @@ extern const double ws_sweep_grid[WS_SWEEP_GRID];
 typedef struct WsAccess
 {
 	uint32_t	page;
+	uint32_t	tick;
 	uint32_t	ringed;			/* set of sizes at which it uses a ring, */
 	WsRing		ring;			/* if any does: of which kind, */
 	uint32_t	process;		/* whose, */
@@ -83,6 +84,7 @@ typedef struct WsSweepPage
 {
 	uint32_t	held;			/* set of sizes */
 	uint32_t	usage[WS_USAGE_BITS];
+	uint32_t	used;			/* tick of the last access, seen or not */
 } WsSweepPage;
 
 typedef struct WsSweepCache
@@ -126,8 +128,10 @@ typedef struct WsSweep
 											 * missed; or WS_NOWHERE */
 	uint64_t	scan_accesses;
 	double		luck;			/* 0 to 1, of the last scan that began */
+	uint32_t	unmissed;		/* set of sizes at which the last access missed
+								 * what was used less than a turn before */
 	uint32_t	bursts_only;	/* set of sizes that see bursts only, and what
-								 * is made */
+								 * comes */
 	uint32_t	nscans;			/* at a time; the caller may lower it */
 	uint32_t	last_scan;		/* the one last used */
 	WsSweepCache caches[WS_SWEEP_SIZES];
@@ -156,7 +160,9 @@ extern void ws_sweep_set_rings(WsSweep *sweep, WsRing ring, const double *buffer
  * Use a page; returns the set of sizes at which it was missed.  *cold is the
  * set of those whose cache is not full: one that is might have held the page.
  * A sixteenth of the buffers may be empty, because sizes follow an estimate.
- * sweep->evicted has the pages that went for it.
+ * sweep->evicted has the pages that went for it.  A page that was used less than
+ * a turn of the hand before is held; a cache that sees bursts only may miss it
+ * because it did not see that: then it is in sweep->unmissed.
  */
 extern uint32_t ws_sweep_access(WsSweep *sweep, const WsAccess *access, uint32_t *cold);
 
@@ -202,13 +208,13 @@ extern void ws_sweep_measure(WsSweep *sweep, double seconds);
 extern WsDamping ws_sweep_damping(WsSweep *sweep, bool often);
 
 /*
- * The set of sizes that do not see an access.  All see a page that is made: a
- * page that is new is used most, and would otherwise be missed in a burst.
+ * The set of sizes that do not see an access.  All see a page that comes, made
+ * or read: it is used most then, and would otherwise be missed in a burst.
  */
 static inline uint32_t
-ws_sweep_unseen(const WsSweep *sweep, uint32_t tick, bool made)
+ws_sweep_unseen(const WsSweep *sweep, uint32_t tick, bool comes)
 {
-	return made || ws_in_burst(tick) ? 0 : sweep->bursts_only;
+	return comes || ws_in_burst(tick) ? 0 : sweep->bursts_only;
 }
 
 #endif							/* WS_SWEEP_H */

@@ -95,9 +95,10 @@ event(WsSeen *seen)
 	const WsEvent *e = &seen->event;
 	WsAccess   *access = &seen->access;
 
-	access->absent |= ws_sweep_unseen(sweep, e->tick, e->type == WS_EVENT_EXTEND);
+	access->tick = e->tick;
+	access->absent |= ws_sweep_unseen(sweep, e->tick, e->type != WS_EVENT_HIT);
 	access->missed = ws_sweep_access(sweep, access, &access->cold);
-	/* the page caches behind such sizes see bursts, and nothing else */
+	/* such misses count in bursts only, and for the page caches behind, too */
 	access->missed &= ~ws_sweep_unseen(sweep, e->tick, false);
 	access->evicted = sweep->evicted;
 	if (seen->class != WS_CLASS_MAINTENANCE && e->type != WS_EVENT_EXTEND)

@@ -303,6 +303,17 @@ define_present(const WsAdviceFacts *f, const WsAdviceTable *table, const WsAdvic
 	return fmax(fabs(table->difference), f->off) * (times < 1 ? times : 1);
 }
 
+/* Misses that are none if what was used between bursts would have been held. */
+static double
+define_bursts(const WsTally *t, int size, double misses)
+{
+	double		reads = 0;
+
+	for (int c = 0; c < WS_CLIENT_CLASSES; c++)
+		reads += t->unseen_use[size][c] * define_scale(t, c, -1) * define_all_for_seen(t, size);
+	return fmin(reads / (t->hits + t->reads), misses);
+}
+
 static double
 define_model(const WsAdvice *row)
 {
@@ -350,16 +361,16 @@ define(const WsAdviceFacts *f, WsAdviceTable *table)
 			const double rate = accesses / t->seconds;
 			const double parts[] = {
 				define_sampling(t, table->rows, i, resident[i]), define_change(f, i), row->unknown / rate,
-				define_present(f, table, row), define_scans(t, i)
+				define_bursts(t, i, 1 - row->hit_ratio), define_present(f, table, row), define_scans(t, i)
 			};
-			const double down = define_model(row) + parts[3] + parts[4] + hypot(parts[0], parts[1]);
+			const double down = define_model(row) + parts[4] + parts[5] + hypot(parts[0], parts[1]);
 			/* three sampled events may not have come, by chance */
 			const double up = down + parts[2] + 3 * (t->weight > 1 ? t->weight : 1) * (t->unseen[i] != 0 ? 16 : 1) / (accesses - t->unseen[i]);
 
-			for (int part = 1; part < 5; part++)
+			for (int part = 1; part < 6; part++)
 				row->from = parts[part] > parts[row->from] ? part : (int) row->from;
-			row->error = fmin(1, up);
-			row->low = fmax(0, row->reads_per_second - rate * down);
+			row->error = fmin(1, fmax(up, down + parts[3]));
+			row->low = fmax(0, row->reads_per_second - rate * (down + parts[3]));
 			row->high = fmin(rate, row->reads_per_second + rate * up);
 		}
 	}
@@ -411,7 +422,10 @@ random_tally(WsTally *t, uint64_t *seed)
 	t->run_reads[1] = floor(t->run_reads[0] * random_unit(seed));
 	for (int i = 0; i < SIZES; i++)
 		for (int c = 0; c < WS_CLIENT_CLASSES; c++)
+		{
 			t->unknown[i][c] = random_below(seed, 3) ? 0 : random_unit(seed) * t->missed[i][REST][0];
+			t->unseen_use[i][c] = random_below(seed, 3) ? 0 : 2 * random_unit(seed) * t->missed[i][REST][0];
+		}
 }
 
 /*
@@ -1078,7 +1092,7 @@ test_note(void)
 int
 main(void)
 {
-	plan(1 + 17 + 4 + 3 + 5 + 4 + 4 + 14 + 6 + 19 + 3);
+	plan(1 + 17 + 4 + 3 + 5 + 4 + 4 + 14 + 6 + 20 + 3);
 	memcpy(factors, ws_sweep_grid, sizeof(ws_sweep_grid));
 	factors[WS_SWEEP_FOLLOWER] = 5.5;
 	test_add();

@@ -474,6 +474,8 @@ test_damping(void)
  * What a process knows of a page: in which interval its hits were reported, how
  * many, and in which present none is reported any more.
  */
+#define VISITED	150				/* pages that are used for some seconds */
+
 typedef struct Reported
 {
 	uint32_t	interval;
@@ -527,22 +529,27 @@ test_damped(void)
 		uint32_t	length;		/* and after */
 		bool		often;
 		uint32_t	made;		/* accesses, and a new page is the hottest */
+		uint32_t	visit;		/* or another page is begun with, and used for
+								 * some seconds, a few times */
+		uint32_t	others;		/* of so many */
 		double		most;		/* share of hits that are reported */
 		double		near;
 	}			table[] = {
-		{"few hot pages", 4000, 14000, 1.2, 0, 100, 200000, 400000, false, 0, 0.9, 0.001},
-		{"warm pages, and scans", 4000, 12000, 1, 2000, 40, 200000, 400000, false, 0, 0.95, 0.001},
-		{"some turns in a tick", 4000, 12000, 1, 2000, 1000, 200000, 400000, false, 0, 0.9, 0.001},
-		{"many turns", 1000, 6000, 1.5, 600, 10000, 500000, 2000000, false, 0, 0.9, 0.002},
-		{"often, all cached", 4000, 3750, 0.01, 0, 2500, 750000, 2400000, true, 0, 0.5, 0.1},
-		{"often, a skewed load, and scans", 4000, 3500, 1, 125, 2500, 750000, 2400000, true, 0, 0.5, 0.1},
-		{"often, the hottest pages are new", 4000, 3500, 1, 0, 2500, 750000, 2400000, true, 500, 0.5, 0.1},
-		{"many more turns", 750, 5000, 1.4, 225, 12500, 375000, 750000, false, 0, 0.95, 0.004},
+		{"few hot pages", 4000, 14000, 1.2, 0, 100, 200000, 400000, false, 0, 0, 0, 0.9, 0.001},
+		{"warm pages, and scans", 4000, 12000, 1, 2000, 40, 200000, 400000, false, 0, 0, 0, 0.95, 0.001},
+		{"some turns in a tick", 4000, 12000, 1, 2000, 1000, 200000, 400000, false, 0, 0, 0, 0.9, 0.001},
+		{"many turns", 1000, 6000, 1.5, 600, 10000, 500000, 2000000, false, 0, 0, 0, 0.9, 0.002},
+		{"often, all cached", 4000, 3750, 0.01, 0, 2500, 750000, 2400000, true, 0, 0, 0, 0.5, 0.1},
+		{"often, a skewed load, and scans", 4000, 3500, 1, 125, 2500, 750000, 2400000, true, 0, 0, 0, 0.5, 0.1},
+		{"often, the hottest pages are new", 4000, 3500, 1, 0, 2500, 750000, 2400000, true, 500, 0, 0, 0.5, 0.1},
+		{"often, pages are read, and used for seconds", 4000, 200, 0.01, 0, 600, 100000, 600000, true, 0, 200, 26000, 0.5, 0.15},
+		{"often, pages are used for seconds", 3700, 100, 0.01, 0, 300, 900000, 600000, true, 0, 75, 3500, 0.5, 0.25},
+		{"many more turns", 750, 5000, 1.4, 225, 12500, 375000, 750000, false, 0, 0, 0, 0.95, 0.004},
 	};
 
 	for (size_t t = 0; t < sizeof(table) / sizeof(table[0]); t++)
 	{
-		uint32_t	n = table[t].pages + table[t].table;
+		uint32_t	n = table[t].pages + table[t].table + table[t].others;
 		WsSweep    *all = new_sweep(n, table[t].buffers);
 		WsSweep    *few = new_sweep(n, table[t].buffers);
 		Clock	   *server = clock_new(table[t].buffers, n);
@@ -554,7 +561,8 @@ test_damped(void)
 		uint32_t	block = 0;
 		uint32_t	ringed = 0;
 		uint32_t	hottest = 0;
-		double		missed[2][ALL] = {{0}};
+		uint32_t	visited[VISITED] = {0};
+		double		missed[3][ALL] = {{0}};
 		double		hits = 0;
 		double		damped = 0;
 		double		farthest = 0;
@@ -578,6 +586,10 @@ test_damped(void)
 			uint32_t	cold;
 			uint32_t	here;
 
+			if (table[t].visit > 0 && k % table[t].visit == 0)
+				page = a.page = visited[k / table[t].visit % VISITED] = table[t].pages + random_below(&seed, table[t].others);
+			else if (table[t].visit > 0 && k % (table[t].visit / 2) == 1)
+				page = a.page = visited[random_below(&seed, VISITED)];
 			if (made)
 			{
 				/* in the place of the coldest, which is gone */
@@ -602,14 +614,23 @@ test_damped(void)
 				damped += counts;
 				continue;
 			}
-			a.absent = ws_sweep_unseen(few, tick, made);
-			here = ws_sweep_access(few, &a, &cold);
+			a.tick = tick;
+			a.absent = ws_sweep_unseen(few, tick, made || !hit);
+			here = ws_sweep_access(few, &a, &cold) & ~ws_sweep_unseen(few, tick, false);
 			for (int i = 0; i < ALL && counts; i++)
-				missed[1][i] += (here >> i & 1) * (few->bursts_only >> i & 1 ? WS_BURSTS : 1);
+			{
+				double		each = few->bursts_only >> i & 1 ? WS_BURSTS : 1;
+
+				missed[1][i] += (here >> i & 1) * each;
+				missed[2][i] += ((here & ~few->unmissed) >> i & 1) * each;
+			}
 		}
 		for (int i = 0; i < ALL; i++)
 			if (!table[t].often)
 				farthest = fmax(farthest, fabs(missed[1][i] - missed[0][i]) / table[t].length);
+			else if (table[t].visit > 0)
+				/* at least and at most */
+				farthest = fmax(farthest, fmax(log(missed[2][i] / missed[0][i]), log(missed[0][i] / missed[1][i])));
 			else if (missed[0][i] > 0.001 * table[t].length)
 				farthest = fmax(farthest, fabs(log(missed[1][i] / missed[0][i])));
 		ok(1 - damped / hits < table[t].most, "damping: %s: %.0f %% of the hits are reported", table[t].name,
@@ -734,7 +755,7 @@ test_sampled(uint32_t shift, bool with_scan, const char *name)
 int
 main(void)
 {
-	plan(94);
+	plan(98);
 	test_sizes();
 	test_model();
 	test_damping();
