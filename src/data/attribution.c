@@ -282,12 +282,12 @@ ws_attribution_add_reads(WsAttribution *a, uint32_t origin, double pages)
 double
 ws_attribution_reads(const WsAttribution *a, uint32_t origin, uint32_t now)
 {
-	uint32_t	ticks = now > a->reads_since ? now - a->reads_since : 1;
-	uint32_t	full = (WS_READ_MINUTES - 1) * MINUTE;
+	/* not by the present minute, which may not be counted yet */
+	uint32_t	first = a->minute >= WS_READ_MINUTES ? a->minute + 1 - WS_READ_MINUTES : 0;
+	uint32_t	from = a->reads_since + first * MINUTE;
+	uint32_t	ticks = now > from ? now - from : 1;
 	double		sum = 0;
 
-	if (ticks > full)
-		ticks = full + ticks % MINUTE;
 	for (int minute = 0; minute < WS_READ_MINUTES; minute++)
 		sum += a->reads[minute][origin];
 	return sum * WS_TICKS_PER_SECOND / ticks;

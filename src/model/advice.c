@@ -371,7 +371,9 @@ ws_advise(const WsAdviceFacts *f, WsAdviceTable *table)
 	table->reads_per_second = t->seconds > 0 ? t->reads / t->seconds : NAN;
 	table->difference = present->hit_ratio - table->hit_ratio;
 	table->other_usage = f->other_usage;
-	table->sure = fabs(table->difference) <= WS_ADVICE_TOLERANCE && f->other_usage == 0;
+	table->lost = t->lost > 0 ? t->lost / (t->taken + t->lost) : 0;
+	table->sure = fabs(table->difference) <= WS_ADVICE_TOLERANCE && table->lost <= WS_ADVICE_LOST &&
+		f->other_usage == 0;
 	table->followed = f->followed;
 
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
@@ -500,6 +502,9 @@ ws_advice_doubt(const WsAdviceTable *table, const char *until, char *buf, size_t
 	if (table->other_usage != 0)
 		snprintf(buf, size, "how this server replaces pages is not known: it counts up to %d uses of "
 				 "each, and %d are simulated", table->other_usage, WS_USAGE_MAX);
+	else if (table->lost > WS_ADVICE_LOST)
+		snprintf(buf, size, "what other sizes would do is not known: %.0f %% of the events in these minutes were lost",
+				 100 * table->lost);
 	else if (table->difference > 0 && until[0] != '\0')
 		snprintf(buf, size, "the cache is still filling, probably until %s: %.1f %% hits were "
 				 "measured, and %.1f %% are predicted when it is full",

@@ -43,6 +43,10 @@ typedef struct WsTally
 	double		correction;		/* all pages used, over those that the sampled
 								 * ones stand for; 0: not known */
 
+	/* events that were read from the stream, and that were lost */
+	double		taken;
+	double		lost;
+
 	/* sampled reads in runs: all, and those of sequential scans */
 	double		run_reads[2];
 
@@ -118,6 +122,7 @@ typedef struct WsAdvice
 #define WS_ADVICE_MODEL_SHARE 0.05
 #define WS_ADVICE_SCAN_ERROR 0.05
 #define WS_ADVICE_TOLERANCE 0.03	/* of a sure one, at the present size */
+#define WS_ADVICE_LOST 0.01		/* of the events, at most */
 
 /* So many reads matter: a second, or as a share of the lookups. */
 #define WS_ADVICE_READS 20.0
@@ -130,8 +135,10 @@ typedef struct WsAdviceTable
 	double		hit_ratio;		/* measured; NaN without any lookup */
 	double		reads_per_second;	/* measured */
 	double		difference;		/* present row less hit_ratio, or NaN */
-	bool		sure;			/* that is known and within the tolerance, and
-								 * the server replaces as simulated */
+	double		lost;			/* share of the events */
+	bool		sure;			/* the difference is known and within the
+								 * tolerance, few events were lost, and the
+								 * server replaces as simulated */
 	int			other_usage;	/* if not: see WsAdviceFacts */
 	bool		followed;		/* is the last row of one size? */
 	WsAdvice	rows[WS_SWEEP_SIZES];

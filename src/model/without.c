@@ -304,7 +304,9 @@ saved_but(const WsWithout *w, const WsWithoutCounts *groups, int but)
 double
 ws_without_saved(const WsWithout *w, int candidate, uint32_t now, double *error)
 {
-	uint32_t	most = (WS_WITHOUT_MINUTES - 1) * MINUTE + now % MINUTE;
+	/* not the present minute's, which may not be counted yet */
+	uint32_t	first = w->minute >= WS_WITHOUT_MINUTES ? w->minute + 1 - WS_WITHOUT_MINUTES : 0;
+	uint32_t	most = now - first * MINUTE;
 	uint32_t	from = w->from[candidate] > w->from[WS_WITHOUT_BASE] ?
 		w->from[candidate] : w->from[WS_WITHOUT_BASE];
 	uint32_t	running = w->running >> candidate & w->running >> WS_WITHOUT_BASE & 1;

@@ -18,6 +18,7 @@
 #include "utils/backend_status.h"
 
 #include "compat.h"
+#include "guc.h"
 #include "origins.h"
 #include "process_origin.h"
 #include "shared.h"
@@ -115,12 +116,25 @@ check_next(WS_CHECK_PERMS_ARGUMENTS)
 }
 
 /*
+ * A statement on tables may look up pages for long, and only the end of its
+ * transaction would wake a worker that rests: the stream would be full by then.
+ */
+static pg_noinline void
+wake_worker(void)
+{
+	ws_store(&ws_shared->active_tick, ws_shared_advance());
+	ws_shared_wake_worker();
+}
+
+/*
  * A statement begins.  In this transaction the role may have been set.  Unlike
  * a hook at ExecutorStart(), this one has no part of the server to call.
  */
 static bool
 check_perms(WS_CHECK_PERMS_ARGUMENTS)
 {
+	if (unlikely(ws_load(&ws_shared->sketch[WS_CLIENT]->unattended)) && tables != NIL && ws_enabled)
+		wake_worker();
 	if (unlikely(self.next_check_perms))
 		return check_next(WS_CHECK_PERMS_VALUES);
 	set_role(self.outer_user());

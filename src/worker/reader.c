@@ -229,6 +229,7 @@ read_events(WsEvent *events, int most)
 			events[good++] = events[i];
 	}
 	__atomic_fetch_add(&ws_counters_of(0)->dropped, lost + n - good, __ATOMIC_RELAXED);
+	ws_reading.recent.buckets[ws_reading.recent.bucket].taken += good;
 	return good;
 }
 

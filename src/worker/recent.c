@@ -45,6 +45,7 @@ ws_recent_count(WsRecent *recent, int64 now, uint32 tick, uint32 bursts_only)
 	tally = &recent->buckets[recent->bucket];
 	tally->seconds += Max(now - recent->until, 0) / 1000.0;
 	ws_tally_lookups(tally, hits, reads, bursts_only, ws_burst_share(recent->tick, tick));
+	tally->lost += (double) c.dropped - recent->counted.dropped;
 	tally->scan_reads += (double) c.scan_reads - recent->counted.scan_reads;
 	recent->counted = c;
 	recent->until = now;

@@ -350,7 +350,8 @@ define(const WsAdviceFacts *f, WsAdviceTable *table)
 	table->hit_ratio = accesses > 0 ? t->hits / accesses : NAN;
 	table->reads_per_second = t->seconds > 0 ? t->reads / t->seconds : NAN;
 	table->difference = present->hit_ratio - table->hit_ratio;
-	table->sure = fabs(table->difference) <= 0.03 && f->other_usage == 0;
+	table->lost = t->lost > 0 ? t->lost / (t->lost + t->taken) : 0;
+	table->sure = fabs(table->difference) <= 0.03 && table->lost <= 0.01 && f->other_usage == 0;
 	for (int i = 0; i < SIZES; i++)
 	{
 		WsAdvice   *row = &table->rows[i];
@@ -396,6 +397,8 @@ random_tally(WsTally *t, uint64_t *seed)
 	t->weight = random_below(seed, 10) ? weight : 0;
 	t->pages = random_count(seed, 1000);
 	t->correction = random_below(seed, 4) ? 0.5 + random_unit(seed) : 0;
+	t->taken = random_count(seed, 1e6);
+	t->lost = random_below(seed, 4) ? 0 : random_count(seed, 1e4);
 	for (int c = 0; c < WS_CLIENT_CLASSES; c++)
 	{
 		double		events = random_count(seed, 2000);
@@ -1025,6 +1028,9 @@ test_doubt(void)
 	ws_advice_doubt(&table, "13:12", buf, sizeof(buf));
 	is_string(buf, "the cache is still filling, probably until 13:12: 91.4 % hits were measured, and "
 			  "96.6 % are predicted when it is full", "doubt: while the cache fills");
+	table.lost = 0.3;
+	ws_advice_doubt(&table, "13:12", buf, sizeof(buf));
+	is_string(buf, "what other sizes would do is not known: 30 % of the events in these minutes were lost", "doubt: lost events");
 	table.other_usage = 1;
 	ws_advice_doubt(&table, "13:12", buf, sizeof(buf));
 	is_string(buf, "how this server replaces pages is not known: it counts up to 1 uses of each, and 5 are simulated",
@@ -1092,7 +1098,7 @@ test_note(void)
 int
 main(void)
 {
-	plan(1 + 17 + 4 + 3 + 5 + 4 + 4 + 14 + 6 + 20 + 3);
+	plan(1 + 17 + 4 + 3 + 5 + 4 + 4 + 14 + 6 + 21 + 3);
 	memcpy(factors, ws_sweep_grid, sizeof(ws_sweep_grid));
 	factors[WS_SWEEP_FOLLOWER] = 5.5;
 	test_add();

@@ -490,6 +490,9 @@ test_known(void)
 	is_within(error, 1, 0.7, "with the error of a sample of so many pages");
 	ok(isnan(ws_without_saved(w, 1, tick, &error)), "of one that has not begun, nothing is known");
 
+	go_round(w, sampler, &tick, 7 * 60 + (MINUTE - (tick + 7 * MINUTE) % MINUTE) / WS_TICKS_PER_SECOND);
+	is_within(ws_without_saved(w, 0, tick, &error), WS_TICKS_PER_SECOND, 0.01, "at the begin of a minute as well, before it is counted");
+
 	/* a reset, and a candidate that ends */
 	ws_without_reset(w, tick);
 	ok(isnan(ws_without_saved(w, 0, tick, &error)), "nor after a reset");
@@ -683,7 +686,7 @@ test_most(void)
 int
 main(void)
 {
-	plan(39);
+	plan(40);
 	test_model();
 	test_sampled();
 	test_known();
