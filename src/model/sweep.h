@@ -128,8 +128,9 @@ typedef struct WsSweep
 											 * missed; or WS_NOWHERE */
 	uint64_t	scan_accesses;
 	double		luck;			/* 0 to 1, of the last scan that began */
-	uint32_t	unmissed;		/* set of sizes at which the last access missed
-								 * what was used less than a turn before */
+	uint32_t	unmissed;		/* set of sizes at which the last access
+								 * missed what was used less than a turn
+								 * before */
 	uint32_t	bursts_only;	/* set of sizes that see bursts only, and what
 								 * comes */
 	uint32_t	nscans;			/* at a time; the caller may lower it */

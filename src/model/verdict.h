@@ -52,8 +52,8 @@ typedef struct WsShares
 {
 	double		week;			/* in the last week, or what was seen of it */
 	double		loss;			/* the most that a quarter of 35 days would
-								 * lose or, below 0, gain by the change to this
-								 * size */
+								 * lose or, below 0, gain by the change to
+								 * this size */
 } WsShares;
 
 /* What a job would gain that runs on at least three of the last seven days. */

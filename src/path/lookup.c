@@ -123,28 +123,50 @@ partition_lock(uint32 hash)
 	return &self.locks[hash % NUM_BUFFER_PARTITIONS].lock;
 }
 
+/* What was counted ahead for this process or another; NULL: for none. */
+static WsCountedAhead *
+ahead_of(const PGPROC *process)
+{
+	return process && process - ProcGlobal->allProcs < MaxBackends ?
+		&ws_shared->ahead[process - ProcGlobal->allProcs] : NULL;
+}
+
+/* Of so many more, take what was counted ahead; returns the others. */
+static int64
+take_ahead(int64 *ahead, int64 more)
+{
+	int64		taken = Min(__atomic_load_n(ahead, __ATOMIC_RELAXED), more);
+
+	if (taken > 0)
+		__atomic_fetch_sub(ahead, taken, __ATOMIC_RELAXED);
+	return more - Max(taken, 0);
+}
+
 /*
  * Add to the shared counters what the server has counted since last time, which
  * costs nothing and has no removals.  The server adds the counts of a parallel
- * worker to its leader's when the worker ends.
+ * worker to its leader's, but late, when the query ends.
  */
 static void
 flush_counters(void)
 {
 	WsCounters *c = ws_counters_of(self.pid);
-	int64		hits = pgBufferUsage.shared_blks_hit;
-	int64		reads = pgBufferUsage.shared_blks_read;
+	int64		hits = pgBufferUsage.shared_blks_hit - self.hits;
+	int64		reads = pgBufferUsage.shared_blks_read - self.reads;
+	WsCountedAhead *ahead = IsParallelWorker() ? NULL : ahead_of(MyProc);
 
-	if (!IsParallelWorker())
+	self.hits += hits;
+	self.reads += reads;
+	self.due = self.hits + self.reads + self.few;
+	if (ahead)
 	{
-		if (hits > self.hits)
-			__atomic_fetch_add(&c->hits[self.kind], hits - self.hits, __ATOMIC_RELAXED);
-		if (reads > self.reads)
-			__atomic_fetch_add(&c->reads[self.kind], reads - self.reads, __ATOMIC_RELAXED);
+		hits = take_ahead(&ahead->hits, hits);
+		reads = take_ahead(&ahead->reads, reads);
 	}
-	self.hits = hits;
-	self.reads = reads;
-	self.due = hits + reads + self.few;
+	if (hits > 0)
+		__atomic_fetch_add(&c->hits[self.kind], hits, __ATOMIC_RELAXED);
+	if (reads > 0)
+		__atomic_fetch_add(&c->reads[self.kind], reads, __ATOMIC_RELAXED);
 	ws_events_flush(c);
 }
 
@@ -166,6 +188,29 @@ warms_cache(void)
 	return MyBgworkerEntry != NULL && memcmp(MyBgworkerEntry->bgw_library_name, library, sizeof(library)) == 0;
 }
 
+/*
+ * The transaction ends.  A parallel worker's counts go to its leader next; if
+ * the transaction of a leader ends, none come any more.
+ */
+static void
+pass_on_counts(XactEvent event)
+{
+	WsCountedAhead *ahead = ahead_of(IsParallelWorker() ? MyProc->lockGroupLeader : MyProc);
+
+	if (ahead == NULL)
+		return;
+	if (!IsParallelWorker())
+	{
+		__atomic_store_n(&ahead->hits, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&ahead->reads, 0, __ATOMIC_RELAXED);
+	}
+	else if (event == XACT_EVENT_PARALLEL_COMMIT)
+	{
+		__atomic_fetch_add(&ahead->hits, self.hits, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&ahead->reads, self.reads, __ATOMIC_RELAXED);
+	}
+}
+
 /* Begin to record, after these hits and reads of pgBufferUsage. */
 static void
 begin_process(int64 hits, int64 reads)
@@ -182,6 +227,9 @@ begin_process(int64 hits, int64 reads)
 	else
 		self.status_flags = MyProc ? &MyProc->statusFlags : &no_flags;
 	self.kind = present_kind();
+	/* of a process that had the place before */
+	if (!IsParallelWorker())
+		pass_on_counts(XACT_EVENT_ABORT);
 	ws_events_begin(warms);
 }
 
@@ -434,8 +482,9 @@ end_transaction(XactEvent event)
 	ws_process_origin_take_role();
 	if (self.pid != MyProcPid)
 		return;
-	self.few = FEW_LOOKUPS;
+	self.few = IsParallelWorker() ? 0 : FEW_LOOKUPS;
 	flush_counters();
+	pass_on_counts(event);
 	if (!ws_load(&self.sketch->unattended))
 		return;
 	/* transactions without lookups do not keep the worker awake */

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "storage/lwlock.h"
 #include "utils/memutils.h"
@@ -63,6 +64,7 @@ lay_out(WsShared *s, char *memory, bool sample)
 
 	for (int kind = 0; kind < WS_NKINDS; kind++)
 		s->sketch[kind] = next_part(memory, &used, ws_sketch_size(ws_registers));
+	s->ahead = next_part(memory, &used, MaxBackends * sizeof(WsCountedAhead));
 	if (sample)
 	{
 		s->stream = next_part(memory, &used, ws_stream_size(WS_STREAM_PLACES));

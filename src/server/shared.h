@@ -72,6 +72,7 @@ typedef struct WsShared
 	uint16	   *reported_pairs; /* atomic: marks of pages and origins that
 								 * were reported lately */
 	uint64	   *damper;			/* atomic: which pages were reported lately */
+	struct WsCountedAhead *ahead;	/* by process of the server; MaxBackends */
 	bool		attached;		/* are lookups seen? */
 
 	/* atomic */
@@ -96,6 +97,16 @@ typedef struct WsShared
 	/* the worker's */
 	bool		was_off;		/* lookups were not recorded */
 } WsShared;
+
+/*
+ * Lookups of parallel workers that have ended, which the server is about to add
+ * to those of their leader, this process.  Atomic.
+ */
+typedef struct WsCountedAhead
+{
+	int64		hits;
+	int64		reads;
+} WsCountedAhead;
 
 /*
  * NULL until shared memory exists: never, if the library is not preloaded or

@@ -36,6 +36,17 @@ is($node->safe_psql('postgres', qq{
 	SELECT lookups AS before FROM working_set_info \\gset
 	SELECT count(filler) FROM pages \\g /dev/null
 	SELECT lookups - :before BETWEEN 5000 AND 8000 FROM working_set_info}), 't', 'whose lookups are counted once');
+# while they run, and if they are ended
+my $slow = $node->background_psql('postgres', on_error_stop => 0);
+sql($node, q{CREATE FUNCTION scan() RETURNS bigint LANGUAGE plpgsql PARALLEL SAFE AS 'BEGIN RETURN (SELECT count(filler) FROM pages); END'});
+my $before = $node->safe_psql('postgres', 'SELECT lookups FROM working_set_info');
+$slow->query_until(qr/begun/, "$parallel SET parallel_leader_participation = off;\n\\echo begun\n" .
+	"SELECT sum(scan()) FROM pages;\n");
+ok(eventually(sub { $node->safe_psql('postgres', "SELECT lookups - $before > 300000 FROM working_set_info") eq 't' }), 'nor later than they come about');
+is($node->safe_psql('postgres', q{SELECT count(*) > 1, bool_or(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE query ~ '^SELECT sum' AND state = 'active'}),
+	't|t', '(the query still runs)');
+$slow->{run}->finish;
+
 cmp_ok($node->safe_psql('postgres', q{
 	CREATE TEMP TABLE temporary AS SELECT g AS id, repeat('x', 1000) AS filler FROM generate_series(1, 14000) g;
 	SELECT working_set_reset() \g /dev/null
