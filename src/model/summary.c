@@ -145,7 +145,7 @@ ws_confidence(const WsDecision *d, const WsEvidence *e, char *why, size_t size, 
 	if (d->settles > 0)
 	{
 		*wait = d->settles;
-		snprintf(why, size, "kept for a week after shared_buffers were changed");
+		snprintf(why, size, "kept a week after a change");
 	}
 	else if (!d->timed)
 		snprintf(why, size, "no client was active, so reads count");

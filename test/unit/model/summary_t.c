@@ -123,6 +123,9 @@ test_verdicts(void)
 	s.decision.other = 1 * GB;
 	s.decision.other_share = 0.003;
 	is_line(&s, "KEEP shared_buffers 512 MB (1.0 GB would save 0.9 %)", "keep: what more would bring");
+	s.why = "kept a week after a change";
+	s.ask_again = "2026-12-01 14:00";
+	is_line(&s, "Confidence MEDIUM: kept a week after a change; surer after 2026-12-01 14:00", "keep: the time is not cut");
 	s.decision.other = 40 * GB;
 	is_line(&s, "KEEP shared_buffers 512 MB (40 GB would save 0.9 %, with more memory)", "keep: what more memory would bring");
 	s.decision.waiting = 0;
@@ -307,7 +310,7 @@ test_confidence(void)
 	d.verdict = WS_VERDICT_KEEP;
 	is_confidence(d, e, WS_CONFIDENCE_MEDIUM, "what more than 2.0 GB would save is not known", 0, "nothing saves anything");
 	d.settles = 4 * DAY;
-	is_confidence(d, e, WS_CONFIDENCE_MEDIUM, "kept for a week after shared_buffers were changed", 4 * DAY, "a change");
+	is_confidence(d, e, WS_CONFIDENCE_MEDIUM, "kept a week after a change", 4 * DAY, "a change");
 	d.settles = 0;
 	d.verdict = WS_VERDICT_GROW;
 	d.waiting = 4;
@@ -502,7 +505,7 @@ test_random(void)
 int
 main(void)
 {
-	plan(20 + 13 + 4 + 14 + 2);
+	plan(21 + 13 + 4 + 14 + 2);
 
 	test_verdicts();
 	test_not_yet();
