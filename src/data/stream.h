@@ -42,8 +42,9 @@ typedef enum WsEventType
 {
 	WS_EVENT_HIT,				/* found in shared buffers */
 	WS_EVENT_READ,				/* not found: it came in, read or made */
-	WS_EVENT_EXTEND,			/* made, as the reader finds out; or, by
-								 * maintenance, brought in to warm the cache */
+	WS_EVENT_EXTEND,			/* made, as the reader finds out, or by redo;
+								 * or, by maintenance, brought in to warm the
+								 * cache */
 	WS_EVENT_REMOVE				/* left shared buffers: no use of the page */
 } WsEventType;
 

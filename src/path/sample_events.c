@@ -97,6 +97,11 @@ struct Reporting
 	uint32		ring_write;		/* and for that of a bulk write */
 	Run			runs[RUNS];
 	Read		reads[READS];
+	/* redo only: a page that came in, and the server's count of reads then */
+	bool		redo;
+	bool		awaits;
+	WsEvent		awaited;
+	int64		reads_before;
 	uint32		last_hash;		/* of the last lookup that came here, */
 	int64		last_lookups;	/* and the lookups of the process up to then */
 	/* not yet added to the shared counters */
@@ -110,6 +115,8 @@ void
 ws_events_begin(bool warms)
 {
 	self.warms = warms;
+	self.redo = AmStartupProcess();
+	self.awaits = false;
 	self.counted_reads = pgBufferUsage.shared_blks_read;
 	self.last_run = NULL;
 	self.process = (uint16) MyProcNumber;
@@ -219,6 +226,30 @@ pair_reported(uint32 hash, uint32 stratum, uint32 origin, uint32 tick)
 }
 
 static void
+write_event(const WsEvent *event)
+{
+	if (ws_stream_thins(ws_shared->stream, event->tick))
+		ws_shared_thin();
+	if (!ws_stream_write(ws_shared->stream, event))
+		self.dropped++;
+}
+
+/*
+ * Redo writes most pages that it needs from images in the log.  Those come in
+ * without being read, and by now the server has counted the others.
+ */
+static void
+settle(void)
+{
+	if (!self.awaits)
+		return;
+	self.awaits = false;
+	if (pgBufferUsage.shared_blks_read == self.reads_before)
+		self.awaited.type = WS_EVENT_EXTEND;
+	write_event(&self.awaited);
+}
+
+static void
 report(const WsPageId *page, uint32 tick, WsKind kind, WsEventType type, uint32 origin,
 	   const Run *run, bool ring)
 {
@@ -228,10 +259,15 @@ report(const WsPageId *page, uint32 tick, WsKind kind, WsEventType type, uint32 
 	event.ring = ring;
 	event.run = run ? run->length : 0;
 	event.process = self.process;
-	if (ws_stream_thins(ws_shared->stream, tick))
-		ws_shared_thin();
-	if (!ws_stream_write(ws_shared->stream, &event))
-		self.dropped++;
+	settle();
+	if (!self.redo || type != WS_EVENT_READ)
+	{
+		write_event(&event);
+		return;
+	}
+	self.awaited = event;
+	self.awaits = true;
+	self.reads_before = pgBufferUsage.shared_blks_read;
 }
 
 /* What counts for a hit in this present (damping.h). */
@@ -385,6 +421,7 @@ add(uint64 *counter, uint64 *count)
 void
 ws_events_flush(WsCounters *counters)
 {
+	settle();
 	add(&counters->scan_reads, &self.scan_reads);
 	add(&counters->dropped, &self.dropped);
 }

@@ -29,4 +29,17 @@ reads_none($standby, $min, 'which it need not read');
 nothing_else($standby, 'no other has them', "$there OR $min");
 has_pages($standby, $redo, 'redo has those that it had');
 
+# What it has an image of in the log, it does not read.
+$standby->restart;
+wait_for_worker($standby);
+sql($standby, 'SELECT working_set_reset()');
+sql($node, 'CHECKPOINT');
+sql($node, 'UPDATE pages SET filler = filler');
+$node->wait_for_catchup($standby);
+has_pages($standby, $redo, 'redo needs the pages of an update', pages => 3000);
+is(sql($standby, qq{
+	SELECT q.reads_per_second * extract(epoch FROM clock_timestamp() - i.since) < 0.1 * q.bytes / current_setting('block_size')::int
+	  FROM working_set_queries q, working_set_info i WHERE $redo}), 't', 'but it does not read them')
+  or diag(sql($standby, "SELECT q.bytes, q.reads_per_second, clock_timestamp() - i.since, i.lookups, i.hits FROM working_set_queries q, working_set_info i WHERE $redo"));
+
 finish($standby, $node);
