@@ -53,6 +53,8 @@ WsShared   *ws_shared;
 WsSharedCounters *ws_counters;
 int			MyProcPid;
 PGPROC	   *MyProc;
+PROC_HDR   *ProcGlobal;
+int			MaxBackends;
 int			ParallelWorkerNumber = -1;
 BackendType MyBackendType;
 BackgroundWorker *MyBgworkerEntry;

@@ -161,9 +161,9 @@ extern void ws_sweep_set_rings(WsSweep *sweep, WsRing ring, const double *buffer
  * Use a page; returns the set of sizes at which it was missed.  *cold is the
  * set of those whose cache is not full: one that is might have held the page.
  * A sixteenth of the buffers may be empty, because sizes follow an estimate.
- * sweep->evicted has the pages that went for it.  A page that was used less than
- * a turn of the hand before is held; a cache that sees bursts only may miss it
- * because it did not see that: then it is in sweep->unmissed.
+ * sweep->evicted has the pages that went for it.  A page that was used less
+ * than a turn of the hand before is held; a cache that sees bursts only may
+ * miss it because it did not see that: then it is in sweep->unmissed.
  */
 extern uint32_t ws_sweep_access(WsSweep *sweep, const WsAccess *access, uint32_t *cold);
 

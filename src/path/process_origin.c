@@ -133,7 +133,9 @@ wake_worker(void)
 static bool
 check_perms(WS_CHECK_PERMS_ARGUMENTS)
 {
-	if (unlikely(ws_load(&ws_shared->sketch[WS_CLIENT]->unattended)) && tables != NIL && ws_enabled)
+	/* where other libraries drop a hook there is no shared memory */
+	if (likely(ws_shared) && unlikely(ws_load(&ws_shared->sketch[WS_CLIENT]->unattended)) &&
+		tables != NIL && ws_enabled)
 		wake_worker();
 	if (unlikely(self.next_check_perms))
 		return check_next(WS_CHECK_PERMS_VALUES);
