@@ -206,7 +206,7 @@ ws_query_time_shares(const WsQueryTime *t, double bytes)
 				s.loss = NAN;
 				return s;
 			}
-			s.loss = fmax(s.loss, lost);
+			s.loss = fmax(s.loss, fmin(fmax(lost, -1), 1));
 		}
 	return s;
 }

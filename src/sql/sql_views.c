@@ -118,7 +118,7 @@ add_advice(WsRow *row, const WsReport *report, const WsQueryTime *times, bool kn
 	ws_row_add_number(row, known, advice->low);
 	ws_row_add_number(row, known, advice->high);
 	ws_row_add_number(row, times->timed, shares.week);
-	ws_row_add_number(row, times->timed, Min(Max(shares.loss, -1), 1));
+	ws_row_add_number(row, times->timed, shares.loss);
 	ws_row_add_number(row, known, advice->error);
 	ws_row_add_text(row, note ? note : ws_report_row_note(&report->last, advice));
 	ws_row_end(row);

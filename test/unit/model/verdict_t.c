@@ -287,6 +287,7 @@ test_waiting(void)
 	is_within(ws_query_time_shares(&times, 128 * MB).week, 0.055, 0.003, "the week is the mean by activity");
 	is_within(ws_query_time_shares(&times, 1 * GB).week, 0, 0.001, "and nothing with all in memory");
 	is_within(ws_query_time_shares(&times, 1 * GB).loss, -0.01, 0.01, "the least that a quarter gains is what the quiet ones do");
+	ok(isnan(ws_query_time_shares(&times, 1 * MB).loss), "what a size that is not known would lose is not known");
 
 	/* and none of what it took weeks ago */
 	begin(128 * MB);
@@ -581,7 +582,7 @@ test_words(void)
 int
 main(void)
 {
-	plan(7 + 5 + 7 + 12 + 10 + 3 + 15 + 2 + 3);
+	plan(7 + 5 + 7 + 13 + 10 + 3 + 15 + 2 + 3);
 
 	test_once_wrong();
 	test_week();
