@@ -51,11 +51,9 @@
  */
 WsShared   *ws_shared;
 WsSharedCounters *ws_counters;
-int			MyProcPid;
 PGPROC	   *MyProc;
 PROC_HDR   *ProcGlobal;
-int			MaxBackends;
-int			ParallelWorkerNumber = -1;
+int			MyProcPid, MaxBackends, ParallelWorkerNumber = -1;
 BackendType MyBackendType;
 BackgroundWorker *MyBgworkerEntry;
 BufferUsage pgBufferUsage;

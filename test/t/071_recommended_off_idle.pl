@@ -110,7 +110,7 @@ sub wait_until_asleep
 my $worker = worker_pid($node);
 $node->append_conf('postgresql.conf', 'working_set.interval = 60');
 $node->reload;
-my $sleeper = $node->background_psql('postgres', on_error_stop => 0);
+my $sleeper = $node->background_psql('postgres');
 $sleeper->query_safe($scan);
 $clock->pass(11);
 wait_until_asleep($worker);
@@ -126,21 +126,25 @@ cmp_ok($node->safe_psql('postgres', 'SELECT approximate_working_set_size_seconds
 
 # A long statement does not have to end before it is awake: it is not by its own next look, ten
 # seconds after the last.  (One time is enough: where this process waits for its turn, it is too late.)
+my $holder = $node->background_psql('postgres');
 my $in_time = 0;
 for (1 .. 5)
 {
+	# which the statement waits for, until all is seen
+	$holder->query_safe('SELECT pg_advisory_lock(7)');
 	$clock->pass(11);
 	wait_until_asleep($worker);
 	$naps = naps($worker);
 	eventually(sub { naps($worker) > $naps }) or die 'the worker does not look';
 	($naps, $begin) = (naps($worker), time);
-	$sleeper->query_until(qr/begun/, "\\echo begun\nSELECT pg_sleep(3600) FROM pages LIMIT 1;\n");
+	$sleeper->query_until(qr/begun/, "\\echo begun\nSELECT pg_advisory_xact_lock(7) FROM pages LIMIT 1;\n");
 	eventually(sub { naps($worker) - $naps > 20 || time - $begin > 8 });
 	$in_time = time - $begin <= 8;
-	$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query ~ '^SELECT pg_sleep'});
+	$holder->query_safe('SELECT pg_advisory_unlock(7)');
 	last if $in_time;
 }
 ok($in_time, 'a statement wakes it when it begins');
+$holder->quit;
 $sleeper->quit;
 
 finish($node);
