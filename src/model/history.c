@@ -202,7 +202,9 @@ ws_history_read(const WsHistory *history, int64_t now, WsHistoryEntry *entries)
 		int64_t		last = now / unit_of(t);
 		int64_t		first = later(last - (t->places - 1), 1);
 
-		/* a row in which the shorter ones begin is left out */
+		/* they begin with a longer row, so that no time is left out */
+		if (first > 1 && t < tiers + TIERS - 1)
+			first = (first * t->minutes + t[1].minutes - 1) / t[1].minutes * (t[1].minutes / t->minutes);
 		if (last > until / t->minutes - 1)
 			last = until / t->minutes - 1;
 		until = first * t->minutes;

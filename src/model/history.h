@@ -115,8 +115,9 @@ extern void ws_history_merge(WsHistory *history, const WsHistory *other, int64_t
 
 /*
  * List the entries up to now, youngest first: the minutes of the last day with
- * the present one, then the quarters of the last 35 days that lie wholly
- * before these, then the days of the last 400 that lie wholly before those;
+ * the present one, from the beginning of a quarter on; then the quarters before
+ * these of the last 35 days, from the beginning of a day on; then the days
+ * before those of the last 400.  So no time is listed twice or left out.
  * WS_HISTORY_ENTRIES at most.  Returns how many there are.
  */
 extern int	ws_history_read(const WsHistory *history, int64_t now, WsHistoryEntry *entries);

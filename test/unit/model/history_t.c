@@ -151,10 +151,21 @@ test_times(void)
 	static const int64_t early[] = {-1, -900, INT64_MIN + 1, INT64_MIN, 0, 59};
 	WsHistoryEntry peak = {.end = 77};
 	int			n = 0;
+	int			gaps = 0;
 
 	fill(&h, NOON, 401);
 	is_int(count_rows(&h), 1440 + 3360 + 400,
 		   "full: a row for each minute of a day, each quarter of 35 days and each day of 400");
+	for (int64_t now = NOON; now < NOON + DAY; now += 7 * HOUR + 420)
+	{
+		fill(&h, now, 401);
+		n = ws_history_read(&h, now, entries);
+		for (int i = 1; i < n; i++)
+			gaps += entries[i].end != entries[i - 1].end - 60 * entries[i - 1].minutes;
+	}
+	is_int(gaps, 0, "full: no time is listed twice or left out");
+	n = 0;
+	fill(&h, NOON, 401);
 	is_int(ws_history_set_back(&h, NOON - 500 * DAY, 500 * DAY), 1440 + 3360 + 400, "full: a clock set back by 500 days moves all rows");
 	memset(&h, 0, sizeof(h));
 	for (int i = 0; i < 6; i++)
@@ -496,10 +507,17 @@ compare(WsHistory *history, List *list, int64_t now, int64_t seconds, Wrong *wro
 	{
 		const Fact *f = &list->facts[i];
 		bool		in_time = (__int128) now - seconds < begin_of(f) && begin_of(f) <= now;
-		int64_t		quarters = now / 900 - 3359 > 1 ? now / 900 - 3359 : 1; /* the first */
-		bool		listed = f->length == 1 ? f->row.number <= now / 60 && f->row.number > now / 60 - 1440 :
-			f->length == 15 ? f->row.number > now / 900 - 3360 && f->row.number * 15 + 14 < now / 60 - 1439 :
-			f->row.number > now / DAY - 400 && f->row.number * 96 + 95 < quarters;
+		int64_t		minutes = now / 60 - 1439;	/* the first of each */
+		int64_t		quarters = now / 900 - 3359;
+		bool		listed;
+
+		while (minutes > 1 && minutes % 15 != 0)
+			minutes++;
+		while (quarters > 1 && quarters % 96 != 0)
+			quarters++;
+		listed = f->length == 1 ? f->row.number <= now / 60 && f->row.number >= minutes :
+			f->length == 15 ? f->row.number < minutes / 15 && f->row.number >= quarters :
+			f->row.number > now / DAY - 400 && f->row.number < quarters / 96;
 
 		wrong->rows += !same_row(place_of(history, f->length, f->row.number), &f->row);
 		if (listed)
@@ -682,7 +700,7 @@ main(void)
 {
 	Wrong		happened = {0};
 
-	plan(2 + 9 + 9 + 3 + 2 + 12 * 4 + 1);
+	plan(2 + 9 + 10 + 3 + 2 + 12 * 4 + 1);
 
 	test_empty();
 	test_count();
