@@ -155,10 +155,10 @@ spread_of(const double *residuals, int n, int weekdays)
 
 	/*
 	 * The medians of weekdays took some of it away; the error of the level,
-	 * which is a median of weeks, adds to it.
+	 * which is a median of the weeks that are known, adds to it.
 	 */
 	return MAD_SIGMA * median(deviations, k) *
-		sqrt(k / (double) (k - weekdays) * (1 + M_PI / 2 * WEEK / n));
+		sqrt(k / (double) (k - weekdays) * (1 + M_PI / 2 * weekdays / k));
 }
 
 /* The median of the peaks of whole weeks up to now, as of the day "centre". */

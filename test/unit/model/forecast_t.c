@@ -88,6 +88,11 @@ test_line(void)
 	ok(t.sure && fabs(t.slope - 10) < 1 && fabs(ws_forecast_size(&t, 0, &low, &high) - 1560) < 90,
 	   "days that are missing or strange move little: %g a day, %g", t.slope, ws_forecast_size(&t, 0, &low, &high));
 	for (int i = 0; i < WS_FORECAST_DAYS; i++)
+		peaks[i] = i < WS_FORECAST_DAYS - 21 ? NAN : 1000 + i * i % 11;
+	t = ws_forecast(peaks, WS_FORECAST_DAYS);
+	ok(t.spread > 0 && fabs(ws_forecast(peaks + WS_FORECAST_DAYS - 21, 21).spread / t.spread - 1) < 1e-9,
+	   "days before the first one make nothing surer");
+	for (int i = 0; i < WS_FORECAST_DAYS; i++)
 		peaks[i] = i % 3 == 0 ? 0x1p40 : NAN;
 	ok(!ws_forecast(peaks, WS_FORECAST_DAYS).sure && ws_forecast(peaks, 0).known == 0, "weeks that are known in part have no peak");
 }
@@ -323,7 +328,7 @@ test_alarms(double (*series) (int day, State *s), double level, const char *name
 int
 main(void)
 {
-	plan(14 + 1 + 6 + 7);
+	plan(15 + 1 + 6 + 7);
 
 	test_line();
 	test_any();
