@@ -282,14 +282,18 @@ count_costs(int64 now, const WsPublished *p)
 	counted_at = ms;
 }
 
-/* Note what is promised for another size, and what came of that. */
+/*
+ * Note what is promised for another size, and what came of that.  Where no
+ * client was active, there is no query time to promise a share of.
+ */
 static void
 keep_promise(int64 now, WsPublished *p)
 {
 	WsCosts    *costs = &ws_published->history.costs;
 	double		buffers = p->decision.size / BLCKSZ;
 
-	if (buffers != NBuffers && ws_suggests_size(&p->decision, p->confidence) && !isnan(p->decision.suggested.week))
+	if (buffers != NBuffers && ws_suggests_size(&p->decision, p->confidence) && p->decision.timed &&
+		!isnan(p->decision.suggested.week))
 	{
 		LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
 		costs->promise = (WsPromise)
