@@ -210,16 +210,26 @@ remember(const WsHistoryRow *row, int64 now, WsPublished *p)
 	p->trend = ws_forecast(days, WS_FORECAST_DAYS);
 }
 
+/* Are pages read that shared buffers would have, had they been full before? */
+static bool
+is_filling(const WsPublished *p)
+{
+	return p->filling_until > p->computed_at && p->table.difference > 0;
+}
+
 /* Were earlier predictions right? */
 static void
-check_predictions(const WsAdviceTable *table, int64 now, int64 since)
+check_predictions(const WsPublished *p, int64 now)
 {
+	const WsAdviceTable *table = &p->table;
+
 	if (table->seconds < FORECAST_SECONDS || table->lookups < FORECAST_LOOKUPS)
 		return;
 	LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
-	if (since == ws_shared_since())
+	if (p->since == ws_shared_since())
 	{
-		ws_checks_compare(&ws_published->history.checks, now, NBuffers, table->hit_ratio);
+		if (!is_filling(p))
+			ws_checks_compare(&ws_published->history.checks, now, NBuffers, table->hit_ratio);
 		ws_checks_keep(&ws_published->history.checks, now, table);
 	}
 	LWLockRelease(ws_shared->lock);
@@ -291,15 +301,14 @@ keep_promise(int64 now, WsPublished *p)
 {
 	WsCosts    *costs = &ws_published->history.costs;
 	double		buffers = p->decision.size / BLCKSZ;
+	WsPromise	promise = {now, (float) buffers, (float) p->decision.suggested.week};
 
 	if (buffers != NBuffers && ws_suggests_size(&p->decision, p->confidence) && p->decision.timed &&
 		!isnan(p->decision.suggested.week))
 	{
 		LWLockAcquire(ws_shared->lock, LW_EXCLUSIVE);
-		costs->promise = (WsPromise)
-		{
-			now, (float) buffers, (float) p->decision.suggested.week
-		};
+		if (p->since == ws_shared_since())
+			costs->promise = promise;
 		LWLockRelease(ws_shared->lock);
 	}
 	p->promised = p->came = NAN;
@@ -356,7 +365,7 @@ decide(int64 now, WsPublished *p)
 			.unsampled = ws_shared->sampler == NULL,
 			.unfit = !p->table.sure && !isnan(p->table.difference),
 			.unlike = p->table.other_usage != 0,
-			.filling = p->filling_until > p->computed_at && p->table.difference > 0
+			.filling = is_filling(p)
 	};
 	p->confidence = ws_confidence(&p->decision, &evidence, p->why, sizeof(p->why), &wait);
 	p->surer_at = wait > 0 ? p->computed_at + (TimestampTz) (wait * USECS_PER_SEC) : 0;
@@ -399,7 +408,7 @@ publish(void)
 		p.needed = ws_life_consumer_doubt(p.needed);
 	ws_memory_limits_read("", &p.memory);
 	ws_reader_publish(&p);
-	check_predictions(&p.table, now, p.since);
+	check_predictions(&p, now);
 	count_costs(now, &p);
 	if (p.recommends)
 	{
