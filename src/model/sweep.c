@@ -355,6 +355,7 @@ ws_sweep_access(WsSweep *sweep, const WsAccess *access, uint32_t *cold)
 	WsSweepPage *page = &sweep->pages[access->page];
 	WsSweepScan *scan = access->ringed ? find_scan(sweep, access) : NULL;
 	uint32_t	seen = WS_SWEEP_ALL & ~access->absent;
+	uint32_t	between = ws_sweep_unseen(sweep, access->tick, false);
 	uint32_t	missed;
 
 	*cold = 0;
@@ -372,11 +373,15 @@ ws_sweep_access(WsSweep *sweep, const WsAccess *access, uint32_t *cold)
 	{
 		int			i = __builtin_ctz(rest);
 		bool		ringed = (access->ringed & WS_SWEEP_BIT(i)) != 0;
+		uint64_t	moved = sweep->caches[i].moved;
 
 		if (!ringed && sweep->caches[i].filled < sweep->caches[i].wanted * MOSTLY_FULL)
 			*cold |= WS_SWEEP_BIT(i);
 		bring_in(sweep, i, ringed ? allocate_in_ring(sweep, i, scan, access->page) :
 				 allocate(sweep, i), access->page);
+		/* bursts, which count sixteen times, have such moves, too */
+		if (between & WS_SWEEP_BIT(i))
+			sweep->caches[i].moved = moved;
 	}
 	return missed;
 }

@@ -95,8 +95,9 @@ typedef struct WsSweepCache
 	uint32_t	filled;
 	uint32_t	hand;
 	uint32_t	gaps;			/* filled buffers whose page is gone */
-	uint64_t	moved;			/* by the hand, since ws_sweep_measure(), */
-	double		turns;			/* which found so many a second */
+	uint64_t	moved;			/* by the hand, since ws_sweep_measure(), in
+								 * bursts if it sees these only; */
+	double		turns;			/* it found so many a second */
 	double		ring[WS_NRINGS];	/* buffers of a ring */
 } WsSweepCache;
 

@@ -467,6 +467,23 @@ test_damping(void)
 	is_within(sweep->caches[0].turns, 1.5 + (16 - 1.5) / 16, 1e-9, "what is seen in bursts stands for sixteen,");
 	ws_sweep_measure(sweep, 4);
 	is_within(sweep->caches[0].turns, (1.5 + (16 - 1.5) / 16) * 0.75, 1e-9, "and is averaged over several");
+
+	/* pages come all the time: each moves the hand of one buffer twice */
+	for (uint32_t page = 0; page < 20; page++)
+	{
+		WsAccess	access = {.page = page, .tick = WS_BURST_EVERY + (page < 10 ? WS_PRESENT : 0)};
+		uint32_t	cold;
+
+		if (page % 10 == 0)
+		{
+			ws_sweep_init(sweep, 20);
+			sweep->bursts_only = 1;
+		}
+		(void) ws_sweep_access(sweep, &access, &cold);
+		if (page % 10 == 9)
+			ok(sweep->caches[0].moved == (page < 10 ? 0 : 18) && sweep->caches[1].moved == 18,
+			   "the hand of a cache that sees bursts only %s", page < 10 ? "is not measured between them" : "is in one");
+	}
 	free(sweep);
 }
 
@@ -755,7 +772,7 @@ test_sampled(uint32_t shift, bool with_scan, const char *name)
 int
 main(void)
 {
-	plan(98);
+	plan(100);
 	test_sizes();
 	test_model();
 	test_damping();
