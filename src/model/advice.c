@@ -417,7 +417,7 @@ close_to(double a, double b)
 	return fabs(log(a / b)) <= WS_FOLLOW_JUMP;
 }
 
-/* The nearest rows below and above this size; false: there are none. */
+/* The nearest rows below and above this size, or twice its own; false: none. */
 static bool
 neighbours(const WsAdviceTable *table, double buffers, const WsAdvice **below, const WsAdvice **above)
 {
@@ -433,6 +433,10 @@ neighbours(const WsAdviceTable *table, double buffers, const WsAdvice **below, c
 		*above = &row[1];
 		if (table->followed && row[0].buffers < own->buffers && own->buffers < row[1].buffers)
 			*(own->buffers <= buffers ? below : above) = own;
+		if ((*below)->buffers == buffers)
+			*above = *below;
+		else if ((*above)->buffers == buffers)
+			*below = *above;
 		return true;
 	}
 	*below = *above = own;

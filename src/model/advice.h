@@ -194,9 +194,10 @@ extern void ws_advice_note_difference(WsDifferences *differences, const WsAdvice
 extern double ws_mean_difference(const WsDifferences *differences);
 
 /*
- * The hit ratio expected with so many buffers: by interpolation between the two
- * nearest rows, of the grid or the followed one, if they are not in doubt.
- * Outside the grid by the followed row, if its size is close; or NaN.
+ * The hit ratio expected with so many buffers: that of their row, or by
+ * interpolation between the two nearest rows, of the grid or the followed one,
+ * if they are not in doubt.  Outside the grid by the followed row, if its size
+ * is close; or NaN.
  */
 extern double ws_advice_expect(const WsAdviceTable *table, double buffers);
 

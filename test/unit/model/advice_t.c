@@ -504,10 +504,11 @@ define_expected(const WsAdviceTable *table, double buffers)
 	int			above = 0;
 	double		part;
 
+	for (int i = 0; i < GRID; i++)
+		if (rows[i].buffers == buffers)
+			return define_doubt(table, &rows[i]) ? NAN : rows[i].hit_ratio;
 	while (above < GRID && !(rows[above].buffers > buffers))
 		above++;
-	if (above == GRID && rows[GRID - 1].buffers == buffers)
-		above--;
 	if (above == 0 || above == GRID || define_doubt(table, &rows[above]) || define_doubt(table, &rows[above - 1]))
 		return NAN;
 	part = (buffers - rows[above - 1].buffers) / (rows[above].buffers - rows[above - 1].buffers);
@@ -994,6 +995,9 @@ test_follow(void)
 	   "follow: beyond the grid it counts for a size that is close");
 	row->unknown = 301;
 	ok(isnan(ws_advice_expect(&table, 33000)), "follow: not if it is in doubt");
+	table.rows[WS_SWEEP_PRESENT + 1].unknown = 301;
+	ok(ws_advice_expect(&table, 1000) == 0.9 && isnan(ws_advice_expect(&table, 1001)),
+	   "expected with a size that has a row: that of no other, which may be in doubt");
 
 	/*
 	 * one percent a minute: each seventh step is a jump, as 1/16 is 6.3 times
@@ -1098,7 +1102,7 @@ test_note(void)
 int
 main(void)
 {
-	plan(1 + 17 + 4 + 3 + 5 + 4 + 4 + 14 + 6 + 21 + 3);
+	plan(1 + 17 + 4 + 3 + 5 + 4 + 4 + 14 + 6 + 22 + 3);
 	memcpy(factors, ws_sweep_grid, sizeof(ws_sweep_grid));
 	factors[WS_SWEEP_FOLLOWER] = 5.5;
 	test_add();
