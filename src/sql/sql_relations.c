@@ -50,6 +50,8 @@
 #define TOP_PARTS	3			/* at most, */
 #define TOP_SHARE	0.01		/* each of at least this part of the set */
 
+#define READ_TICKS	(300 * WS_TICKS_PER_SECOND) /* that reads are of, about */
+
 #define RESIDENT_STEP	1024	/* pages that are looked up without a check
 								 * for interrupts */
 
@@ -60,7 +62,7 @@ typedef struct Part
 	int			pages;			/* in the sample */
 	int			reused;
 	int			resident;
-	double		reads;
+	double		reads;			/* of all pages */
 	Oid			relation;		/* InvalidOid: none, or of another database */
 	char		relkind;
 	int			columns;		/* of it, with those that were dropped */
@@ -131,7 +133,31 @@ get_period(FunctionCallInfo fcinfo)
 	return ticks;
 }
 
-/* Divide the sampled pages that clients used in a period into parts. */
+/*
+ * Move the pages that clients used in a period to the front of n; returns how
+ * many these are.
+ */
+static int
+select_used(WsSample *samples, int n, uint32 now, uint32 ticks, uint32 floor)
+{
+	int			used = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		WsSample	sample = samples[i];
+
+		if (!ws_tick_within(sample.last, now, ticks, floor))
+			continue;
+		samples[i] = samples[used];
+		samples[used++] = sample;
+	}
+	return used;
+}
+
+/*
+ * Divide the sampled pages that clients used in a period into parts.  Reads are
+ * also of pages that were used before, and of strata that were sampled then.
+ */
 static void
 divide(const FmgrInfo *function, uint32 ticks, Parts *parts)
 {
@@ -139,6 +165,8 @@ divide(const FmgrInfo *function, uint32 ticks, Parts *parts)
 	WsSample   *samples = palloc(sampler->capacity * sizeof(WsSample));
 	uint32		floor = ws_load(&ws_shared->sketch[WS_CLIENT]->floor);
 	uint32		now;
+	uint32		read_shift;
+	int			n;
 	bool	   *resident;
 	Part	   *part;
 
@@ -149,32 +177,35 @@ divide(const FmgrInfo *function, uint32 ticks, Parts *parts)
 
 	LWLockAcquire(ws_shared->sample_lock, LW_SHARED);
 	parts->shift = ws_sampler_mature_shift(sampler, now, ticks, floor);
-	parts->pages = ws_sampler_select(sampler, now, ticks, floor, parts->shift, samples);
+	read_shift = Max(parts->shift, ws_sampler_mature_shift(sampler, now, Max(ticks, READ_TICKS), floor));
+	n = ws_sampler_select(sampler, now, UINT32_MAX, floor, parts->shift, samples);
 	parts->seconds = ws_sampler_read_seconds(sampler, now);
 	ws_estimate_alive(&parts->set, ws_sampler_alive(sampler, now, ticks, floor, parts->shift));
 	LWLockRelease(ws_shared->sample_lock);
 
-	resident = palloc(Max(parts->pages, 1) * sizeof(bool));
+	parts->pages = select_used(samples, n, now, ticks, floor);
+	resident = palloc0(Max(n, 1) * sizeof(bool));
 	for (int i = 0; i < parts->pages; i += RESIDENT_STEP)
 	{
 		CHECK_FOR_INTERRUPTS();
 		(void) ws_probe_resident(&samples[i], Min(parts->pages - i, RESIDENT_STEP), &resident[i], NULL);
 	}
 	/* first each page is a part, then neighbours of one relation are joined */
-	part = parts->part = palloc0(Max(parts->pages, 1) * sizeof(Part));
-	for (int i = 0; i < parts->pages; i++)
+	part = parts->part = palloc0(Max(n, 1) * sizeof(Part));
+	for (int i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		part[i].whose = samples[i].page;
-		part[i].pages = 1;
+		part[i].pages = i < parts->pages;
 		part[i].reused = ws_sample_reused(&samples[i], now, ticks, floor);
 		part[i].resident = resident[i];
-		part[i].reads = samples[i].reads;
-		part[i].forks[samples[i].page.fork] = true;
+		if (ws_hash_stratum(samples[i].hash, sampler->log2m) >= read_shift)
+			part[i].reads = ldexp(samples[i].reads, (int) read_shift);
+		part[i].forks[samples[i].page.fork] = i < parts->pages;
 		part[i].limit = PG_INT64_MAX;
 	}
-	qsort(part, parts->pages, sizeof(Part), by_relation);
-	for (int i = 0; i < parts->pages; i++)
+	qsort(part, n, sizeof(Part), by_relation);
+	for (int i = 0; i < n; i++)
 	{
 		Part	   *last;
 
@@ -184,12 +215,17 @@ divide(const FmgrInfo *function, uint32 ticks, Parts *parts)
 			continue;
 		}
 		last = &part[parts->n - 1];
-		last->pages++;
+		last->pages += part[i].pages;
 		last->reused += part[i].reused;
 		last->resident += part[i].resident;
 		last->reads += part[i].reads;
-		last->forks[part[i].whose.fork] = true;
+		last->forks[part[i].whose.fork] |= part[i].pages > 0;
 	}
+	n = parts->n;
+	parts->n = 0;
+	for (int i = 0; i < n; i++)
+		if (part[i].pages > 0)
+			part[parts->n++] = part[i];
 }
 
 static void
@@ -418,7 +454,7 @@ add_row(WsRow *row, Parts *parts, const Part *part)
 	ws_row_add_pages(row, true, to_pages(parts, part, part->resident));
 	ws_row_add_pages(row, true, to_pages(parts, part, part->reused));
 	ws_row_add(row, true, Int64GetDatum((int64) rint(Min(error, (double) part->limit) * BLCKSZ)));
-	ws_row_add_number(row, parts->seconds > 0, ldexp(part->reads, (int) parts->shift) / parts->seconds);
+	ws_row_add_number(row, parts->seconds > 0, part->reads / parts->seconds);
 	ws_row_add_number(row, true, ws_report_saved(&parts->report, &user, &saved_error));
 	ws_row_add_number(row, true, saved_error);
 	ws_row_add_number(row, true, find_density(part));

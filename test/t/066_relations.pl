@@ -1,5 +1,5 @@
 # Pages by relation, kind and database: used once or more than once, of another database, cut off, and
-# of a relation that is held.
+# of a relation that is held; and its reads in another period than that of the pages.
 
 use lib 'test/t';
 use server;
@@ -62,5 +62,22 @@ $node->safe_psql('postgres', 'VACUUM cut');
 is($node->safe_psql('postgres', q{SELECT pg_relation_size('cut')}), '0', 'emptied, its file has no pages');
 is($node->safe_psql('postgres', q{SELECT coalesce(max(bytes), 0) <= pg_table_size('cut') FROM working_set_relations WHERE relid = 'cut'::regclass}),
 	't', 'and no more than its maps are in use');
+
+# --- reads are of the last minutes, whatever the period
+
+make_table($node, 'once', 1500);
+$clock->lend(sub { $node->restart });
+wait_for_worker($node);
+$node->safe_psql('postgres', 'SELECT count(filler) FROM once');
+wait_until($node, q{bytes > 1400 * current_setting('block_size')::int FROM working_set_relations WHERE relid = 'once'::regclass},
+	'a table that was read has a row');
+$clock->let_pass($node, 120);
+ok(eventually(sub {
+	$node->safe_psql('postgres', q{SELECT count(filler) FROM once WHERE ctid < '(1,0)'});
+	return $node->safe_psql('postgres', q{
+		SELECT s.bytes < 0.1 * l.bytes AND s.reads_per_second BETWEEN 0.9 * l.reads_per_second AND 1.1 * l.reads_per_second
+		  FROM working_set_relations('1 min') s JOIN working_set_relations('1 hour') l USING (relid)
+		 WHERE relid = 'once'::regclass}) eq 't';
+}), 'all its reads are told with the few pages that are used later');
 
 finish($node);
