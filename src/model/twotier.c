@@ -294,6 +294,8 @@ ws_twotier_jump(WsTwoTier *tiers, const double *factors)
 {
 	int			from = nearest_size(factors);
 
+	tiers->wal_next[WS_TIER_FOLLOWER] = tiers->wal_next[from];
+	tiers->wal_owed[WS_TIER_FOLLOWER] = tiers->wal_owed[from];
 	for (int c = 0; c < WS_TIER_CACHES; c++)
 	{
 		memcpy(tiers->cache[WS_TIER_FOLLOWER][c], tiers->cache[from][c], cache_size());
@@ -451,8 +453,22 @@ ws_twotier_checkpoint(WsTwoTier *tiers)
 	}
 }
 
+/* So many pages of WAL are written behind a size, one after the other. */
+static void
+write_wal(WsTwoTier *tiers, int b, double pages)
+{
+	double	   *owed = &tiers->wal_owed[b];
+	uint32_t   *next = &tiers->wal_next[b];
+
+	for (*owed = fmin(*owed + pages, tiers->wal_pages); *owed >= 1; (*owed)--)
+	{
+		*next = *next < tiers->wal_pages ? *next : 0;
+		write_page(tiers, b, WS_TIER_PAGES + (*next)++);
+	}
+}
+
 void
-ws_twotier_wal(WsTwoTier *tiers, double bytes, double files)
+ws_twotier_wal(WsTwoTier *tiers, double bytes, double files, uint32_t bursts_only)
 {
 	double		rate = tiers->rate / tiers->block_bytes;
 	uint32_t	pages = (uint32_t) fmin(fmax(rint(files * rate), 1), WS_TIER_WAL);
@@ -460,15 +476,8 @@ ws_twotier_wal(WsTwoTier *tiers, double bytes, double files)
 	shrink_wal(tiers, pages);
 	tiers->wal_pages = pages;
 	tiers->wal = fmin(tiers->wal + bytes, files);
-	tiers->wal_owed = fmin(tiers->wal_owed + bytes * rate, pages);
-	for (; tiers->wal_owed >= 1; tiers->wal_owed--)
-	{
-		tiers->wal_next = tiers->wal_next < pages ? tiers->wal_next : 0;
-		for (int b = 0; b < WS_TIER_BUFFERS; b++)
-			for (int c = 0; c < WS_TIER_CACHES; c++)
-				ws_pagecache_write(tiers->cache[b][c], WS_TIER_PAGES + tiers->wal_next);
-		tiers->wal_next++;
-	}
+	for (int b = 0; b < WS_TIER_BUFFERS; b++)
+		write_wal(tiers, b, bytes * rate / (bursts_only >> ws_tier_buffers[b] & 1 ? WS_BURSTS : 1));
 }
 
 double

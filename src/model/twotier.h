@@ -109,9 +109,10 @@ typedef struct WsTwoTier
 	double		rate;			/* simulated pages for each real one */
 	double		bytes;			/* what page caches are multiples of */
 	double		wal;			/* bytes of WAL that may be cached; of it: */
-	uint32_t	wal_pages;		/* simulated, */
-	uint32_t	wal_next;		/* the next one, */
-	double		wal_owed;		/* and how many are to be written */
+	uint32_t	wal_pages;		/* simulated; */
+	/* behind each size of shared buffers: */
+	uint32_t	wal_next[WS_TIER_BUFFERS];	/* the next one, */
+	double		wal_owed[WS_TIER_BUFFERS];	/* and how many are to be written */
 	uint64_t	seed;
 	WsReadahead readahead;		/* the caller's to set, */
 	bool		late;			/* and this: see pagecache.h */
@@ -173,8 +174,10 @@ extern void ws_twotier_checkpoint(WsTwoTier *tiers);
 /*
  * So many bytes of WAL were written since the last time, to files that have so
  * many; at least 1.  Of more than WS_TIER_WAL pages only these are simulated.
+ * Behind sizes that see the reads of bursts only (sweep.h), it counts as much
+ * less as these do.
  */
-extern void ws_twotier_wal(WsTwoTier *tiers, double bytes, double files);
+extern void ws_twotier_wal(WsTwoTier *tiers, double bytes, double files, uint32_t bursts_only);
 
 /*
  * Blocks of a relation whose pages are simulated, and of those of its size of

@@ -261,7 +261,7 @@ see_wal(void)
 
 	if (sim->wal != InvalidXLogRecPtr && written > sim->wal && sim->wal_files > 0 &&
 		(standby || XLogIsNeeded()) && !is_direct("wal"))
-		ws_twotier_wal(sim->tiers, (double) (written - sim->wal), sim->wal_files);
+		ws_twotier_wal(sim->tiers, (double) (written - sim->wal), sim->wal_files, ws_reading.sweep->bursts_only);
 	sim->wal = written;
 }
 

@@ -559,7 +559,7 @@ test_wal(void)
 		look(tiers, page, 3, ALL, NULL);
 	tiers->relations[0].blocks = 400;
 	for (int i = 0; i < 5; i++)
-		ws_twotier_wal(tiers, 0.25 * BLOCK, 50 * BLOCK);
+		ws_twotier_wal(tiers, 0.25 * BLOCK, 50 * BLOCK, 0);
 	ok(holds_wal(tiers, WHOLE, 1, 399), "a page of WAL takes the place of another in a cache that is full");
 	is_within(ws_twotier_whole(tiers), 401.25 * BLOCK, 0.01 * BLOCK, "and belongs to what may be cached");
 	ok(!ws_pagecache_holds(tiers->cache[2][WHOLE], 0) && ws_pagecache_holds(tiers->cache[2][WHOLE], 1),
@@ -572,36 +572,36 @@ test_wal(void)
 		}
 	ok(everywhere, "in all of them");
 	for (int i = 0; i < 9; i++)
-		ws_twotier_wal(tiers, 10 * BLOCK, 50 * BLOCK);
+		ws_twotier_wal(tiers, 10 * BLOCK, 50 * BLOCK, 0);
 	ok(holds_wal(tiers, WHOLE, 50, 350), "it takes no more than its files have");
 	is_within(ws_twotier_whole(tiers), 450 * BLOCK, 0, "nor is it counted for more");
 	ok(holds_wal(tiers, DOUBLE, 50, 400), "nor takes anything where there is room");
 	ws_survey(tiers, sweep);
 	is_within(tiers->only[2][WHOLE], 350 / 400.0, 1e-6, "it is not part of what both caches hold");
-	ws_twotier_wal(tiers, 0, 30 * BLOCK);
+	ws_twotier_wal(tiers, 0, 30 * BLOCK, 0);
 	ok(holds_wal(tiers, WHOLE, 30, 350), "files that are gone have no pages");
 
 	for (uint32_t page = 400; page < 800; page++)
 		look(tiers, page, 3, ALL, NULL);
 	ok(holds_wal(tiers, WHOLE, 0, 400), "it goes when others are read");
-	ws_twotier_wal(tiers, 3 * BLOCK, 30 * BLOCK);
+	ws_twotier_wal(tiers, 3 * BLOCK, 30 * BLOCK, 0);
 	ok(holds_wal(tiers, WHOLE, 3, 397), "and comes back when it is written again");
 	for (uint32_t page = 500; page < 600; page++)
 		look(tiers, page, 3, ALL, NULL);
 	for (uint32_t page = 0; page < 300; page++)
 		look(tiers, page, 3, ALL, NULL);
 	wal = tiers->cache[2][WHOLE]->held[1];
-	ws_twotier_wal(tiers, 30 * BLOCK, 30 * BLOCK);
+	ws_twotier_wal(tiers, 30 * BLOCK, 30 * BLOCK, 0);
 	ok(wal > 30 && tiers->cache[2][WHOLE]->held[1] <= wal, "not active, though it went only just before");
-	ws_twotier_wal(tiers, 200 * BLOCK, 30 * BLOCK);
-	ws_twotier_wal(tiers, BLOCK, 30 * BLOCK);
+	ws_twotier_wal(tiers, 200 * BLOCK, 30 * BLOCK, 0);
+	ws_twotier_wal(tiers, BLOCK, 30 * BLOCK, 0);
 	ok(holds_wal(tiers, WHOLE, 30, 370), "however much is written at once");
-	tiers->wal_owed = 0;
+	memset(tiers->wal_owed, 0, sizeof(tiers->wal_owed));
 	for (uint32_t page = 0; page < 400; page++)
 		look(tiers, page, 3, ALL, NULL);
-	ws_twotier_wal(tiers, BLOCK, 30 * BLOCK);
+	ws_twotier_wal(tiers, BLOCK, 30 * BLOCK, 0);
 	ok(holds_wal(tiers, WHOLE, 1, 399), "and no longer than until then");
-	ws_twotier_wal(tiers, 1e15, 1e12);
+	ws_twotier_wal(tiers, 1e15, 1e12, 0);
 	ok(holds_wal(tiers, WS_TIER_CACHES - 1, WS_TIER_WAL, 800), "of very much, as much is simulated as can be");
 	resize(tiers, 1, 0.5, 400 * BLOCK);
 	/* each cache is half as large, and no page has a higher stratum */
@@ -609,26 +609,66 @@ test_wal(void)
 	free(tiers);
 
 	tiers = new_tiers(1000, 1, 400);
-	ws_twotier_wal(tiers, 1000 * BLOCK, 200 * BLOCK);
-	tiers->wal_owed = 0;
+	ws_twotier_wal(tiers, 1000 * BLOCK, 200 * BLOCK, 0);
+	memset(tiers->wal_owed, 0, sizeof(tiers->wal_owed));
 	resize(tiers, 1, 0.5, 400 * BLOCK);
-	ws_twotier_wal(tiers, 0, 200 * BLOCK);
+	ws_twotier_wal(tiers, 0, 200 * BLOCK, 0);
 	ok(holds_wal(tiers, WHOLE, 100, 0), "nor do more go when it is written next");
 	free(tiers);
 
 	tiers = new_tiers(1000, 0.5, 400);
-	ws_twotier_wal(tiers, 10 * BLOCK, 40 * BLOCK);
+	ws_twotier_wal(tiers, 10 * BLOCK, 40 * BLOCK, 0);
 	ok(holds_wal(tiers, WHOLE, 5, 0), "with every second page, one for two");
 	look(tiers, 0, 3, ALL, NULL);
 	tiers->relations[0].blocks = 400;
 	is_within(ws_twotier_whole(tiers), 410 * BLOCK, 0.01 * BLOCK, "but all of it may be cached");
-	ws_twotier_wal(tiers, 100 * BLOCK, 5.2 * BLOCK);
+	ws_twotier_wal(tiers, 100 * BLOCK, 5.2 * BLOCK, 0);
 	ok(holds_wal(tiers, WHOLE, 3, 1), "files have the nearest number of pages");
-	ws_twotier_wal(tiers, 100 * BLOCK, 4.8 * BLOCK);
+	ws_twotier_wal(tiers, 100 * BLOCK, 4.8 * BLOCK, 0);
 	ok(holds_wal(tiers, WHOLE, 2, 1), "below, too");
-	ws_twotier_wal(tiers, 100 * BLOCK, 0.4 * BLOCK);
+	ws_twotier_wal(tiers, 100 * BLOCK, 0.4 * BLOCK, 0);
 	ok(holds_wal(tiers, WHOLE, 1, 1), "at least one");
 	free(sweep);
+	free(tiers);
+}
+
+/*
+ * Page caches behind a size of which the reads are seen in one second of
+ * sixteen: of WAL they have to see as much less, or it would displace more.
+ */
+static void
+test_wal_and_bursts(void)
+{
+	enum
+	{
+		PAGES = 3000,
+		SECONDS = 4800
+	};
+	WsTwoTier  *tiers = new_tiers(PAGES, 1, 1000);
+	static WsTierCounts counts;
+	Zipf	   *zipf = zipf_new(PAGES, 0.8);
+	uint64_t	seed = seeded(6);
+	uint32_t	bursts_only = UINT32_C(1) << ws_tier_buffers[0];
+	uint32_t	wal;
+	uint32_t	others;
+	bool		same = true;
+
+	for (int s = 0; s < 2 * SECONDS; s++)
+	{
+		if (s == SECONDS)
+			memset(&counts, 0, sizeof(counts));
+		for (int i = 0; i < 20; i++)
+			look(tiers, zipf_draw(zipf, &seed), 1, UINT32_C(1) << ws_tier_buffers[1] | (s % WS_BURSTS == 0 ? bursts_only : 0),
+				 &counts);
+		ws_twotier_wal(tiers, 1.25 * BLOCK, 500 * BLOCK, bursts_only);
+	}
+	for (int c = 0; c <= WHOLE; c++)
+		same = same && fabs(all(counts.waits[0][c]) / all(counts.asked[0]) -
+							all(counts.waits[1][c]) / all(counts.asked[1])) < 0.02;
+	ok(same, "WAL displaces as much where only the reads of bursts are seen");
+	count_held(tiers, 1, HALF, &wal, &others);
+	ok(wal > 20 && others > 300, "which is some");
+	zipf_free(zipf);
 	free(tiers);
 }
 
@@ -717,7 +757,7 @@ test_relations(void)
 int
 main(void)
 {
-	plan(104);
+	plan(106);
 	test_checkpoint();
 	test_written();
 	test_written_before();
@@ -729,6 +769,7 @@ main(void)
 	test_counts();
 	test_known_before();
 	test_wal();
+	test_wal_and_bursts();
 	test_relations();
 	return done();
 }
