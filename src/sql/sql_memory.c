@@ -105,8 +105,9 @@ get_note(const Advice *a, const WsPair *pair)
 {
 	const WsMemoryAdvice *both = a->both;
 
-	if (pair == NULL && a->known)
-		return psprintf("outside the shared_buffers that are simulated: %s to %s",
+	/* of those that are simulated, some are not known if little is read */
+	if (pair == NULL && a->known && both->present.buffers > 0)
+		return psprintf("outside the shared_buffers that are predicted: %s to %s",
 						pretty(both->table.buffers[0]),
 						pretty(both->table.buffers[both->table.nbuffers - 1]));
 	if (pair == NULL || a->doubt)

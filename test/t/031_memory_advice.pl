@@ -71,7 +71,7 @@ is($node->safe_psql('postgres', q{
 	  JOIN working_set_memory_advice ON trim(substr(line, 11, 8)) = pg_size_pretty(memory_bytes) AND (line LIKE 'now%') = present
 	 WHERE line NOT LIKE 'suggested%'}),
 	'12|12', 'the chart shows what the view does') or diag($node->safe_psql('postgres', 'SELECT working_set_memory_chart()'));
-my $outside = 'outside the shared_buffers that are simulated: ';
+my $outside = 'outside the shared_buffers that are predicted: ';
 is($node->safe_psql('postgres', q{
 	SELECT note ~ ('^} . $outside . q{' || pg_size_pretty(pg_size_bytes(current_setting('shared_buffers')) / 4) || ' to ') AND
 	       predicted_hit_ratio IS NULL AND predicted_disk_reads_per_second IS NULL AND error IS NULL
@@ -237,5 +237,41 @@ my $offset = -s $node->logfile;
 $node->safe_psql('postgres', 'DROP TABLE pages; CHECKPOINT');
 $clock->let_pass($node, 10) for 1 .. 3;
 unlike(slurp_file($node->logfile, $offset), qr/WARNING|ERROR|LOG:  working_set|No such file/, 'of a table that was dropped nothing is logged');
+
+# ---- a server that reads little: of a smaller size enough to predict it, of the present one too little
+$node->append_conf('postgresql.conf', "shared_buffers = '4MB'");
+$clock->lend(sub { $node->restart });
+$node->safe_psql('postgres', q{
+	CREATE TABLE pages AS SELECT g AS id, repeat('x', 1000) AS filler FROM generate_series(1, 112000) g;
+	ALTER TABLE pages ADD PRIMARY KEY (id);
+	VACUUM (FREEZE, ANALYZE) pages;
+	CHECKPOINT});
+# most of a few pages that the present size nearly holds, and the others of all, which no size does
+sub look_up_some
+{
+	my ($times) = @_;
+	$node->safe_psql('postgres', qq{
+		SET enable_seqscan = off;
+		SET enable_bitmapscan = off;
+		SET enable_hashjoin = off;
+		SET enable_mergejoin = off;
+		SELECT sum(length(filler))
+		  FROM (SELECT 1 + floor(CASE WHEN random() < 0.9 THEN 4500 ELSE 112000 END * random())::int AS key FROM generate_series(1, $times) OFFSET 0) AS wanted,
+		       LATERAL (SELECT filler FROM pages WHERE id = key) AS p});
+	return;
+}
+for my $seconds (61, 10)
+{
+	look_up_some(3000);
+	$clock->let_pass($node, $seconds);
+}
+$node->safe_psql('postgres', 'SELECT working_set_reset()');
+for my $seconds (61, (10) x 20)
+{
+	last if doubt() ne 'there is too little data yet';
+	look_up_some(400);
+	$clock->let_pass($node, $seconds);
+}
+unlike(doubt(), qr/^outside/, 'the row of what there is does not say that this is outside of what is predicted');
 
 done_testing();
