@@ -392,7 +392,7 @@ ws_sampler_known(const WsSampler *sampler, uint32_t now, uint32_t ticks, uint32_
 {
 	/* the highest stratum is the one that was admitted first */
 	uint32_t	begin = sampler->admitted[WS_STRATA - 1];
-	uint32_t	known = now > begin ? now - begin + 1 : 1;
+	uint32_t	known = now > begin ? now - begin : 1;
 
 	return begin <= floor || ticks < known ? ticks : known;
 }

@@ -82,16 +82,16 @@ step_sample(uint32 now)
 {
 	const WsSampler *sampler = ws_shared->sampler;
 	uint32		floor = ws_load(&ws_shared->sketch[WS_CLIENT]->floor);
-	uint32		shift = ws_sampler_mature_shift(sampler, now, state.life->break_even, floor);
 
-	state.shift = shift;
-	ws_life_set_shift(state.life, shift);
+	state.window = ws_sampler_known(sampler, now, state.life->break_even, floor);
+	state.shift = ws_sampler_mature_shift(sampler, now, state.window, floor);
+	ws_life_set_shift(state.life, state.shift);
 	ws_life_begin_step(state.life);
 	for (uint32 i = 0; i < sampler->capacity; i++)
 	{
 		const WsSample *s = &sampler->samples[i];
 
-		if (s->last != 0 && !s->dead && s->last >= floor && ws_hash_stratum(s->hash, sampler->log2m) >= shift)
+		if (s->last != 0 && !s->dead && s->last >= floor && ws_hash_stratum(s->hash, sampler->log2m) >= state.shift)
 			ws_life_item(state.life, i, s->last, s->before >= floor ? s->before : 0,
 						 s->scanned > s->held, now);
 	}
@@ -119,8 +119,6 @@ ws_life_consumer_tick(void)
 		return;
 
 	step_sample(now);
-	state.window = ws_sampler_known(ws_shared->sampler, now, state.life->break_even,
-									ws_load(&ws_shared->sketch[WS_CLIENT]->floor));
 	(void) ws_estimate(NULL, WS_OF(WS_CLIENT), &state.window, 1, &window);
 	ws_estimate_alive(&window, ws_sampler_alive(ws_shared->sampler, now, state.window,
 												ws_load(&ws_shared->sketch[WS_CLIENT]->floor), state.shift));

@@ -919,6 +919,14 @@ test_brief(void)
 	   ws_sampler_mature_shift(s, now + 1000, 36000, now - 3001) == 5,
 	   "brief: what lasts from then on has not been kept for longer than before");
 
+	/* two hours, when those that last have been kept for one */
+	ws_sampler_init(s, 100, 10, 2, 1000);
+	s->lasting = 5;
+	ws_sampler_set_brief(s, 2 * HOUR_TICKS, now);
+	is_int(ws_sampler_known(s, now + 100, 2 * HOUR_TICKS, 1), HOUR_TICKS + 100, "brief: it is known how much is known");
+	is_int(ws_sampler_mature_shift(s, now + 100, ws_sampler_known(s, now + 100, 2 * HOUR_TICKS, 1), 1), 5,
+		   "brief: of all that, only those that last tell");
+
 	/* before there is so much time */
 	ws_sampler_init(s, 100, 10, 2, 100);
 	s->lasting = 5;
@@ -1282,7 +1290,7 @@ test_tiers(void)
 int
 main(void)
 {
-	plan(202);
+	plan(204);
 	test_check();
 	test_reused();
 	test_mature();
