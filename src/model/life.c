@@ -140,11 +140,12 @@ idle_at(const WsLifeItem *item, uint32_t tick)
 	return tick > item->last ? tick - item->last : 0;
 }
 
-/* Count an item that was at risk when the last step ended. */
+/* Count an item that was at risk when the last step ended, since then. */
 static void
-count_risk(WsLife *life, const WsLifeItem *item, bool used)
+count_risk(WsLife *life, const WsLifeItem *item, bool used, uint32_t now)
 {
 	uint32_t	idle = idle_at(item, life->stepped);
+	uint32_t	ticks = now > life->stepped ? now - life->stepped : 0;
 	int			class;
 
 	/* a use ahead of the step that reports it was at risk in no step */
@@ -152,7 +153,7 @@ count_risk(WsLife *life, const WsLifeItem *item, bool used)
 		idle >= life->break_even)
 		return;
 	class = bin_of(life, idle) / WS_LIFE_BINS_PER_CLASS;
-	life->at_risk[item->group][class] += 1 / life->table.bin_steps[class];
+	life->at_risk[item->group][class] += ticks / (step_ticks(life) * life->table.bin_steps[class]);
 	life->returned[item->group][class] += used;
 }
 
@@ -203,7 +204,7 @@ ws_life_item(WsLife *life, uint32_t i, uint32_t last, uint32_t before, bool scan
 	uint32_t	idle;
 
 	if (item->last != 0)
-		count_risk(life, item, used);
+		count_risk(life, item, used, now);
 	item->reported = (uint16_t) life->steps;
 	if (used)
 		use(life, item, last, item->last == 0 ? before : 0, scanned);

@@ -14,7 +14,8 @@
  * that a new working set is seen as soon.  Classes become wider, the old ones
  * most: class c begins at 3 c steps and (c/30)^4 of the steps beyond 90.  Of 24
  * hours the first class is 30 seconds wide and the last three hours.  What is
- * at risk is counted in bins: a step in a bin of n steps is the nth part.
+ * at risk is counted in bins, by the time since the last step: that may be more
+ * than a step, since it is whole ticks.
  *
  * A page's past, its group: used once, by a sequential scan; used once
  * otherwise; used again, and known for less than the break-even time; known for

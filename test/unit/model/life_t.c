@@ -105,11 +105,11 @@ bin_at(uint32_t be, uint32_t idle)
 	return bin;
 }
 
-/* the part of a bin of a class that a step takes */
+/* the part of a bin of a class that a step of so many ticks takes */
 static double
-part_of_bin(uint32_t be, uint32_t class)
+part_of_bin(uint32_t be, uint32_t class, uint32_t ticks)
 {
-	return short_part(be) / 30. / (bin_begin(be, 3 * class + 3) - bin_begin(be, 3 * class));
+	return 3 * ticks / (bin_begin(be, 3 * class + 3) - bin_begin(be, 3 * class));
 }
 
 static void
@@ -151,7 +151,7 @@ test_classes(int break_even, int hold)
 	for (uint32_t idle = 0; idle <= be + 10; idle = further(be, idle, be > 36000 ? random_below(&seed, 100) : 1))
 	{
 		uint32_t	n = idle < be;
-		double		part = n ? part_of_bin(be, bin_at(be, idle) / 3) : 0;
+		double		part = n ? part_of_bin(be, bin_at(be, idle) / 3, 1) : 0;
 
 		/* of two items, one was used before; both are idle, then that is used */
 		ws_life_init(life, 2, break_even, hold);
@@ -416,7 +416,7 @@ naive_table(const Steps *s, WsLifeTable *t)
 			memory = fmin(s->be, short_part(s->be) + 4. * bins_of(s->be)[3 * class]);
 			gap = naive_group(s, p, n) < WS_LIFE_LONG ? 0 : 3 - (naive_group(s, p, n) - WS_LIFE_LONG);
 			share = exp(-since / (memory * (10 + 3 * (class + 0.5) / 30 + 7.5 * gap) / 30));
-			t->at_risk[naive_group(s, p, n)][class] += share * part_of_bin(s->be, class);
+			t->at_risk[naive_group(s, p, n)][class] += share * part_of_bin(s->be, class, step_took(s, step));
 			if (uses_until(p, step) > n)
 				t->returned[naive_group(s, p, n)][class] += share;
 		}
