@@ -17,7 +17,10 @@
 #include "sampler.h"
 #include "shared.h"
 
-/* Steps of the life table in a period of the projection: half a minute. */
+/*
+ * Steps of the life table in a period of the projection: half a minute, or a
+ * thirtieth of a break-even time of less than 15 minutes.
+ */
 #define PERIOD			3
 #define VALUES			(2 * PERIOD + 1)
 
