@@ -572,5 +572,8 @@ const char *const ws_verdict_names[] = {NULL, "grow", "shrink", "keep", "exceeds
 void
 ws_format_setting(double bytes, char *buf, size_t size)
 {
-	snprintf(buf, size, "%.0fMB", fmax(rint(bytes / MB), 1));
+	if (fmod(bytes, MB) == 0)
+		snprintf(buf, size, "%.0fMB", bytes / MB);
+	else
+		snprintf(buf, size, "%.0fkB", bytes / 1024);
 }

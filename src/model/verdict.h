@@ -136,7 +136,7 @@ extern WsDecision ws_decide(const WsQueryTime *t, WsSteady *steady);
 
 extern const char *const ws_verdict_names[];
 
-/* A size as a setting: "640MB".  Whole MB, at least 1. */
+/* A size as a setting: "640MB", or "800000kB" if that is exact. */
 extern void ws_format_setting(double bytes, char *buf, size_t size);
 
 #endif							/* WS_VERDICT_H */

@@ -575,8 +575,8 @@ test_words(void)
 	is_string(ws_verdict_names[WS_VERDICT_EXCEEDS_MEMORY], "exceeds memory", "a verdict has a name");
 	ws_format_setting(640 * MB, setting, sizeof(setting));
 	is_string(setting, "640MB", "a size is a setting");
-	ws_format_setting(1, setting, sizeof(setting));
-	is_string(setting, "1MB", "of at least a megabyte");
+	ws_format_setting(100000 * 8192.0, setting, sizeof(setting));
+	is_string(setting, "800000kB", "also one that is not whole MB, as the present one may be");
 }
 
 int
