@@ -1,5 +1,5 @@
 # Names that are no text in the encoding of the database that shows them, or change how others look:
-# of databases and roles, in every view, text and script.
+# of databases, roles and tables, in every view, text and script.
 
 use lib 'test/t';
 use server;
@@ -45,7 +45,7 @@ my %oid = map { my $name = $_; $name => bytes_of('octets', '-c',
 	qq{SELECT oid FROM pg_database WHERE datname = '$name' UNION ALL SELECT oid FROM pg_roles WHERE rolname = '$name'}) } @databases, @roles;
 for my $database (@databases)
 {
-	bytes_of($database, '-c', q{CREATE TABLE big AS SELECT g, repeat('y', 500) AS y FROM generate_series(1, 15000) g});
+	bytes_of($database, '-c', qq{CREATE TABLE "big\xe9" AS SELECT g, repeat('y', 500) AS y FROM generate_series(1, 15000) g});
 }
 
 # what is shown in a database of UTF8, and in one without an encoding
@@ -58,7 +58,7 @@ for my $database (sort keys %shown)
 	ok(eventually(sub {
 		for my $used (@databases)
 		{
-			bytes_of($used, '-c', qq{SET ROLE "$_"}, '-c', 'SELECT count(y) FROM big') for @roles;
+			bytes_of($used, '-c', qq{SET ROLE "$_"}, '-c', qq{SELECT count(y) FROM "big\xe9"}) for @roles;
 		}
 		return bytes_of($database, '-c', qq{
 			SELECT count(DISTINCT name) FROM (
@@ -86,6 +86,10 @@ for my $database ('postgres', 'octets', $databases[0])
 		my $name = ($database =~ /\A\w+\z/a ? $database : 'caf?') . " and a client of $encoding";
 		my ($ok, $out) = client($encoding, $database, map { ('-c', $_) } @statements);
 		ok($ok, "$name: all views") or diag($out);
+
+		($ok, $out) = client($encoding, $database, '-f', monitoring('metrics.sql'));
+		ok($ok, "$name: metrics.sql") or diag($out);
+		ok($out =~ /\|public\."big\?" \(\d+\)\|r\|/, 'with the name of its table') or diag($out) if $database eq $databases[0];
 
 		# grants.sql: a role that is made, with a warning about one that is not text; and refusals
 		($ok, $out) = client($encoding, $database, '-v', "role=scrape_$first", '-f', monitoring('grants.sql'));
