@@ -147,8 +147,8 @@ SELECT pg_catalog.current_setting('search_path') AS path \gset ws_report_
 		windows AS (
 			SELECT array_agg(DISTINCT round(exp(ln(longest) * g / 60))::integer) AS seconds
 			  FROM (SELECT least(86400, greatest(10, ceil(coalesce(extract(epoch FROM moment.at -
-			                     least((SELECT since FROM info), (SELECT min(at) FROM history))), 0))))::float8 AS longest
-			          FROM moment) l, generate_series(0, 60) g
+			                     least(since, (SELECT min(at) FROM history WHERE since <= pg_postmaster_start_time()))), 0))))::float8 AS longest
+			          FROM moment, info) l, generate_series(0, 60) g
 		),
 		curve AS MATERIALIZED (
 			SELECT row_number() OVER (ORDER BY c.seconds) AS n, c.seconds, c.bytes, c.pages,

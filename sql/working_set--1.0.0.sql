@@ -498,10 +498,10 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED
 BEGIN ATOMIC
 WITH r AS MATERIALIZED (
 	SELECT *, shared_buffers_bytes::float8 AS b, pg_size_bytes(suggested_shared_buffers)::float8 AS s FROM @ws@.working_set_recommendation()),
--- the data are as old as the counts, or as a history that outlived a restart
+-- the data are as old as the counts, or, if these began with the server, as a history that outlived a restart
 age AS MATERIALIZED (
 	SELECT least(3600, greatest(1, CASE WHEN s <= 120 THEN ceil(s) ELSE 6 * ceil(s / 6) END))::integer AS longest
-	  FROM (SELECT extract(epoch FROM clock_timestamp() - least(since, (SELECT min(at) FROM @ws@.working_set_history() WHERE minutes = 1)))
+	  FROM (SELECT extract(epoch FROM clock_timestamp() - least(since, (SELECT min(at) FROM @ws@.working_set_history() WHERE minutes = 1 AND since <= pg_postmaster_start_time())))
 	          FROM @ws@.working_set_info() WHERE tracking) i (s)),
 curve AS MATERIALIZED (
 	SELECT c.seconds, c.pages, c.bytes::float8 AS bytes, c.low_bytes::float8 AS low, c.high_bytes::float8 AS high

@@ -48,7 +48,9 @@ $node->stop;
 # ---- a reset forgets the history, also that on disk
 $clock->lend(sub { $node->start });
 wait_for($node, 'count(*) > 0 FROM working_set_history', 'history is not loaded');
-$node->safe_psql('postgres', 'SELECT approximate_working_set_size(true)');
+$clock->pass(120);
+unlike($node->safe_psql('postgres', 'SELECT approximate_working_set_size(true); SELECT working_set_chart()'), qr/^.{5}1 min /m,
+	'after forgetting the set the chart has no row of the time before');
 cmp_ok(history($node, 'count(*)'), '>', 0, 'forgetting the set keeps the history');
 my $reset = $node->safe_psql('postgres', 'SELECT date_trunc(\'minute\', clock_timestamp()) FROM working_set_reset()');
 is(history($node, 'count(*)'), 0, 'a reset empties it');
