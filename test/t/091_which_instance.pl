@@ -36,6 +36,13 @@ is(verdicts(), 'fair 352.56 enough; free 340.00 cheapest that is enough; huge 90
 	  . 'slow 252.56 above its limit of reads; tiny 1.00 not known', 'each machine has a verdict, and reads have a price');
 like(verdicts('-v', 'share=0.1'),
 	qr/^fair 352.56 waits too long; free 340.00 cheapest that is enough; huge 900.00 read time not known; much .* reads too much/, 'a share of query time is a bound, too');
+sub columns
+{
+	my ($line) = $_[0] =~ /^( +machine +\|.*)$/m;
+	return join '|', map { s/^ +| +$//gr } split /\|/, $line;
+}
+my ($shown) = run_command([ 'psql', '-X', '-d', $node->connstr('postgres'), '-v', "file=$machines.figures", '-f', "$machines.sql" ]);
+is(columns($shown), columns(slurp_file('doc/which_instance.md')), 'its columns are those of the example in the document');
 # (of made-up shared_buffers the reads are so many hundredths of those of the best)
 sub present
 {
