@@ -35,7 +35,17 @@ ws_counters_read(WsCounters *sum, int64 *evictions)
 	for (size_t field = 0; field < FIELDS; field++)
 		((uint64 *) sum)[field] -= ((uint64 *) &ws_counters->at_reset)[field];
 	if (evictions)
-		*evictions = Max((int64) sum->inserts + ws_counters->entries_at_reset - ws_probe_entries(), 0);
+	{
+		int64		most = __atomic_load_n(&ws_counters->evictions, __ATOMIC_RELAXED);
+
+		/* pages that enter meanwhile are entries only, but no count goes back */
+		*evictions = (int64) sum->inserts + ws_counters->entries_at_reset - ws_probe_entries();
+		while (*evictions > most &&
+			   !__atomic_compare_exchange_n(&ws_counters->evictions, &most, *evictions, false,
+											__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			;
+		*evictions = Max(*evictions, most);
+	}
 	since = ws_shared->since;
 	LWLockRelease(ws_shared->lock);
 	return since;
@@ -46,4 +56,5 @@ ws_counters_reset(void)
 {
 	sum_shards(&ws_counters->at_reset);
 	ws_counters->entries_at_reset = ws_probe_entries();
+	__atomic_store_n(&ws_counters->evictions, 0, __ATOMIC_RELAXED);
 }

@@ -33,6 +33,7 @@ typedef union WsCounterShard
 typedef struct WsSharedCounters
 {
 	WsCounterShard shards[WS_COUNTER_SHARDS];	/* atomic */
+	int64		evictions;		/* atomic: the most shown since the reset */
 	/* under WsShared.lock */
 	WsCounters	at_reset;		/* sum of the shards at WsShared.since */
 	int64		entries_at_reset;	/* pages in shared buffers at that time */
