@@ -25,4 +25,10 @@ is(join("\n", grep { !/\benv=~"\$cluster"/ || !/\bjob="db"/ || /\bcluster=/ } ma
 		map { map { $_->{expr} } @{ $_->{targets} } } Dashboard->new("$tmp/other/working_set.json")->panels),
 	'', 'another label and a selector are in each query');
 
+# (of another database, catalogs are known by the numbers of their files, as working_set_relations has them)
+my ($catalogs) = map { map { $_->{expr} =~ /relation!~"(.*?)"/ } @{ $_->{targets} } } Dashboard->new(monitoring('grafana/working_set.json'))->panels;
+$catalogs =~ s/\\\\/\\/g;
+is(join(', ', grep { !/^(?:$catalogs)$/ } 'pg_catalog.pg_class', 'file 1255', 'file 16384', 'public.files'), 'file 16384, public.files',
+	'which relations are catalogs, that are listed from a megabyte on');
+
 done_testing();

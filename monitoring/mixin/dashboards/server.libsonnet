@@ -144,7 +144,7 @@ local p = import 'panels.libsonnet';
   local relation(name) = by(relationLabels, 'working_set_relation_' + name),
   // Catalogs only from a megabyte on.  In another database their names are not known, but the
   // numbers of their files are small.
-  local catalog = '(pg_catalog|pg_toast|information_schema)\\\\..+|relfilenode ([1-9][0-9]?[0-9]?[0-9]?|1[0-5][0-9][0-9][0-9])',
+  local catalog = '(pg_catalog|pg_toast|information_schema)\\\\..+|file ([1-9][0-9]?[0-9]?[0-9]?|1[0-5][0-9][0-9][0-9])',
   local relationSize = 'max by (%s) (%s or %s >= 2^20)' % [
     relationLabels,
     series('working_set_relation_size_bytes', 'relation!~"%s"' % catalog),
