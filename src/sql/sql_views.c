@@ -52,7 +52,7 @@ WS_FUNCTION(ws_working_set_recommendation)
 	ws_require_preloaded();
 	ws_report_read(&report);
 	known = report.known;
-	looked_up = known && table->seconds > 0;
+	looked_up = known && table->seconds > 0 && table->lookups > 0;
 	ws_report_summarize(&report, &s);
 	size = ws_summary_size(&s);
 	expects = looked_up && size > 0 && table->sure && table->seconds >= FIRST_SECONDS;
