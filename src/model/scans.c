@@ -239,7 +239,7 @@ find_walker(WsScans *scans, uint32_t process)
 			w = other;
 			break;
 		}
-		if (other->used < w->used)
+		if (scans->accesses - other->used > scans->accesses - w->used)
 			w = other;
 	}
 	if (w->used == 0 || w->process != process)
