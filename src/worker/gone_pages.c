@@ -119,6 +119,7 @@ void
 ws_gone_pages_begin(WsEvicted died)
 {
 	memset(&state, 0, sizeof(state));
+	state.stepped_at = ws_shared_clock_ms();
 	look_at_entries(ws_shared->sampler->capacity, died);
 }
 
@@ -144,7 +145,8 @@ ws_gone_pages_suspect(const WsPageId *page)
 void
 ws_gone_pages_look(int64 now, WsEvicted died)
 {
-	uint32		capacity = ws_shared->sampler->capacity;
+	int64		capacity = ws_shared->sampler->capacity;
+	int64		cycle;			/* ms */
 
 	for (int i = state.n - 1; i >= 0; i--)
 	{
@@ -159,9 +161,11 @@ ws_gone_pages_look(int64 now, WsEvicted died)
 	}
 	if (now - state.stepped_at < 1000)
 		return;
-	state.stepped_at = now;
 	/* what was too young at first is not any more */
-	look_at_entries(capacity / (state.steps < FIRST_SECONDS ? FIRST_SECONDS : CYCLE_SECONDS) + 1, died);
+	cycle = 1000 * (state.steps < FIRST_SECONDS ? FIRST_SECONDS : CYCLE_SECONDS);
+	/* a worker that rests is here every ten seconds */
+	look_at_entries((uint32) (capacity * Min(now - state.stepped_at, cycle) / cycle), died);
+	state.stepped_at = now;
 	state.steps += state.steps < FIRST_SECONDS;
 }
 

@@ -102,4 +102,14 @@ later(3700);
 rejects('61 min', 'lowered: no longer period');
 is(pages('job', '1 hour'), 0, 'and what was used more than an hour ago is gone');
 
+# ---- a file that has no page in shared buffers, for all the worker knows, and a clock in leaps
+
+use_table('job');
+later(60);
+is(pages('job', '1 hour'), 100, 'used again');
+my $file = $node->data_dir . '/' . $node->safe_psql('postgres', q{CHECKPOINT; SELECT pg_relation_filepath('job')});
+truncate($file, 0) or die "$file: $!";
+later(60);
+is(pages('job', '1 hour'), 0, 'of a file that was cut off, nothing is left after a minute, however often the worker looked');
+
 done_testing();
