@@ -18,7 +18,6 @@
 #include "utils/backend_status.h"
 
 #include "compat.h"
-#include "guc.h"
 #include "origins.h"
 #include "process_origin.h"
 #include "shared.h"
@@ -135,7 +134,7 @@ check_perms(WS_CHECK_PERMS_ARGUMENTS)
 {
 	/* where other libraries drop a hook there is no shared memory */
 	if (likely(ws_shared) && unlikely(ws_load(&ws_shared->sketch[WS_CLIENT]->unattended)) &&
-		tables != NIL && ws_enabled)
+		tables != NIL && ws_tracking())
 		wake_worker();
 	if (unlikely(self.next_check_perms))
 		return check_next(WS_CHECK_PERMS_VALUES);

@@ -52,6 +52,12 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE t AS SELECT g FROM generate_series(1, 100000) g;
 	CREATE INDEX ON t (g); VACUUM t; CHECKPOINT; DROP TABLE t;
 });
+# and its worker rests, but for once a second
+my $worker = worker_pid($node);
+my $naps = sub { return (slurp_file("/proc/$worker/status") =~ /^voluntary_ctxt_switches:\s+(\d+)$/m)[0] };
+my ($before, $begin) = ($naps->(), time);
+$node->safe_psql('postgres', 'SELECT count(*) FROM pg_class') while time - $begin < 5;
+cmp_ok($naps->() - $before, '<', 2 * (time - $begin), 'statements do not keep the worker awake');
 # turning it on does not force it
 $node->safe_psql('postgres', 'ALTER SYSTEM SET working_set.enabled = on');
 $node->reload;
