@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/namespace.h"
 #include "commands/dbcommands.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
@@ -12,24 +13,31 @@
 
 #include "names.h"
 
-/* Does this character, of so many bytes, change how others look? */
-static bool
-is_control(int encoding, const unsigned char *c, int length)
+/* The character, of so many bytes, in Unicode; 0: it is not there. */
+static pg_wchar
+in_unicode(int encoding, const char *c, int length)
 {
-	pg_wchar	code = *c;
+	unsigned char text[MAX_CONVERSION_GROWTH * MAX_MULTIBYTE_CHAR_LEN + 1];
+	Oid			conversion;
 
+	if (!IS_HIGHBIT_SET(*c))
+		return (unsigned char) *c;
 	if (encoding == PG_UTF8)
-		code = utf8_to_unicode(c);
-	else if (length > 1)
-		return false;
-	if (code < ' ' || code == 0x7F)
-		return true;
-	/* ISO 8859 has these where Unicode has them */
-	if (code >= 0x80 && code < 0xA0)
-		return encoding == PG_UTF8 || (encoding >= PG_LATIN1 && encoding <= PG_LATIN10) ||
-			(encoding >= PG_ISO_8859_5 && encoding <= PG_ISO_8859_8);
-	return code == 0x61C || code == 0x200E || code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
-		(code >= 0x2066 && code <= 0x2069);
+		return utf8_to_unicode((const unsigned char *) c);
+	conversion = FindDefaultConversionProc(encoding, PG_UTF8);
+	if (!OidIsValid(conversion) ||
+		pg_do_encoding_conversion_buf(conversion, encoding, PG_UTF8, (unsigned char *) c, length,
+									  text, sizeof(text), true) != length)
+		return 0;
+	return utf8_to_unicode(text);
+}
+
+/* Does it change how others look, or is it none? */
+static bool
+is_control(pg_wchar code)
+{
+	return code < ' ' || (code >= 0x7F && code < 0xA0) || code == 0x61C || code == 0x200E || code == 0x200F ||
+		(code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
 }
 
 char *
@@ -47,11 +55,8 @@ ws_valid_name(const char *name, Oid oid)
 	{
 		bool		valid;
 
-		n = 1;
-		if (IS_HIGHBIT_SET(*name))
-			n = encoding == PG_SQL_ASCII ? -1 :
-				pg_encoding_verifymbchar(encoding, name, (int) strlen(name));
-		valid = n > 0 && !is_control(encoding, (const unsigned char *) name, n);
+		n = pg_encoding_verifymbchar(encoding, name, (int) strlen(name));
+		valid = n > 0 && !is_control(in_unicode(encoding, name, n));
 		n = Max(n, 1);
 		if (valid)
 			appendBinaryStringInfo(&text, name, n);

@@ -1,6 +1,6 @@
 /*
  * names.h
- *		Names from shared catalogs, as text that every client can get.
+ *		Names from shared catalogs, as text that clients of UTF8 can get.
  *
  * Names of databases and roles are bytes in the encoding of the database in
  * which they were made, and nobody knows which that was.  So in another
@@ -12,10 +12,11 @@
 
 /*
  * The name, in palloc'd memory, as valid text in the database's encoding; NULL
- * of NULL.  Bytes that are no text, control characters and marks that change
- * the direction of writing become "?".  Of a database without an encoding only
- * ASCII is text, since nobody can convert the rest.  A name that was changed
- * may now be equal to another: it ends with its OID in brackets.
+ * of NULL.  Bytes that are no text, or not in Unicode, control characters and
+ * marks that change the direction of writing become "?".  Of a database without
+ * an encoding only ASCII is text, since nobody can convert the rest.  A name
+ * that was changed may now be equal to another: it ends with its OID in
+ * brackets.
  */
 extern char *ws_valid_name(const char *name, Oid oid);
 

@@ -127,6 +127,20 @@ bytes_of("turn\xe2\x80\xaeround", '-v', "file=$dir/turned.html", '-f', monitorin
 my $html = slurp_file("$dir/turned.html");
 ok($html =~ /turn\?round/ && $html !~ /&#8238;/, 'report.sql turns no line around');
 
+# ---- a byte that is text in a database, but not in Unicode: clients get the other rows, too
+
+my $capital = "\xc3\x81";
+sql($node, q{CREATE DATABASE windows TEMPLATE template0 ENCODING WIN1252 LOCALE 'C'});
+bytes_of('windows', '-c', 'CREATE EXTENSION working_set');
+sql($node, qq{CREATE ROLE "$capital"; GRANT pg_read_all_data TO "$capital"});
+my $shown = "\xc3? (" . sql($node, qq{SELECT oid FROM pg_roles WHERE rolname = '$capital'}) . ')';
+ok(eventually(sub {
+	bytes_of($databases[0], '-c', qq{SET ROLE "$capital"}, '-c', 'SELECT count(y) FROM big');
+	return bytes_of('windows', '-c', qq{SELECT count(*) > 0 FROM working_set_queries WHERE rolname = '$shown'}) eq 't';
+}), 'a role whose name has one') or diag(bytes_of('windows', '-c', 'SELECT DISTINCT rolname FROM working_set_queries'));
+my ($fine, $said) = client('UTF8', 'windows', map { ('-c', $_) } @statements);
+ok($fine, 'all views') or diag($said);
+
 # ---- long names of two bytes a character: the card cuts none of them in half
 
 sql($node, q{CREATE DATABASE kanji TEMPLATE template0 ENCODING EUC_JP LOCALE 'C'});
