@@ -97,7 +97,7 @@ FROM r, a GROUP BY 1;
 
 -- query working_set_relations: The twenty largest relations of the last five minutes, how much of each is in shared buffers, and reads that others would save without an index that nobody uses
 SELECT coalesce(w.datname, '')::text AS datname, -- label: Database
-       concat(CASE WHEN pg_table_is_visible(w.relid) THEN quote_ident(n.nspname::text) || '.' END, w.relation)::text AS relation, -- label: Relation with its schema
+       (coalesce(CASE WHEN pg_table_is_visible(w.relid) THEN quote_ident(n.nspname::text) || '.' END, '') || w.relation)::text AS relation, -- label: Relation with its schema
        coalesce(w.relkind::text, '')::text AS relkind, -- label: Kind of relation
        sum(w.bytes)::float8 AS working_set_relation_size_bytes, -- gauge: Distinct pages of the relation, all forks, that were used in the last five minutes; the twenty largest
        sum(w.resident_bytes)::float8 AS working_set_relation_resident_bytes, -- gauge: How much of working_set_relation_size_bytes is in shared buffers

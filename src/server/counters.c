@@ -38,7 +38,7 @@ ws_counters_read(WsCounters *sum, int64 *evictions)
 	{
 		int64		most = __atomic_load_n(&ws_counters->evictions, __ATOMIC_RELAXED);
 
-		/* pages that enter meanwhile are entries only, but no count goes back */
+		/* what enters meanwhile is an entry only; no count goes back */
 		*evictions = (int64) sum->inserts + ws_counters->entries_at_reset - ws_probe_entries();
 		while (*evictions > most &&
 			   !__atomic_compare_exchange_n(&ws_counters->evictions, &most, *evictions, false,
