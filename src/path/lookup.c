@@ -24,6 +24,7 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
+#include "executor/executor.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
@@ -67,6 +68,9 @@ struct Recording
 	int64		hits;
 	int64		reads;
 	int64		few;			/* fewer stay uncounted between transactions */
+	/* of a parallel worker, before it runs its query */
+	int64		start_hits;
+	int64		start_reads;
 	uint32		sampled_hits;	/* of pages that were not quiet */
 };
 
@@ -74,6 +78,7 @@ StaticAssertDecl(offsetof(struct Recording, sketch) == 64, "what hits need is in
 
 /* as it is where nothing is attached, too */
 static struct Recording self = {.usage = &pgBufferUsage, .due = PG_INT64_MAX};
+static ExecutorRun_hook_type next_run = NULL;	/* in a parallel worker only */
 static const uint8 no_flags = 0;
 static const uint8 maintenance_flags = PROC_IS_AUTOVACUUM;
 
@@ -189,6 +194,24 @@ warms_cache(void)
 }
 
 /*
+ * A parallel worker runs its query, after it has looked for all that it needs:
+ * the server adds only what follows to the leader's counts.
+ */
+static void
+run(WS_RUN_ARGUMENTS)
+{
+	static bool runs = false;
+
+	if (!runs)
+	{
+		self.start_hits = pgBufferUsage.shared_blks_hit;
+		self.start_reads = pgBufferUsage.shared_blks_read;
+	}
+	runs = true;
+	next_run(WS_RUN_VALUES);
+}
+
+/*
  * The transaction ends.  A parallel worker's counts go to its leader next; if
  * the transaction of a leader ends, none come any more.
  */
@@ -206,8 +229,8 @@ pass_on_counts(XactEvent event)
 	}
 	else if (event == XACT_EVENT_PARALLEL_COMMIT)
 	{
-		__atomic_fetch_add(&ahead->hits, self.hits, __ATOMIC_RELAXED);
-		__atomic_fetch_add(&ahead->reads, self.reads, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&ahead->hits, self.hits - self.start_hits, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&ahead->reads, self.reads - self.start_reads, __ATOMIC_RELAXED);
 	}
 }
 
@@ -230,6 +253,11 @@ begin_process(int64 hits, int64 reads)
 	/* of a process that had the place before */
 	if (!IsParallelWorker())
 		pass_on_counts(XACT_EVENT_ABORT);
+	else if (next_run == NULL)
+	{
+		next_run = ExecutorRun_hook ? ExecutorRun_hook : standard_ExecutorRun;
+		ExecutorRun_hook = run;
+	}
 	ws_events_begin(warms);
 }
 
@@ -496,6 +524,9 @@ end_transaction(XactEvent event)
 void
 ws_lookup_transaction_event(XactEvent event, void *arg)
 {
-	if (unlikely(self.usage->shared_blks_hit + self.usage->shared_blks_read >= self.due))
+	/* a leader that fails gets no counts of its workers any more */
+	int64		due = self.due - (event == XACT_EVENT_ABORT ? self.few : 0);
+
+	if (unlikely(self.usage->shared_blks_hit + self.usage->shared_blks_read >= due))
 		end_transaction(event);
 }

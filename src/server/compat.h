@@ -58,9 +58,14 @@ object_aclcheck(Oid classid, Oid objectid, Oid roleid, AclMode mode)
 #define TransamVariables ShmemVariableCache
 #endif
 
-/* 18: a module states its name and version. */
+/* 18: a module states its name and version, and each query is run once. */
 #if PG_VERSION_NUM < 180000
 #define PG_MODULE_MAGIC_EXT(...) PG_MODULE_MAGIC
+#define WS_RUN_ARGUMENTS QueryDesc *query, ScanDirection direction, uint64 count, bool once
+#define WS_RUN_VALUES query, direction, count, once
+#else
+#define WS_RUN_ARGUMENTS QueryDesc *query, ScanDirection direction, uint64 count
+#define WS_RUN_VALUES query, direction, count
 #endif
 
 /* The next OID of an object or a relation's file, maybe a little old. */

@@ -23,19 +23,30 @@ sub scanned
 }
 my $alone = 'SET max_parallel_workers_per_gather = 0;';
 my $parallel = q{SET max_parallel_workers_per_gather = 2; SET min_parallel_table_scan_size = 0;
-	SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;};
+	SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET cpu_tuple_cost = 1;};
 scanned($alone, 'alone');
 is($node->safe_psql('postgres', qq{
 	$alone
 	SELECT approximate_working_set_size() AS before \\gset
 	SELECT count(filler) FROM pages \\g /dev/null
 	SELECT approximate_working_set_size() - :before BETWEEN 0 AND 150}), 't', 'scanned again, nothing is added');
+like($node->safe_psql('postgres', "$parallel EXPLAIN (ANALYZE) SELECT count(filler) FROM pages"), qr/Workers Launched: [12]/, '(there are parallel workers)');
 scanned($parallel, 'parallel workers');
 is($node->safe_psql('postgres', qq{
 	$parallel
 	SELECT lookups AS before FROM working_set_info \\gset
 	SELECT count(filler) FROM pages \\g /dev/null
 	SELECT lookups - :before BETWEEN 5000 AND 8000 FROM working_set_info}), 't', 'whose lookups are counted once');
+# also those of their start, of which the leader is not told
+my $counts = q{SELECT (SELECT lookups FROM working_set_info) || ' ' || sum(blks_hit + blks_read) FROM pg_stat_database};
+my ($ours, $servers) = split / /, $node->safe_psql('postgres', $counts);
+$node->safe_psql('postgres', $parallel . 'SELECT count(filler) FROM pages WHERE id < 5;' x 20);
+my $said;
+ok(eventually(sub {
+	my ($we, $it) = split / /, $node->safe_psql('postgres', $counts);
+	$said = sprintf '%d of %d', $we - $ours, $it - $servers;
+	return $it - $servers > 100000 && abs($we - $ours - $it + $servers) < 1000;
+}), 'as many as the server counts') or diag($said);
 # while they run, and if they are ended
 my $slow = $node->background_psql('postgres', on_error_stop => 0);
 sql($node, q{CREATE FUNCTION scan() RETURNS bigint LANGUAGE plpgsql PARALLEL SAFE AS 'BEGIN RETURN (SELECT count(filler) FROM pages); END'});
