@@ -21,12 +21,13 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-#include "executor/instrument.h"
+#include "executor/executor.h"
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
 #include "storage/buf_internals.h"
 #include "storage/proc.h"
 
+#include "compat.h"
 #include "lookup.h"
 #include "process_origin.h"
 #include "sample_events.h"
@@ -57,7 +58,9 @@ int			MyProcPid, MaxBackends, ParallelWorkerNumber = -1;
 BackendType MyBackendType;
 BackgroundWorker *MyBgworkerEntry;
 BufferUsage pgBufferUsage;
+ExecutorRun_hook_type ExecutorRun_hook;
 
+void		standard_ExecutorRun(WS_RUN_ARGUMENTS) {}
 bool		LWLockHeldByMeInMode(LWLock *lock, LWLockMode mode) { return false; }
 uint32		ws_shared_advance(void) { return ws_shared->sketch[0]->tick; }
 void		ws_shared_wake_worker(void) {}
