@@ -117,6 +117,7 @@ ws_events_begin(bool warms)
 	self.warms = warms;
 	self.redo = AmStartupProcess();
 	self.awaits = false;
+	self.removals = 0;
 	self.counted_reads = pgBufferUsage.shared_blks_read;
 	self.last_run = NULL;
 	self.process = (uint16) MyProcNumber;

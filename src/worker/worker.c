@@ -8,8 +8,9 @@
  * The clock.  While lookups are recorded the worker wakes ten times a second
  * to advance the tick, so that no lookup has to read a clock.  After ten
  * seconds without a lookup it leaves the clock to the other processes and
- * rests until the next recommendation is due, until a transaction ends and
- * wakes it, or for ten seconds, because redo and long queries do not wake it.
+ * rests until the next recommendation is due, until a statement that reads
+ * tables begins or a transaction ends and wakes it, or for ten seconds, because
+ * redo does not wake it.
  *
  * Sizes.  recommended_cache_bytes is for the current load: for those who can
  * resize a cache at any time.  A change of shared_buffers takes a restart, so
