@@ -135,7 +135,7 @@ bytes_of('windows', '-c', 'CREATE EXTENSION working_set');
 sql($node, qq{CREATE ROLE "$capital"; GRANT pg_read_all_data TO "$capital"});
 my $shown = "\xc3? (" . sql($node, qq{SELECT oid FROM pg_roles WHERE rolname = '$capital'}) . ')';
 ok(eventually(sub {
-	bytes_of($databases[0], '-c', qq{SET ROLE "$capital"}, '-c', 'SELECT count(y) FROM big');
+	bytes_of($databases[0], '-c', qq{SET ROLE "$capital"}, '-c', qq{SELECT count(y) FROM "big\xe9"});
 	return bytes_of('windows', '-c', qq{SELECT count(*) > 0 FROM working_set_queries WHERE rolname = '$shown'}) eq 't';
 }), 'a role whose name has one') or diag(bytes_of('windows', '-c', 'SELECT DISTINCT rolname FROM working_set_queries'));
 my ($fine, $said) = client('UTF8', 'windows', map { ('-c', $_) } @statements);
