@@ -1,11 +1,7 @@
 /*
  * curve_t.c
- *		Tests of the curve: exact small cases, an independent solution of the
- *		same equations, and the statistics that the estimator promises.
- *
- * The independent solution follows the text of curve.h and shares no code
- * with curve.c: it counts cells by looking at each one's age, cuts the grid
- * by stepping through octaves, and finds roots by bisection.
+ *		Tests of the curve: exact small cases, whether its steps solve the
+ *		equation of curve.h, and the statistics that the estimator promises.
  *
  * Of N trials, a bias has standard error rms/sqrt(N), and an rms error has
  * relative standard error 1/sqrt(2 N).  Statistical assertions allow K_SIGMA
@@ -29,24 +25,24 @@
 #define PROMISED_COVERAGE_LOW	0.93
 #define PROMISED_COVERAGE_HIGH	0.98
 
-static void
-estimate2(const WsSketch *a, const WsSketch *b, uint32_t now,
-		  const uint32_t *ages, int n, WsEstimate *out)
+static WsCurve *
+new_curve(uint32_t m)
 {
-	const WsSketch *sketches[2] = {a, b};
-	void	   *workspace = malloc(ws_curve_size(ws_sketch_m(a)));
+	WsCurve    *curve = malloc(ws_curve_size(m));
 
-	if (!workspace)
+	if (!curve)
 		abort();
-	ws_curve_estimate(sketches, b ? 2 : 1, now, ages, n, out, workspace);
-	free(workspace);
+	return curve;
 }
 
 static void
 estimate(const WsSketch *sk, uint32_t now, const uint32_t *ages, int n,
 		 WsEstimate *out)
 {
-	estimate2(sk, NULL, now, ages, n, out);
+	WsCurve    *workspace = new_curve(ws_sketch_m(sk));
+
+	ws_curve_estimate(&sk, 1, now, ages, n, out, workspace);
+	free(workspace);
 }
 
 static WsEstimate
@@ -74,184 +70,89 @@ is_nothing(WsEstimate e)
 }
 
 /*
- * The independent solution of one step.
+ * Of a sketch, or of its union with another: the younger of two cells, and the
+ * later of two floors.  Do these ages, in seconds and without the first, add
+ * pages that solve the equation of curve.h, to 1e-6, and the variance that the
+ * information gives?  "all" are the pages of the whole window: their rounding
+ * shows in the variance, a difference of numbers that agree in their first
+ * digits.
  */
-static void
-reference_step(const long *s, const long *z, int K, double m,
-			   long double *pages, long double *variance)
-{
-	long double q[WS_LEVELS_MAX];
-	long double off = 0;
-	long double on = 0;
-	long double lo = 0;
-	long double hi = 1;
-	long double information = 0;
-	long double x;
-
-	for (int k = 0; k < K; k++)
-	{
-		q[k] = 1.0L / (1L << (k < K - 1 ? k + 1 : K - 1));
-		off += z[k] * q[k];
-		on += s[k];
-	}
-	*pages = *variance = 0;
-	if (on == 0 || off == 0)
-		return;
-
-	/* the left side falls from infinity to 0 */
-	for (bool found = false; !found;)
-	{
-		long double left = 0;
-
-		for (int k = 0; k < K; k++)
-			left += s[k] * q[k] / expm1l(hi * q[k]);
-		found = left < off;
-		if (!found)
-			hi *= 2;
-	}
-	while (hi - lo > 1e-16L * hi)
-	{
-		long double mid = (lo + hi) / 2;
-		long double left = 0;
-
-		if (mid <= lo || mid >= hi)
-			break;
-		for (int k = 0; k < K; k++)
-			if (s[k] > 0)
-				left += s[k] * q[k] / expm1l(mid * q[k]);
-		if (left > off)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	x = (lo + hi) / 2;
-	for (int k = 0; k < K; k++)
-	{
-		long double y = x * q[k];
-
-		information += (s[k] + z[k]) * y * y / expm1l(y);
-	}
-	*pages = m * x;
-	*variance = *pages * *pages / information - *pages;
-	if (*variance < 0)
-		*variance = 0;
-}
-
-/*
- * The independent solution of a curve, of a sketch or of the union with
- * another: the younger of two cells, and the later of two floors.  Ages and
- * windows are in seconds, by the number of the second.  Pages and variances of
- * the windows are sums over the steps before them and one part step.
- */
-static void
-reference_seconds(const WsSketch *sk, const WsSketch *other, uint32_t now, const uint32_t *ages, int n,
-				long double *pages, long double *variance)
+static bool
+solves(const WsSketch *sk, const WsSketch *other, uint32_t now, int64_t first, int64_t last,
+	   double pages, double variance, double all)
 {
 	int			K = (int) ws_levels(sk->log2m);
 	uint32_t	m = ws_sketch_m(sk);
 	uint32_t	floor = other && other->floor > sk->floor ? other->floor : sk->floor;
-	size_t		ncells = (size_t) K * m;
-	int64_t    *age = malloc(ncells * sizeof(int64_t));
-	int64_t		from = -1;		/* the last grid point */
-	int64_t		octave = 16;
-	int64_t		to = 0;
-	int			w = 0;
-	long double p = 0;
-	long double v = 0;
+	double		s[WS_LEVELS_MAX] = {0};
+	double		z[WS_LEVELS_MAX] = {0};
+	double		on = 0;
+	double		right = 0;
+	double		left[2] = {0};
+	double		information = 0;
 
-	if (!age)
-		abort();
-	for (size_t c = 0; c < ncells; c++)
+	for (size_t c = 0; c < (size_t) K * m; c++)
 	{
 		uint32_t	t = other && other->cells[c] > sk->cells[c] ? other->cells[c] : sk->cells[c];
+		int64_t		age = t < floor ? INT64_MAX : t > now ? 0 : (int64_t) (now / 10) - t / 10;
 
-		age[c] = t < floor ? INT64_MAX : t > now ? 0 : (int64_t) (now / 10) - t / 10;
+		s[c / m] += age > first && age <= last;
+		z[c / m] += age > last;
 	}
-
-	while (w < n)
+	for (int k = 0; k < K; k++)
 	{
-		/* the windows of this step, then the step itself */
-		for (;;)
-		{
-			bool		part = w < n && ages[w] <= to;
-			int64_t		end = part ? ages[w] : to;
-			long		s[WS_LEVELS_MAX] = {0};
-			long		z[WS_LEVELS_MAX] = {0};
-			long double dp;
-			long double dv;
+		double		q = ldexp(1, -(k < K - 1 ? k + 1 : K - 1));
+		double		y = pages / m * q;
 
-			for (size_t c = 0; c < ncells; c++)
-			{
-				s[c / m] += (age[c] > from && age[c] <= end);
-				z[c / m] += (age[c] > end);
-			}
-			reference_step(s, z, K, m, &dp, &dv);
-			if (part)
-			{
-				pages[w] = p + dp;
-				variance[w] = v + dv;
-				w++;
-				continue;
-			}
-			p += dp;
-			v += dv;
-			break;
-		}
-		from = to;
-		if (to < 15)
-			to++;
-		else
-		{
-			to += octave / 8;
-			if (to + 1 == 2 * octave)
-				octave *= 2;
-		}
+		on += s[k];
+		right += z[k] * q;
+		/* it falls from infinity to 0 */
+		for (int i = 0; i < 2 && s[k] > 0; i++)
+			left[i] += s[k] * q / expm1(y * (i == 0 ? 1 - 1e-6 : 1 + 1e-6));
+		information += y > 0 ? (s[k] + z[k]) * y * y / expm1(y) : 0;
 	}
-	free(age);
+	if (on == 0)
+		return pages == 0 && variance == 0;
+	return left[0] > right && right > left[1] &&
+		fabs(variance - fmax(pages * pages / information - pages, 0)) <= 1e-6 * variance + 1e-12 * all;
+}
+
+/* The estimate of the present second and so many before it; -1: of nothing. */
+static WsEstimate
+of_seconds(WsCurve *curve, uint32_t now, int64_t seconds)
+{
+	static const WsEstimate none;
+
+	return seconds < 0 ? none : ws_curve_window(curve, (uint32_t) seconds * 10 + now % 10);
 }
 
 /*
- * The same for one window in ticks: all seconds that lie in it, and of the one
- * in which it begins its share.
+ * Is a window of so many ticks what windows of whole seconds say?  It has all
+ * seconds that lie in it, and of the one in which it begins its share.  What a
+ * second adds falls evenly from second to second, also within it.
  */
-static void
-reference_window(const WsSketch *sk, const WsSketch *other, uint32_t now, uint32_t age,
-				 long double *pages, long double *variance)
+static bool
+is_share(WsCurve *curve, uint32_t now, uint32_t floor, uint32_t age)
 {
-	uint32_t	floor = other && other->floor > sk->floor ? other->floor : sk->floor;
 	int64_t		begin = (int64_t) now - age;
-	int64_t		second = (begin < 0 ? begin - 9 : begin) / 10;
-	uint32_t	seconds = (uint32_t) (now / 10 - second);
-	uint32_t	ages[2] = {seconds - 1, seconds};
-	long double p[2] = {0};
-	long double v[2] = {0};
-	int64_t		end = (second + 1) * 10;
-	long double share;
+	int64_t		second = begin / 10;
+	int64_t		whole = now / 10 - second;
+	int64_t		end = whole > 0 ? (second + 1) * 10 : (int64_t) now + 1;
+	WsEstimate	e = ws_curve_window(curve, age);
+	WsEstimate	less = of_seconds(curve, now, whole - 1);
+	WsEstimate	more = of_seconds(curve, now, whole);
+	double		share = begin <= floor ? 1 : (double) (end - begin) / (end - second * 10);
 
-	if (seconds == 0)
-		reference_seconds(sk, other, now, &seconds, 1, &p[1], &v[1]);
-	else
-		reference_seconds(sk, other, now, ages, 2, p, v);
-	end = end > now ? (int64_t) now + 1 : end;
-	share = begin <= floor ? 1 : (long double) (end - begin) / (end - second * 10);
-	if (seconds > 0 && share < 1)
+	if (whole > 0 && share < 1 && more.pages > less.pages)
 	{
-		uint32_t	older = seconds + 1;
-		long double p3;
-		long double v3;
-		long double ratio;
+		double		ratio = (of_seconds(curve, now, whole + 1).pages - more.pages) / (more.pages - less.pages);
 
-		/* what a second adds falls evenly from second to second, also within it */
-		reference_seconds(sk, other, now, &older, 1, &p3, &v3);
-		ratio = p[1] > p[0] ? (p3 - p[1]) / (p[1] - p[0]) : 1;
-		ratio = ratio < 0.05L ? 0.05L : ratio;
-		if (ratio < 0.999L)
-			share = (1 - powl(ratio, share)) / (1 - ratio);
+		ratio = fmax(ratio, 0.05);
+		if (ratio < 0.999)
+			share = (1 - pow(ratio, share)) / (1 - ratio);
 	}
-	*pages = p[0] + share * (p[1] - p[0]);
-	*variance = v[0] + share * share * (v[1] - v[0]);
-	if (share == 1)
-		*variance = v[1];
+	return fabs(e.pages - less.pages - share * (more.pages - less.pages)) <= 1e-9 * more.pages &&
+		fabs(e.variance - less.variance - share * share * (more.variance - less.variance)) <= 1e-9 * more.variance;
 }
 
 /*
@@ -442,13 +343,11 @@ fill_octaves(WsSketch *sk, uint64_t *seed, int pages, uint32_t now,
 }
 
 /*
- * The solver against bisection in long double, over whole curves, of one sketch
- * and of two, with floors and a reader who lags behind: every step of every fill
- * is a pair of (s, z) that occurs.  Sums are compared window by
- * window, so a wrong step shows in all windows behind it.
+ * Whole curves, of one sketch and of two, with floors and a reader who lags
+ * behind: every step of every fill is a pair of (s, z) that occurs.
  */
 static void
-test_reference(void)
+test_equation(void)
 {
 	static const struct
 	{
@@ -475,23 +374,20 @@ test_reference(void)
 	for (size_t c = 0; c < sizeof(table) / sizeof(table[0]); c++)
 	{
 		uint64_t	seed = seeded(40 + c);
-		double		worst_pages = 0;
-		double		worst_variance = 0;
-		bool		saturated = false;
-		bool		either = true;
+		WsCurve    *curve = new_curve(table[c].m);
+		WsCurve    *swapped = new_curve(table[c].m);
+		long		unsolved = 0;
+		long		no_share = 0;
+		long		differ = 0;
 
 		for (int fill = 0; fill < trials(table[c].fills); fill++)
 		{
 			uint32_t	now = START - 1000 + random_below(&seed, 2000);
-			WsSketch   *sk = new_sketch(table[c].m, 2);
-			WsSketch   *other = fill % 2 ? new_sketch(table[c].m, 2) : NULL;
-			uint32_t	ages[N];
-			int			n = 0;
-			WsEstimate	out[N];
-			WsEstimate	swapped[N];
-			long double pages[N];
-			long double variance[N];
+			const WsSketch *sketches[3] = {new_sketch(table[c].m, 2), fill % 2 ? new_sketch(table[c].m, 2) : NULL};
+			WsSketch   *sk = (WsSketch *) sketches[0];
+			WsSketch   *other = (WsSketch *) sketches[1];
 
+			sketches[2] = sk;
 			fill_octaves(sk, &seed, table[c].pages, now, table[c].oldest);
 			if (other)
 			{
@@ -499,44 +395,38 @@ test_reference(void)
 				ws_sketch_raise_floor(fill % 4 == 1 ? sk : other, now - table[c].oldest / 2);
 				now -= random_below(&seed, 3);
 			}
+			ws_curve_take(curve, sketches, other ? 2 : 1, now, table[c].oldest);
+			ws_curve_take(swapped, sketches + (other ? 1 : 0), other ? 2 : 1, now, table[c].oldest);
 
-			/* ascending windows, spread in octaves like the pages */
+			/* windows that are spread in octaves like the pages */
 			for (int i = 0; i < N; i++)
 			{
-				uint32_t	a = (uint32_t) (pow(table[c].oldest + 2.0,
-												(i + random_unit(&seed)) / N) - 1);
+				uint32_t	age = (uint32_t) (pow(table[c].oldest + 2.0, (i + random_unit(&seed)) / N) - 1);
+				int64_t		last = age / 10;
+				int64_t		width = 1;	/* of the step: eight are an octave */
+				int64_t		first;	/* behind it */
+				WsEstimate	before;
+				WsEstimate	e;
+				WsEstimate	same_e;
 
-				if (n == 0 || a > ages[n - 1])
-					ages[n++] = a;
-			}
-			estimate2(sk, other, now, ages, n, out);
-			estimate2(other ? other : sk, other ? sk : NULL, now, ages, n, swapped);
-			for (int i = 0; i < n; i++)
-				reference_window(sk, other, now, ages[i], &pages[i], &variance[i]);
-			for (int i = 0; i < n; i++)
-			{
-				either &= same(&out[i], &swapped[i]);
-				double		dp = fabs((double) (out[i].pages - pages[i]));
-				double		dv = fabs((double) (out[i].variance - variance[i]));
-
-				saturated |= out[i].saturated;
-				if (pages[i] == 0 ? dp > 0 : dp / pages[i] > worst_pages)
-					worst_pages = pages[i] == 0 ? INFINITY : (double) (dp / pages[i]);
-
-				/*
-				 * The variance is a difference of two numbers that agree in
-				 * their first digits when sets are small: its rounding is
-				 * relative to the pages.
-				 */
-				if (dv / (variance[i] + 1e-6 * pages[i]) > worst_variance)
-					worst_variance = (double) (dv / (variance[i] + 1e-6 * pages[i]));
+				while (last >= 16 * width)
+					width *= 2;
+				first = last - last % width - 1;
+				before = of_seconds(curve, now, first);
+				e = of_seconds(curve, now, last);
+				same_e = of_seconds(swapped, now, last);
+				differ += !same(&e, &same_e) || e.saturated;
+				unsolved += !solves(sk, other, now, first, last, e.pages - before.pages, e.variance - before.variance, e.pages);
+				no_share += !is_share(curve, now, other && other->floor > sk->floor ? other->floor : sk->floor, age);
 			}
 			free(sk);
 			free(other);
 		}
-		ok(worst_pages < 1e-6 && worst_variance < 1e-6 && !saturated && either,
-		   "%s: pages agree with bisection to %.0e, variances to %.0e",
-		   table[c].name, worst_pages, worst_variance);
+		ok(unsolved == 0 && differ == 0, "%s: what a step adds solves its equation, whichever sketch is the other",
+		   table[c].name);
+		is_int(no_share, 0, "a window that begins within a second has its share");
+		free(curve);
+		free(swapped);
 	}
 }
 
@@ -721,15 +611,13 @@ test_busy(const char *name, uint32_t pages, long uses)
 	uint32_t	ages[TICKS];
 	WsSketch   *sk = new_sketch(M, START);
 	const WsSketch *sketch = sk;
-	WsCurve    *curve = malloc(ws_curve_size(M));
+	WsCurve    *curve = new_curve(M);
 	Tally		tallies[WINDOWS] = {0};
 	uint64_t	seed = seeded(90);
 	long		falls = 0;
 	long		differ = 0;
 	WsEstimate	e;
 
-	if (!curve)
-		abort();
 	for (uint32_t a = 0; a < TICKS; a++)
 		ages[a] = a;
 	for (int trial = 0; trial < ntrials; trial++)
@@ -830,7 +718,7 @@ test_trickle(void)
 int
 main(void)
 {
-	plan(124);
+	plan(132);
 	test_trickle();
 	test_busy("2,000,000 pages", BUSY_PAGES, 2500);
 	test_busy("40,000 pages", 2500, 2500);
@@ -838,7 +726,7 @@ main(void)
 	test_small();
 	test_saturation();
 	test_bounds();
-	test_reference();
+	test_equation();
 	test_steady();
 	return done();
 }
