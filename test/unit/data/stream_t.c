@@ -38,6 +38,17 @@ used_stream(uint32_t places, uint32_t position)
 	return stream;
 }
 
+/* with what fits into each field */
+static WsEvent
+cut_to_fit(WsEvent e)
+{
+	e.page.fork &= 15;
+	e.type &= 3;
+	e.run &= WS_RUN_MAX;
+	e.origin &= (UINT32_C(1) << 28) - 1;
+	return e;
+}
+
 /*
  * An event with something in every field that the number decides.
  */
@@ -47,23 +58,12 @@ make_event(uint64_t number)
 	uint64_t	a = mix64(seeded(number));
 	uint64_t	b = mix64(a + 1);
 	uint64_t	c = mix64(b + 1);
-	WsEvent		e;
+	uint64_t	d = mix64(c + 1);
 
-	memset(&e, 0, sizeof(e));
-	e.tick = (uint32_t) a;
-	e.page.tablespace = (uint32_t) (a >> 32);
-	e.page.database = (uint32_t) b;
-	e.page.relation = (uint32_t) (b >> 32);
-	e.page.fork = (int32_t) (c & 15);
-	e.page.block = (uint32_t) (c >> 32);
-	c = mix64(c + 1);
-	e.type = c & 3;
-	e.maintenance = c >> 2 & 1;
-	e.ring = c >> 3 & 1;
-	e.run = c >> 4 & 15;
-	e.process = c >> 8 & 0xFFFF;
-	e.origin = c >> 24 & 0xFFFFFFF;
-	return e;
+	return cut_to_fit((WsEvent)
+					  {
+						  {a >> 32, b, b >> 32, c, c >> 32}, a, d, d >> 2 & 1, d >> 3 & 1, d >> 4, d >> 8, d >> 24
+					  });
 }
 
 /* all but what the stream fills in */
@@ -110,24 +110,6 @@ write_number(WsStream *stream, uint64_t number)
 	return ws_stream_write(stream, &e);
 }
 
-/* is this event the next one? */
-static bool
-reads_number(WsStream *stream, uint64_t number)
-{
-	WsEvent		want = make_event(number);
-	WsEvent		got;
-
-	return read_one(stream, &got) == EVENT && same_event(&got, &want);
-}
-
-static bool
-reads_state(WsStream *stream, State state)
-{
-	WsEvent		got;
-
-	return read_one(stream, &got) == state;
-}
-
 /*
  * What a writer leaves in the place of this position.  To be copied there by
  * a test that stops a writer, and lets it go on later.
@@ -160,11 +142,8 @@ test_fields(void)
 		WsEvent		got;
 
 		memset(&e, i == 0 ? 0xFF : 0, sizeof(e));
-		e.page.fork &= 15;
-		e.type &= 3;
 		e.maintenance = e.ring = i == 0;
-		e.run &= WS_RUN_MAX;
-		e.origin &= (UINT32_C(1) << 28) - 1;
+		e = cut_to_fit(e);
 		fine &= ws_stream_write(stream, &e) && read_one(stream, &got) == EVENT && same_event(&e, &got);
 	}
 	ok(fine, "all ones and all zeros survive");
@@ -292,80 +271,49 @@ test_queue(uint32_t places, uint32_t start)
 	free(stream);
 }
 
-/*
- * A writer that wakes up after its place was skipped, and meanwhile belongs to
- * another.
- */
+/* A writer that wakes up after its place was given up, and is another's by now. */
 static void
 test_woken_writer(void)
 {
 	enum
 	{
-		TRIALS = 20000
+		TRIALS = 1000
 	};
-	long		noticed = 0;
-	long		passed = 0;
 	bool		held_up = true;
 
 	for (uint64_t trial = 0; trial < TRIALS; trial++)
 	{
-		uint32_t	start = (uint32_t) mix64(seeded((uint64_t) trial));
-		WsStream   *stream = used_stream(4, start);
-		uint32_t	position = stream->head++;
-		WsPlace		late = written_at(4, position, 2 * trial + 1);
-		WsPlace    *place = &stream->places[position & 3];
-		uint32_t	stamp;
+		uint32_t	position = (uint32_t) mix64(seeded(trial));
+		WsStream   *stream = used_stream(4, position);
+		WsPlace		late = written_at(4, position, trial);
+		WsEvent		event;
 
-		stream->tail++;			/* it is given up */
+		stream->head++;
+		stream->tail++;
 		for (uint64_t n = 0; n < 4; n++)
-			held_up &= write_number(stream, 1000000 + 4 * trial + n);
+			held_up &= write_number(stream, n);
 		for (uint64_t n = 0; n < 3; n++)
-			held_up &= reads_number(stream, 1000000 + 4 * trial + n);
-
-		/* its content, of which the last word may be still to come */
-		stamp = place->stamp;
-		if (trial % 2 == 0)
-			*place = late;
-		else
-			memcpy(place, &late, sizeof(WsPlace) - sizeof(uint32_t));
-		if (trial % 4 < 2)
-		{
-			/* and its stamp: not what the reader waits for */
-			held_up &= place->stamp == position + 1 &&
-				reads_state(stream, PENDING);
-			stream->tail++;
-		}
-		else
-		{
-			WsEvent		got;
-			State		state;
-
-			place->stamp = stamp;
-			state = read_one(stream, &got);
-			noticed += state == DAMAGED;
-			passed += state == EVENT;
-		}
-		held_up &= reads_state(stream, EMPTY) && write_number(stream, 5) &&
-			reads_number(stream, 5);
+			held_up &= read_one(stream, &event) == EVENT;
+		/* with its stamp, which is not what the reader waits for */
+		stream->places[position & 3] = late;
+		held_up &= read_one(stream, &event) == PENDING;
+		stream->tail++;
+		held_up &= read_one(stream, &event) == EMPTY && write_number(stream, 5) && read_one(stream, &event) == EVENT;
 		free(stream);
 	}
 	ok(held_up, "a writer that comes too late holds up one place, and the stream goes on");
-	/* one in 256 has the same check byte: sqrt(N p (1 - p)) */
-	ok(noticed + passed == TRIALS / 2 &&
-	   passed - TRIALS / 2 / 256.0 <= K_SIGMA * sqrt(TRIALS / 2 / 256.0 * (255 / 256.0)),
-	   "what it writes into another's event is noticed: all but %ld of %d", passed, TRIALS / 2);
 }
 
 /*
- * Content that changed by itself: a bit, and as many words of another event as
- * the machine got round to.
+ * Content that changed: a bit by itself, or as many words as a writer got round
+ * to that woke up too late, up to all but the stamp.
  */
 static void
 test_damage(void)
 {
 	enum
 	{
-		EVENTS = 300, BITS = (sizeof(WsPlace) - sizeof(uint32_t)) * 8, HALVES = 100000
+		EVENTS = 300, WORDS = sizeof(WsPlace) / sizeof(uint32_t) - 1, BITS = WORDS * 32, HALVES = 100000
 	};
 	long		bits = 0;
 	long		halves = 0;
@@ -376,8 +324,8 @@ test_damage(void)
 	for (uint64_t n = 0; n < EVENTS * BITS + HALVES; n++)
 	{
 		WsPlace    *place = &stream->places[stream->head & 3];
-		WsPlace		other = written_at(4, stream->head, random64(&seed));
-		uint32_t	words = 1 + random_below(&seed, sizeof(WsPlace) / 4 - 2);
+		WsPlace		late = written_at(4, stream->head - 4, random64(&seed));
+		uint32_t	words = 1 + random_below(&seed, WORDS);
 		WsEvent		got;
 		State		state;
 
@@ -385,13 +333,10 @@ test_damage(void)
 		if (n < EVENTS * BITS)
 			((uint8_t *) place)[4 + n % BITS / 8] ^= (uint8_t) (1 << n % 8);
 		else
-			memcpy((char *) place + 4, (char *) &other + 4, 4 * words);
+			memcpy((char *) place + 4, (char *) &late + 4, 4 * words);
 		state = read_one(stream, &got);
 		wrong += (state != DAMAGED && state != EVENT) || ws_stream_filled(stream) != 0;
-		if (n < EVENTS * BITS)
-			bits += state == EVENT;
-		else
-			halves += state == EVENT;
+		*(n < EVENTS * BITS ? &bits : &halves) += state == EVENT;
 	}
 	is_int(wrong, 0, "a damaged event is taken, too");
 
@@ -400,9 +345,9 @@ test_damage(void)
 	 * random change of the check byte; but rarely none.
 	 */
 	ok(bits <= EVENTS * BITS / 64, "a bit that changes is noticed: all but %ld of %d", bits, EVENTS * BITS);
-	/* one in 256, binomial */
+	/* one in 256 has the same check byte: sqrt(N p (1 - p)) */
 	ok(halves - HALVES / 256.0 <= K_SIGMA * sqrt(HALVES / 256.0 * (255 / 256.0)),
-	   "half an event is noticed: all but %ld of %d", halves, HALVES);
+	   "half an event, or one of another position, is noticed: all but %ld of %d", halves, HALVES);
 	free(stream);
 }
 
@@ -572,22 +517,45 @@ test_flood(void)
 	ok(flood(50, 1000, &shift) > 10000 && shift == 0, "flood: from then on some are lost, but no stratum");
 }
 
-/* Writers that all look for marks: each is found once. */
-typedef struct Finder
+/*
+ * ----------------------------------------------------------------
+ * Three writers
+ * ----------------------------------------------------------------
+ */
+#define WRITERS		3
+#define ATTEMPTS	150000
+
+typedef struct Writer
 {
 	WsStream   *stream;
-	long		found;
-} Finder;
+	uint32_t	number;
+	long		found;			/* marks */
+	bool	   *written;		/* of each attempt */
+	int		   *running;		/* atomic: how many writers are */
+} Writer;
 
+static void
+start_writers(pthread_t *thread, void *(*work) (void *), Writer *writer, WsStream *stream)
+{
+	for (uint32_t i = 0; i < WRITERS; i++)
+	{
+		writer[i].stream = stream;
+		writer[i].number = i;
+		if (pthread_create(&thread[i], NULL, work, &writer[i]) != 0)
+			abort();
+	}
+}
+
+/* They all look for marks: each is found once. */
 static void *
 find_marks(void *arg)
 {
-	Finder	   *f = arg;
+	Writer	   *w = arg;
 
 	do
-		f->found += ws_stream_thins(f->stream, 1);
-	while (write_at(f->stream, 1));
-	f->found += ws_stream_thins(f->stream, 1);
+		w->found += ws_stream_thins(w->stream, 1);
+	while (write_at(w->stream, 1));
+	w->found += ws_stream_thins(w->stream, 1);
 	return NULL;
 }
 
@@ -603,45 +571,29 @@ test_finders(void)
 	for (int trial = 0; trial < TRIALS; trial++)
 	{
 		WsStream   *stream = used_stream(PLACES, (uint32_t) mix64(seeded((uint64_t) trial)));
-		Finder		finder[3] = {{stream, 0}, {stream, 0}, {stream, 0}};
-		pthread_t	thread[3];
-		long		want = 0;
+		Writer		writer[WRITERS] = {0};
+		pthread_t	thread[WRITERS];
+		long		more = 0;
 
-		for (int i = 0; i < 3; i++)
-			if (pthread_create(&thread[i], NULL, find_marks, &finder[i]) != 0)
-				abort();
-		for (int i = 0; i < 3; i++)
-			pthread_join(thread[i], NULL);
+		start_writers(thread, find_marks, writer, stream);
 		for (uint32_t mark = PLACES * 3 / 4; mark <= PLACES; mark += (PLACES - mark) / 4 + 3)
-			want++;
-		wrong += finder[0].found + finder[1].found + finder[2].found + marks_found(stream, 1) != want;
+			more--;
+		for (int i = 0; i < WRITERS; i++)
+		{
+			pthread_join(thread[i], NULL);
+			more += writer[i].found;
+		}
+		wrong += more + marks_found(stream, 1) != 0;
 		free(stream);
 	}
 	is_int(wrong, 0, "three writers: each mark is found by one of them");
 }
 
-/*
- * Three writers and a reader.  Each writer counts its events, written or
- * refused, and notes which were written.
- */
-#define WRITERS		3
-#define ATTEMPTS	150000
-
-typedef struct Writer
-{
-	WsStream   *stream;
-	uint32_t	number;
-	bool	   *written;
-	bool	   *read;
-	long		nwritten;
-	long		nrefused;
-	int		   *running;
-} Writer;
-
 static void *
 write_many(void *arg)
 {
 	Writer	   *w = arg;
+	long		refused = 0;
 
 	for (uint32_t i = 0; i < ATTEMPTS; i++)
 	{
@@ -652,52 +604,44 @@ write_many(void *arg)
 		e.process = w->number;
 		w->written[i] = ws_stream_write(w->stream, &e);
 		if (w->written[i])
-			w->nwritten++;
-		else
-		{
-			/*
-			 * Wait a little for the reader.  On a busy machine each yield
-			 * costs the time slices of all others, so that there are few of
-			 * them.
-			 */
-			if (w->nrefused++ % 256 == 0)
-				sched_yield();
-			for (volatile int spin = 0; spin < 1000; spin++)
-				;
-		}
+			continue;
+
+		/*
+		 * Wait a little for the reader.  On a busy machine each yield costs
+		 * the time slices of all others, so that there are few of them.
+		 */
+		if (refused++ % 256 == 0)
+			sched_yield();
+		for (volatile int spin = 0; spin < 1000; spin++)
+			;
 	}
 	__atomic_fetch_sub(w->running, 1, __ATOMIC_SEQ_CST);
 	return NULL;
 }
 
+/* Beside a reader, who notes what he has read. */
 static void
 test_threads(uint32_t places)
 {
 	WsStream   *stream = used_stream(places, UINT32_MAX - 20000);
 	int			running = WRITERS;
-	Writer		writer[WRITERS];
+	Writer		writer[WRITERS] = {0};
 	pthread_t	thread[WRITERS];
-	long		nread[WRITERS] = {0};
+	bool	   *seen[WRITERS];
 	uint32_t	next[WRITERS] = {0};
 	long		not_whole = 0;
 	long		out_of_order = 0;
-	long		damaged = 0;
-	long		attempted = 0;
-	long		accounted = 0;
 	long		total = 0;
 	bool		last = false;
 	bool		each = true;
 
-	for (uint32_t i = 0; i < WRITERS; i++)
+	for (int i = 0; i < WRITERS; i++)
 	{
-		writer[i] = (Writer)
-		{
-			stream, i, zeroed(ATTEMPTS, sizeof(bool)),
-				zeroed(ATTEMPTS, sizeof(bool)), 0, 0, &running
-		};
-		if (pthread_create(&thread[i], NULL, write_many, &writer[i]) != 0)
-			abort();
+		seen[i] = zeroed(ATTEMPTS, sizeof(bool));
+		writer[i].written = zeroed(ATTEMPTS, sizeof(bool));
+		writer[i].running = &running;
 	}
+	start_writers(thread, write_many, writer, stream);
 	for (;;)
 	{
 		WsEvent		got;
@@ -720,37 +664,29 @@ test_threads(uint32_t places)
 			not_whole += !same_event(&got, &want);
 			out_of_order += got.tick < next[w];
 			next[w] = got.tick + 1;
-			nread[w]++;
-			writer[w].read[got.tick] = true;
+			seen[w][got.tick] = true;
 		}
 		else if (state == DAMAGED)
-			damaged++;
-		else if (state == PENDING)
-			sched_yield();
-		else if (last)
+			not_whole++;
+		else if (state == EMPTY && last)
 			break;
-		else if (__atomic_load_n(&running, __ATOMIC_SEQ_CST) == 0)
+		else if (state == EMPTY && __atomic_load_n(&running, __ATOMIC_SEQ_CST) == 0)
 			last = true;		/* look once more: all is written now */
 		else
 			sched_yield();
 	}
-	for (uint32_t i = 0; i < WRITERS; i++)
+	for (int i = 0; i < WRITERS; i++)
 	{
 		pthread_join(thread[i], NULL);
-		/* in order, and as many as there are: then each once */
-		each &= nread[i] == writer[i].nwritten &&
-			memcmp(writer[i].read, writer[i].written, ATTEMPTS * sizeof(bool)) == 0;
-		attempted += ATTEMPTS;
-		accounted += writer[i].nrefused + nread[i];
+		each &= memcmp(seen[i], writer[i].written, ATTEMPTS * sizeof(bool)) == 0;
 		free(writer[i].written);
-		free(writer[i].read);
+		free(seen[i]);
 	}
-	ok(not_whole == 0 && damaged == 0, "%u places, three writers: every event is whole", places);
+	ok(not_whole == 0, "%u places, three writers: every event is whole", places);
+	/* so that none is read twice */
 	ok(out_of_order == 0, "%u places, three writers: each one's are in order", places);
-	ok(each,
-	   "%u places, three writers: what was written is read, and once (%ld events)", places, total);
-	ok(accounted == attempted && ws_stream_filled(stream) == 0,
-	   "%u places, three writers: read and refused make all", places);
+	ok(each && ws_stream_filled(stream) == 0, "%u places, three writers: what was written is read, and once (%ld events)",
+	   places, total);
 	free(stream);
 }
 
@@ -759,7 +695,7 @@ main(void)
 {
 	static const uint32_t places[] = {1, 2, 8, 64};
 
-	plan(42);
+	plan(39);
 	test_fields();
 	for (int i = 0; i < 4; i++)
 	{
