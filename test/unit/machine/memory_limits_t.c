@@ -222,6 +222,9 @@ static const struct
 		{"/m0/memory.max", G3, "/b/memory.max", TRAP, "/m1/memory.max", TRAP, "/m1/b/memory.max", TRAP}, G3},
 	{"and one that is named so itself", "0::/../a\n", MOUNT("/a", "/m0") MOUNT("/..", "/m1"),
 		{"/m0/memory.max", TRAP, "/m1/a/memory.max", G3, "/m1/memory.max", G7}, G3},
+	{"the group above the mount's root", "0::/..\n", MOUNT("/", "/m0"), {"/m0/memory.max", G3, "/memory.max", TRAP}, G3},
+	{"one whose name only begins as that", "0::/..a/b\n", MOUNT("/", "/m0"),
+		{"/m0/..a/b/memory.max", "max\n", "/m0/..a/memory.max", G1, "/m0/memory.max", G3}, G1},
 	{"a mount that is no directory", "0::/a\n", MOUNT("/", "/file") MOUNT("/other", "/m1"),
 		{"/file", "", "/m1/memory.max", TRAP}, "\"/file/a/memory.max\" cannot be read: Not a directory"},
 
