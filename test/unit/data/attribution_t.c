@@ -1,6 +1,6 @@
 /*
  * attribution_t.c
- *		Tests of the table of pages and origins: against a model, when it is
+ *		Tests of the table of pages and origins: whose pages they are, when it is
  *		full, when origins are merged, and its counts of reads.
  */
 #include "tap.h"
@@ -44,103 +44,68 @@ sound(const WsAttribution *a)
 	return found == a->count && empty == a->capacity - a->count;
 }
 
-/*
- * A model in plain arrays: of each page and origin the last touch.
- */
-#define PAGES		200
-#define ORIGINS		12
-#define GROUPS		5
-
-typedef struct Model
-{
-	uint32_t	last[PAGES][ORIGINS];
-} Model;
-
-static uint32_t
-model_divide(const Model *m, uint32_t since, const uint32_t *group, WsGroupPages *pages)
-{
-	uint32_t	distinct = 0;
-
-	memset(pages, 0, GROUPS * sizeof(*pages));
-	for (int page = 0; page < PAGES; page++)
-	{
-		int			users = 0;
-		int			user = 0;
-
-		for (uint32_t g = 0; g < GROUPS; g++)
-		{
-			uint32_t	last = 0;
-
-			for (int o = 0; o < ORIGINS; o++)
-			{
-				uint32_t	t = m->last[page][o];
-
-				if (group[o] != g || t == 0 || t < since)
-					continue;
-				last = t > last ? t : last;
-			}
-			if (last == 0)
-				continue;
-			users++;
-			user = (int) g;
-			pages[g].pages++;
-		}
-		distinct += users > 0;
-		if (users == 1)
-			pages[user].exclusive++;
-	}
-	return distinct;
-}
-
+/* Uses of pages, by groups of origins, in windows that begin at some of them. */
 static void
-test_model(void)
+test_divide(void)
 {
 	enum
 	{
-		STEPS = 20000, CAPACITY = PAGES * ORIGINS
+		GROUPS = 3, PAGES = 100
 	};
-	WsAttribution *a = new_table(CAPACITY);
-	static Model m;
-	static WsPageUse copies[CAPACITY];
-	uint32_t	hashes[PAGES];
-	uint32_t	group[WS_ORIGINS] = {0};
-	uint32_t	tick = BEGIN;
-	uint64_t	seed = seeded(3);
-	long		wrong = 0;
-	long		exclusive = 0;
-
-	for (int i = 0; i < PAGES; i++)
-		hashes[i] = page_hash(1, (uint32_t) i);
-	for (int i = 0; i < ORIGINS; i++)
-		group[i] = (uint32_t) i % GROUPS;
-	for (int step = 0; step < STEPS; step++)
+	static const struct
 	{
-		uint32_t	page = random_below(&seed, PAGES);
-		uint32_t	origin = random_below(&seed, 1 + random_below(&seed, ORIGINS));
-		WsGroupPages want[GROUPS];
-		WsGroupPages got[GROUPS];
-		uint32_t	ticks = 1 + random_below(&seed, 600);
+		uint32_t	page;		/* and each tenth behind it */
+		uint32_t	origin;
+		uint32_t	tick;
+	}			uses[] = {
+		{0, 1, 1100}, {0, 2, 1200}, {1, 1, 1100}, {1, 3, 1200}, {1, 2, 1200}, {2, 2, 1150}, {2, 4, 1150},
+		{3, 1, 1300}, {3, 2, 1300}, {3, 4, 1300}, {4, 4, 1250}, {5, 0, 1100}, {5, 4, 1101}, {3, 1, 1299},
+	};
+	/* origins 0 and 1 are of one group, 2 and 3 of the next */
+	static const uint32_t group[WS_ORIGINS] = {0, 0, 1, 1, 2};
+	static const struct
+	{
+		uint32_t	ticks;
+		uint32_t	floor;
+		uint32_t	distinct;
+		WsGroupPages pages[GROUPS];
+	}			table[] = {
+		{1000, 0, 6, {{4, 0}, {4, 0}, {4, 1}}},
+		{201, 0, 6, {{4, 0}, {4, 0}, {4, 1}}},
+		{200, 0, 6, {{1, 0}, {4, 2}, {4, 2}}},
+		{199, 0, 5, {{1, 0}, {4, 2}, {3, 1}}},
+		{150, 0, 4, {{1, 0}, {3, 2}, {2, 1}}},
+		{1000, 1200, 4, {{1, 0}, {3, 2}, {2, 1}}},
+		{1, 0, 1, {{1, 0}, {1, 0}, {1, 0}}},
+		{1, 1301, 0, {{0}}},
+	};
+	WsAttribution *a = new_table(200);
+	WsPageUse	copies[200];
+	long		wrong = 0;
 
-		/* pages that are used alone, or by few */
-		if (page % 4 == 0)
-			origin = page % ORIGINS;
-		tick += random_below(&seed, 2);
-		ws_attribution_touch(a, hashes[page], origin, tick);
-		m.last[page][origin] = tick;
-		if (step % 10)
-			continue;
-		wrong += ws_attribution_divide(copies, ws_attribution_select(a, tick, ticks, 0, 0, copies),
-									   group, got, GROUPS) !=
-			model_divide(&m, tick - ticks + 1, group, want);
-		wrong += memcmp(got, want, sizeof(got)) != 0;
+	for (size_t u = 0; u < sizeof(uses) / sizeof(uses[0]); u++)
+		for (uint32_t page = uses[u].page; page < PAGES; page += 10)
+			ws_attribution_touch(a, page_hash(1, page), uses[u].origin, uses[u].tick);
+	for (size_t t = 0; t < sizeof(table) / sizeof(table[0]); t++)
+	{
+		uint32_t	n = ws_attribution_select(a, 1300, table[t].ticks, table[t].floor, 0, copies);
+		WsGroupPages pages[GROUPS];
+
+		wrong += ws_attribution_divide(copies, n, group, pages, GROUPS) != 10 * table[t].distinct;
 		for (int g = 0; g < GROUPS; g++)
-			exclusive += got[g].exclusive;
+			wrong += pages[g].pages != 10 * table[t].pages[g].pages || pages[g].exclusive != 10 * table[t].pages[g].exclusive;
 	}
-	ok(wrong == 0 && exclusive > 1000 && sound(a),
-	   "pages and exclusive ones of groups are those of a model");
-	ws_attribution_touch(a, hashes[0], 0, tick - 100);
-	ok(sound(a) && ws_attribution_select(a, tick, 1, tick + 1, 0, copies) == 0,
-	   "an event that is late changes nothing, and nothing before the floor counts");
+	ok(wrong == 0 && a->count == 130 && sound(a), "pages and exclusive ones of groups, and what is late changes nothing");
+	for (uint32_t shift = 0; shift < 8; shift++)
+	{
+		uint32_t	n = ws_attribution_select(a, 1300, 50, 0, shift, copies);
+
+		/* by three origins each */
+		for (uint32_t page = 3; page < PAGES; page += 10)
+			n -= naive_stratum(page_hash(1, page), LOG2M) < shift ? 0 : 3;
+		wrong += n != 0;
+	}
+	is_int(wrong, 0, "those of some strata");
 	free(a);
 }
 
@@ -292,7 +257,7 @@ int
 main(void)
 {
 	plan(25);
-	test_model();
+	test_divide();
 	test_full();
 	test_merge();
 	test_reads();
