@@ -13,51 +13,66 @@
 #define WHOLE		7			/* of ws_tier_caches */
 
 static WsTwoTier tiers;			/* nothing is cached twice, but as said */
+static WsAdviceTable advice;
+static WsTierCounts counts;
+static WsTierFacts facts;
+static WsTierTable table;
+static WsPair pair;
 
-/* An advice and counts in which size b misses 0.1 * (b + 1) of 1,000 lookups */
+/*
+ * Begin anew, with an advice and counts in which size b misses 0.1 * (b + 1) of
+ * 1,000 lookups, and their table.
+ */
 static void
-make(WsAdviceTable *advice, WsTierCounts *counts)
+make(void)
 {
-	memset(advice, 0, sizeof(*advice));
-	memset(counts, 0, sizeof(*counts));
+	facts = (WsTierFacts)
+	{
+		&counts, &advice, &tiers, GB, 8 * GB, 8 * GB, 1, 2 * GB, 0, NAN
+	};
+	memset(&advice, 0, sizeof(advice));
+	memset(&counts, 0, sizeof(counts));
 	for (int b = 0; b < WS_TIER_BUFFERS; b++)
 		for (int c = 0; c < WS_TIER_CACHES; c++)
 			tiers.only[b][c] = 1;
 	tiers.readahead.waits = 1;
-	advice->seconds = 10;
-	advice->lookups = 10000;
+	advice.seconds = 10;
+	advice.lookups = 10000;
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 	{
-		advice->rows[i].factor = i < WS_SWEEP_GRID ? ws_sweep_grid[i] : 3;
-		advice->rows[i].reads_per_second = NAN;
+		advice.rows[i].factor = i < WS_SWEEP_GRID ? ws_sweep_grid[i] : 3;
+		advice.rows[i].reads_per_second = NAN;
 	}
 	for (int b = 0; b < WS_TIER_BUFFERS; b++)
 	{
-		advice->rows[ws_tier_buffers[b]].reads_per_second = 100 * (b + 1);
+		advice.rows[ws_tier_buffers[b]].reads_per_second = 100 * (b + 1);
 		for (int g = 0; g < WS_ERROR_GROUPS; g++)
 		{
-			counts->asked[b][g] = 1000.0 / WS_ERROR_GROUPS;
+			counts.asked[b][g] = 1000.0 / WS_ERROR_GROUPS;
 			for (int c = 0; c < WS_TIER_CACHES; c++)
-				counts->waits[b][c][g] = (500.0 - 10 * c - b) / WS_ERROR_GROUPS;
+				counts.waits[b][c][g] = (500.0 - 10 * c - b) / WS_ERROR_GROUPS;
 		}
 		for (int c = 0; c < WS_TIER_CACHES; c++)
-			counts->needed[b][c] = counts->ahead[b][c] = 500 - 10 * c - b;
+			counts.needed[b][c] = counts.ahead[b][c] = 500 - 10 * c - b;
 	}
+	ws_division_table(&facts, &table);
+}
+
+/* Of the reads so many wait, for so many blocks, and as many ahead. */
+static bool
+counts_are(int b, int c, double want)
+{
+	return fabs(table.waits[b][c] - want) < 1e-12 && fabs(table.needed[b][c] - want) < 1e-12 &&
+		fabs(table.ahead[b][c] - want) < 1e-12;
 }
 
 static void
 test_table(void)
 {
-	WsAdviceTable advice;
-	WsTierCounts counts;
-	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 8 * GB, 1, 2 * GB, 0, NAN};
-	WsTierTable table;
-	WsPair		pair;
 	bool		ascending = true;
 	double		error;
 
-	make(&advice, &counts);
-	ws_division_table(&facts, &table);
+	make();
 	error = table.error[2][WS_TIER_CACHES - 1];
 	is_int(table.nbuffers, WS_TIER_BUFFERS - 1, "a size that is not followed is not known");
 	is_within(table.lookups, 1000, 0, "all is by the second");
@@ -65,8 +80,7 @@ test_table(void)
 	is_within(table.caches[WHOLE], 8 * GB, 0, "and so are the sizes of the page cache");
 	facts.left = 0.5;
 	ws_division_table(&facts, &table);
-	ok(fabs(table.waits[2][1] - 0.744) < 1e-12 && fabs(table.needed[2][1] - 0.744) < 1e-12 && fabs(table.ahead[2][1] - 0.744) < 1e-12,
-	   "if half of what was found is displaced, so many more wait and are read");
+	ok(counts_are(2, 1, 0.744), "if half of what was found is displaced, so many more wait and are read");
 	is_within(table.waits[2][WS_TIER_CACHES - 1], 0.388 + 0.612 / 8, 1e-12, "with four times as much an eighth of it");
 	is_within(table.error[2][WS_TIER_CACHES - 1], error + 0.612 / 16, 1e-12, "or none, or a quarter");
 	facts.present = 2 * GB;
@@ -81,22 +95,19 @@ test_table(void)
 	ok(table.waits[2][1] == 0.5 && table.needed[2][1] == 0.5 && table.ahead[2][1] == 0, "if all was found, half of it");
 	ok(fabs(table.needed[2][2] - (0.239 + 0.761 / 2)) < 1e-12 && table.waits[2][2] == 1,
 	   "and not more than all wait");
-	make(&advice, &counts);
+	make();
 	facts.left = 1;
 	ws_division_table(&facts, &table);
 	is_within(table.buffers[2], GB, 0, "and those of shared buffers");
-	is_within(table.waits[2][1], 0.488, 1e-12, "of the reads so many wait");
-	is_within(table.needed[2][1], 0.488, 1e-12, "for so many blocks");
-	is_within(table.ahead[2][1], 0.488, 1e-12, "and as many ahead");
+	ok(counts_are(2, 1, 0.488), "of the reads so many wait for so many blocks, and as many ahead");
 
 	advice.followed = true;
 	ws_division_table(&facts, &table);
 	is_int(table.nbuffers, WS_TIER_BUFFERS, "one that is followed is");
 	for (int b = 1; b < table.nbuffers; b++)
 		ascending = ascending && table.buffers[b] > table.buffers[b - 1];
-	ok(ascending && table.buffers[4] == 3 * GB && table.sizes[4] == 3 * GB && table.reads[4] == 800 &&
-	   table.waits[4][1] == 0.483 && table.needed[4][1] == 0.483 && table.ahead[4][1] == 0.483 && table.buffers[5] == 4 * GB &&
-	   table.reads[5] == 500 && table.waits[5][1] == 0.486, "at its place among the others");
+	ok(ascending && table.buffers[4] == 3 * GB && table.sizes[4] == 3 * GB && table.reads[4] == 800 && counts_are(4, 1, 0.483) &&
+	   table.buffers[5] == 4 * GB && table.reads[5] == 500 && counts_are(5, 1, 0.486), "at its place among the others");
 	advice.rows[WS_SWEEP_FOLLOWER].factor = 4;
 	ws_division_table(&facts, &table);
 	ok(table.nbuffers == WS_TIER_BUFFERS - 1 && table.reads[4] == 500,
@@ -112,7 +123,7 @@ test_table(void)
 	ok(table.reads[1] == 300 && table.reads[2] == 1 && table.nsizes == WS_TIER_BUFFERS - 2,
 	   "but one that hardly reads may be");
 	/* nearly all hit: a thousandth of 100,000 lookups a second is much, if few of them are simulated */
-	make(&advice, &counts);
+	make();
 	advice.lookups = 1e6;
 	memset(counts.asked[2], 0, sizeof(counts.asked[2]));
 	memset(counts.waits[2], 0, sizeof(counts.waits[2]));
@@ -125,14 +136,14 @@ test_table(void)
 	is_within(table.error[2][WHOLE], WS_DIVISION_ERROR, 1e-12, "which does not matter if there are next to none");
 
 	/* without readahead a read that waits does so twice */
-	make(&advice, &counts);
+	make();
 	for (int g = 0; g < WS_ERROR_GROUPS; g++)
 		counts.waits[2][WHOLE][g] *= 2;
 	tiers.readahead.waits = 2;
 	ws_division_table(&facts, &table);
 	ok(ws_division_predict(&table, GB, 8 * GB, &pair) && fabs(pair.cache_hit_ratio - 0.572) < 1e-12 &&
 	   fabs(pair.waits - 2 * 300 * 0.428) < 1e-9, "without readahead a read waits twice, or not at all");
-	make(&advice, &counts);
+	make();
 	advice.seconds = 0;
 	ws_division_table(&facts, &table);
 	ok(table.nbuffers == 0 && table.lookups == 0, "before anything was counted nothing is known");
@@ -141,15 +152,9 @@ test_table(void)
 static void
 test_error(void)
 {
-	WsAdviceTable advice;
-	WsTierCounts counts;
-	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 8 * GB, 1, 2 * GB, 0, NAN};
-	WsTierTable table;
-	WsPair		pair;
 	double		sampling;
 
-	make(&advice, &counts);
-	ws_division_table(&facts, &table);
+	make();
 	is_within(table.error[2][WHOLE], WS_DIVISION_ERROR, 1e-12,
 			  "if all groups agree, the error of the present pair is the model's");
 	is_within(table.error[3][WHOLE - 4], WS_DIVISION_ERROR + 3 * WS_DIVISION_SIZE_ERROR, 1e-12,
@@ -158,19 +163,16 @@ test_error(void)
 	   "a pair has it");
 	ok(ws_division_predict(&table, sqrt(2) * GB, 2 * GB, &pair) && pair.error == table.error[3][WHOLE - 4],
 	   "one between two has the larger one");
-	ok(ws_division_predict(&table, GB, 0.1 * 8 / 16.0 * GB, &pair) &&
-	   fabs(pair.error - 0.9 * 0.502) < 1e-9, "below the smallest it is what that has more");
-	ok(ws_division_predict(&table, GB, 0.9 * 8 / 16.0 * GB, &pair) &&
-	   fabs(pair.error - 0.9 * 0.502) < 1e-9, "or what there is, whichever is more");
+	for (double part = 0.1; part < 1; part += 0.8)
+		ok(ws_division_predict(&table, GB, part * 8 / 16.0 * GB, &pair) && fabs(pair.error - 0.9 * 0.502) < 1e-9,
+		   "below the smallest it is what that has more, or what there is, whichever is more");
 	ok(ws_division_predict(&table, GB, 33 * GB, &pair) &&
 	   fabs(pair.error - 0.388) < 1e-9, "and above the largest, all that waits");
 	facts.off = 0.05;
 	counts.cold[2][WHOLE] = 107;
 	ws_division_table(&facts, &table);
 	is_within(table.error[2][WHOLE], 0.1 + 0.428 / 8, 1e-12, "it is twice what the model was off by, and half of what a cache that is not full reads");
-	ok(fabs(table.waits[2][WHOLE] - 0.428 * 7 / 8) < 1e-12 && fabs(table.needed[2][WHOLE] - 0.428 * 7 / 8) < 1e-12 &&
-	   fabs(table.ahead[2][WHOLE] - 0.428 * 7 / 8) < 1e-12 && fabs(table.cold[2][WHOLE] - 0.428 / 8) < 1e-12,
-	   "of which half counts");
+	ok(counts_are(2, WHOLE, 0.428 * 7 / 8) && fabs(table.cold[2][WHOLE] - 0.428 / 8) < 1e-12, "of which half counts");
 
 	/*
 	 * Without the group that has no waits the ratio is 16 / 15 of the one of all,
@@ -188,8 +190,7 @@ test_error(void)
 	ws_division_table(&facts, &table);
 	is_within(table.error[2][WHOLE], 1, 0, "and at most 1");
 
-	make(&advice, &counts);
-	ws_division_table(&facts, &table);
+	make();
 	(void) ws_division_predict(&table, GB, 8 * GB, &pair);
 	is_within(ws_division_difference(&pair, pair.blocks), 0, 1e-12, "blocks as predicted: no difference");
 	is_within(ws_division_difference(&pair, 2 * 300 * 0.5), 0.5 - 0.428, 1e-12,
@@ -212,23 +213,18 @@ test_error(void)
 static void
 test_whole(void)
 {
-	WsAdviceTable advice;
-	WsTierCounts counts;
-	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 8 * GB, 1, 2 * GB, 0, 10 * GB};
-	WsTierTable table;
-	WsPair		pair;
 	double		here;
 
-	make(&advice, &counts);
+	make();
+	facts.whole = 10 * GB;
 	ws_division_table(&facts, &table);
 	is_int(table.ncaches, WS_TIER_CACHES + 1, "it is one of the sizes");
 	ok(table.caches[WHOLE] == 8 * GB && table.caches[WHOLE + 1] == 10 * GB && table.caches[WHOLE + 2] == 12 * GB,
 	   "in its place");
 	here = table.waits[2][WHOLE];
-	(void) ws_division_predict(&table, GB, 10 * GB, &pair);
-	ok(pair.waits == 0 && pair.blocks == 0 && pair.cache_hit_ratio == 1, "and reads nothing");
-	(void) ws_division_predict(&table, GB, 30 * GB, &pair);
-	ok(pair.waits == 0 && pair.blocks == 0, "nor do larger ones");
+	for (double cache = 10 * GB; cache <= 30 * GB; cache += 20 * GB)
+		ok(ws_division_predict(&table, GB, cache, &pair) && pair.waits == 0 && pair.blocks == 0 && pair.cache_hit_ratio == 1,
+		   "and reads nothing, nor does a larger one");
 	(void) ws_division_predict(&table, GB, sqrt(80) * GB, &pair);
 	is_within(1 - pair.cache_hit_ratio, here / 2, 1e-12, "below, it is between the next size and that");
 	ok(fabs(here - 0.428) < 1e-12 && table.cold[2][WHOLE] == 0 && fabs(table.cold[2][WHOLE + 1] - 0.418) < 1e-12,
@@ -251,17 +247,11 @@ test_whole(void)
 static void
 test_steep(void)
 {
-	WsAdviceTable advice;
-	WsTierCounts counts;
-	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 8 * GB, 1, 2 * GB, 0, NAN};
-	WsTierTable table;
-	WsPair		pair;
 	WsPair		real;
 	bool		within = true;
 	bool		outside = false;
 
-	make(&advice, &counts);
-	ws_division_table(&facts, &table);
+	make();
 	(void) ws_division_predict(&table, GB, 8 * GB, &pair);
 	is_within(pair.steep, 0.01 * WS_DIVISION_EFFECTIVE / log(8 / 6.0), 1e-12,
 			  "it is what the steeper side changes");
@@ -291,15 +281,7 @@ test_steep(void)
 static void
 test_predict(void)
 {
-	WsAdviceTable advice;
-	WsTierCounts counts;
-	WsTierFacts facts = {&counts, &advice, &tiers, GB, 8 * GB, 8 * GB, 1, 2 * GB, 0, NAN};
-	WsTierTable table;
-	WsPair		pair;
-	WsPair		other;
-
-	make(&advice, &counts);
-	ws_division_table(&facts, &table);
+	make();
 	ok(ws_division_predict(&table, GB, 8 * GB, &pair), "a pair that was simulated is known");
 	ok(pair.buffers == GB && pair.cache == 8 * GB && fabs(pair.hit_ratio - 0.7) < 1e-12 &&
 	   fabs(pair.reads - 300) < 1e-9 && fabs(pair.cache_hit_ratio - (1 - 0.428)) < 1e-12 &&
@@ -309,29 +291,24 @@ test_predict(void)
 	is_within(pair.distinct, 9 * GB, 0, "both hold as much as they have");
 	tiers.only[2][WHOLE] = 0.75;
 	tiers.only[3][WHOLE] = NAN;
-	ws_division_table(&facts, &table);
-	(void) ws_division_predict(&table, GB, 8 * GB, &pair);
-	is_within(pair.distinct, 7 * GB, 0, "less what they have twice");
-	facts.left = 0.5;
-	ws_division_table(&facts, &table);
-	(void) ws_division_predict(&table, GB, 8 * GB, &pair);
-	is_within(pair.distinct, 4 * GB, 0, "and what others have");
-	facts.left = 1;
-	ws_division_table(&facts, &table);
-	(void) ws_division_predict(&table, GB, -GB, &pair);
-	is_within(pair.distinct, GB, 0, "and that is shared buffers without a page cache");
-	(void) ws_division_predict(&table, 2 * GB, 8 * GB, &pair);
-	ok(isnan(pair.distinct), "of one that is not full it is not known");
-	make(&advice, &counts);
-	ws_division_table(&facts, &table);
-	(void) ws_division_predict(&table, GB, 8 * GB, &pair);
+	for (facts.left = 1; facts.left > 0; facts.left -= 0.5)
+	{
+		ws_division_table(&facts, &table);
+		(void) ws_division_predict(&table, GB, 8 * GB, &pair);
+		is_within(pair.distinct, facts.left == 1 ? 7 * GB : 4 * GB, 0, "less what they have twice, and what others have");
+		(void) ws_division_predict(&table, GB, -GB, &pair);
+		is_within(pair.distinct, GB, 0, "and that is shared buffers without a page cache");
+		(void) ws_division_predict(&table, 2 * GB, 8 * GB, &pair);
+		ok(isnan(pair.distinct), "of one that is not full it is not known");
+	}
+	make();
 	/* half way from 1 to 2 GB, and from 8 to 12 GB, in logarithms */
 	ok(ws_division_predict(&table, sqrt(2) * GB, sqrt(96) * GB, &pair) &&
 	   fabs(pair.reads - 350) < 1e-6 && fabs(pair.cache_hit_ratio - (1 - 0.4225)) < 1e-9,
 	   "one between four of them is between them");
-	ok(ws_division_predict(&table, GB, 0, &pair) && pair.cache_hit_ratio == 0 &&
-	   fabs(pair.blocks - 300) < 1e-9, "without a page cache each read waits");
-	ok(ws_division_predict(&table, GB, -GB, &other) && other.waits == pair.waits, "and with less");
+	for (double cache = 0; cache >= -GB; cache -= GB)
+		ok(ws_division_predict(&table, GB, cache, &pair) && pair.cache_hit_ratio == 0 && fabs(pair.waits - 300) < 1e-9 &&
+		   fabs(pair.blocks - 300) < 1e-9, "without a page cache each read waits, and with less");
 	ok(ws_division_predict(&table, GB, 0.25 * GB, &pair) &&
 	   fabs(pair.cache_hit_ratio - 0.251) < 1e-12, "with a very small one half as many as of the smallest do not");
 	ok(ws_division_predict(&table, GB, 1000 * GB, &pair) &&
@@ -343,7 +320,7 @@ test_predict(void)
 	table.nbuffers = 0;
 	ok(!ws_division_predict(&table, GB, GB, &pair) && !ws_division_best(&table, 8 * GB, &pair),
 	   "nor is anything without a size");
-	make(&advice, &counts);
+	make();
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 		if (i != WS_SWEEP_PRESENT)
 			advice.rows[i].reads_per_second = NAN;
@@ -357,44 +334,42 @@ test_predict(void)
  * hold, too, as it does if it is the larger one.
  */
 static void
-model(WsTierTable *table)
+model(void)
 {
-	memset(table, 0, sizeof(*table));
-	table->lookups = 1000;
-	table->other = GB;
-	table->shared_buffers = 4 * GB;
-	table->waits_each = 1;
-	table->nbuffers = WS_TIER_BUFFERS - 1;
-	table->nsizes = WS_SWEEP_GRID;
-	table->ncaches = WS_TIER_CACHES;
+	memset(&table, 0, sizeof(table));
+	table.lookups = 1000;
+	table.other = GB;
+	table.shared_buffers = 4 * GB;
+	table.waits_each = 1;
+	table.nbuffers = WS_TIER_BUFFERS - 1;
+	table.nsizes = WS_SWEEP_GRID;
+	table.ncaches = WS_TIER_CACHES;
 	for (int i = 0; i < WS_SWEEP_GRID; i++)
 	{
-		table->sizes[i] = 4 * GB * ws_sweep_grid[i];
-		table->reads[i] = 1000 * fmax(1 - table->sizes[i] / (9 * GB), 0);
+		table.sizes[i] = 4 * GB * ws_sweep_grid[i];
+		table.reads[i] = 1000 * fmax(1 - table.sizes[i] / (9 * GB), 0);
 	}
 	for (int c = 0; c < WS_TIER_CACHES; c++)
-		table->caches[c] = 16 * GB * ws_tier_caches[c];
-	for (int b = 0; b < table->nbuffers; b++)
+		table.caches[c] = 16 * GB * ws_tier_caches[c];
+	for (int b = 0; b < table.nbuffers; b++)
 	{
-		double		buffers = table->buffers[b] = 4 * GB * ws_sweep_grid[ws_tier_buffers[b]];
+		double		buffers = table.buffers[b] = 4 * GB * ws_sweep_grid[ws_tier_buffers[b]];
 		double		missed = fmax(1 - buffers / (9 * GB), 0);
 
 		for (int c = 0; c < WS_TIER_CACHES; c++)
-			table->waits[b][c] = table->needed[b][c] = missed > 0 ?
-				fmax(1 - fmax(buffers, table->caches[c]) / (9 * GB), 0) / missed : 0;
+			table.waits[b][c] = table.needed[b][c] = missed > 0 ?
+				fmax(1 - fmax(buffers, table.caches[c]) / (9 * GB), 0) / missed : 0;
 	}
 }
 
 static void
 test_best(void)
 {
-	WsTierTable table;
-	WsPair		pair = {0};
 	WsPair		tried;
 	bool		best = true;
 	bool		fits = true;
 
-	model(&table);
+	model();
 	is_within(ws_division_left(&table, 16 * GB, 4 * GB), 11 * GB, 1, "what is left for the page cache now");
 	/* shared_memory_size of PostgreSQL 15 with 4 and 8 GB: 4,201 and 8,387 MB */
 	is_within(ws_division_left(&table, 16 * GB, 8 * GB), 11 * GB - (8387 - 4201) * GB / 1024, 3 * GB / 1024,
