@@ -80,4 +80,25 @@ empty_sweep(uint32_t pages)
 	return sweep;
 }
 
+/* What a test is about, and what it counts. */
+static WsTwoTier *tiers;
+static WsSweep *sweep;
+static WsTierCounts counts;
+
+/* Page caches of so many pages, and sweeps that all hold the first ones; the last test's go. */
+static inline void
+begin(uint32_t entries, double cached, uint32_t held)
+{
+	uint32_t	cold;
+
+	free(sweep);
+	free(tiers);
+	tiers = new_tiers(entries, 1, cached);
+	sweep = empty_sweep(entries);
+	ws_sweep_resize(sweep, 500);
+	for (uint32_t page = 1; page <= held; page++)
+		(void) ws_sweep_access(sweep, &(WsAccess) {.page = page}, &cold);
+	memset(&counts, 0, sizeof(counts));
+}
+
 #endif							/* TIERS_H */

@@ -6,6 +6,9 @@
 #include "tap.h"
 #include "tiers.h"
 
+/* the bit of the sweep that this size of shared buffers has */
+#define BEHIND(b)	(UINT32_C(1) << ws_tier_buffers[b])
+
 static void
 test_sizes(void)
 {
@@ -32,21 +35,16 @@ test_pairs(void)
 {
 	enum
 	{
-		PAGES = 1900,
-		BUFFERS = 500
+		PAGES = 1900
 	};
-	WsTwoTier  *tiers = new_tiers(PAGES, 1, 1300);
-	WsSweep    *sweep = aligned_memory(ws_sweep_size(PAGES));
 	WsPageCache *one[WS_TIER_BUFFERS][WS_TIER_CACHES];
 	static double hits[WS_TIER_BUFFERS][WS_TIER_CACHES];
-	static WsTierCounts counts;
 	Zipf	   *zipf = zipf_new(PAGES, 0.7);
 	uint64_t	seed = seeded(3);
 	bool		same = true;
 	bool		counted = true;
 
-	ws_sweep_init(sweep, PAGES);
-	ws_sweep_resize(sweep, BUFFERS);
+	begin(PAGES, 1300, 0);
 	for (int b = 0; b < WS_TIER_BUFFERS; b++)
 		for (int c = 0; c < WS_TIER_CACHES; c++)
 		{
@@ -80,8 +78,6 @@ test_pairs(void)
 	   counts.cold[0][0] < all(counts.waits[0][0]) / 10,
 	   "those of a cache that does not become full are cold");
 	zipf_free(zipf);
-	free(sweep);
-	free(tiers);
 }
 
 static uint32_t
@@ -101,9 +97,7 @@ test_sampled(void)
 	{
 		PAGES = 15000
 	};
-	WsTwoTier  *tiers = new_tiers(PAGES, 1, 8000);
 	WsPageCache *one = aligned_memory(ws_pagecache_size(PAGES));
-	static WsTierCounts counts;
 	Zipf	   *zipf = zipf_new(PAGES, 0.5);
 	uint64_t	seed = seeded(5);
 	double		rates[WS_STRATA] = {0};
@@ -111,6 +105,7 @@ test_sampled(void)
 	double		hits = 0;
 	double		ratio;
 
+	begin(PAGES, 8000, 0);
 	for (uint32_t page = 0; page < PAGES; page++)
 		for (uint32_t s = 0; s <= stratum_of(page); s++)
 			rates[s] += 1.0 / PAGES;
@@ -151,31 +146,36 @@ test_sampled(void)
 	is_within(tiers->rate, 1 / 32.0, 1e-12, "and these stand for themselves");
 	zipf_free(zipf);
 	free(one);
-	free(tiers);
 }
 
 static uint32_t
-held_pages(const WsTwoTier *tiers, int b, int c)
+held_pages(int b, int c)
 {
 	return tiers->cache[b][c]->held[0] + tiers->cache[b][c]->held[1];
+}
+
+/* Pages of another table take the place of all others in a page cache of 400. */
+static void
+fill_cache(int b)
+{
+	for (uint32_t page = 100; page < 600; page++)
+		look(tiers, page, 4, BEHIND(b), NULL);
 }
 
 static void
 test_counts(void)
 {
-	static WsTierCounts counts;
-	WsTwoTier  *tiers = new_tiers(1000, 1, 400);
-	WsSweep    *sweep = empty_sweep(1000);
 	WsAccess access = {.page = 7, .id = {1, 2, 3, 0, 7}, .missed = ALL};
 	uint32_t	held;
 
+	begin(1000, 400, 0);
 	ws_twotier_access(tiers, &access, NULL);
 	look(tiers, 8, 3, 0, &counts);
 	is_int(tiers->used, 1, "a page that no sweep misses is none of ours");
-	look(tiers, 8, 3, 1U << ws_tier_buffers[1], &counts);
+	look(tiers, 8, 3, BEHIND(1), &counts);
 	ok(all(counts.asked[1]) == 1 && all(counts.asked[0]) == 0 && all(counts.waits[1][WHOLE]) == 1 &&
 	   all(counts.waits[0][WHOLE]) == 0, "one that a sweep misses is asked for there");
-	look(tiers, 8, 3, 1U << ws_tier_buffers[1], &counts);
+	look(tiers, 8, 3, BEHIND(1), &counts);
 	ok(all(counts.asked[1]) == 2 && all(counts.waits[1][WHOLE]) == 1, "and found the next time");
 
 	access.page = 9;
@@ -187,67 +187,48 @@ test_counts(void)
 	ok(counts.asked[1][8] == 2 && counts.asked[1][9] == 1, "each counts in its group");
 
 	memset(&counts, 0, sizeof(counts));
-	held = held_pages(tiers, 0, WHOLE);
+	held = held_pages(0, WHOLE);
 	for (int i = 0; i < 3; i++)
 	{
 		ws_twotier_seen(tiers, sweep, 500, i == 0);
 		ws_twotier_checkpoint(tiers);
 	}
-	is_int(held_pages(tiers, 0, WHOLE), held, "what is not simulated is not written");
-	for (uint32_t page = 100; page < 600; page++)
-		look(tiers, page, 4, 1U << ws_tier_buffers[0], NULL);
-	look(tiers, 8, 3, 1U << ws_tier_buffers[0], NULL);
+	is_int(held_pages(0, WHOLE), held, "what is not simulated is not written");
+	fill_cache(0);
+	look(tiers, 8, 3, BEHIND(0), NULL);
 	ws_twotier_forget(tiers, 8);
 	ws_twotier_forget(tiers, 8);
-	look(tiers, 8, 3, 1U << ws_tier_buffers[1], &counts);
+	look(tiers, 8, 3, BEHIND(1), &counts);
 	is_within(all(counts.waits[1][WHOLE]), 1, 0, "a page that was forgotten is another one");
 	look(tiers, 1, 3, ALL, NULL);
 	ws_twotier_forget(tiers, 1);
-	is_int(held_pages(tiers, 0, 0), 24, "and in no cache");
-	free(sweep);
-	free(tiers);
+	is_int(held_pages(0, 0), 24, "and in no cache");
 }
 
+/* A miss of another page behind these shared buffers takes the place of this one. */
 static void
-evict_nothing(uint16_t *evicted)
+evict(int b, uint16_t page)
 {
+	uint16_t	evicted[WS_SWEEP_SIZES];
+
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
-		evicted[i] = WS_NOWHERE;
-}
-
-/* The page of an access is in sweeps of all sizes. */
-static WsSweep *
-holding_sweep(uint32_t pages)
-{
-	WsSweep    *sweep = empty_sweep(1000);
-	uint32_t	cold;
-
-	ws_sweep_resize(sweep, 500);
-	for (uint32_t page = 1; page <= pages; page++)
-		(void) ws_sweep_access(sweep, &(WsAccess) {.page = page}, &cold);
-	return sweep;
-}
-
-/* Pages of another table take the place of all others in a page cache of 400. */
-static void
-fill_cache(WsTwoTier *tiers, int b)
-{
-	for (uint32_t page = 100; page < 600; page++)
-		look(tiers, page, 4, 1U << ws_tier_buffers[b], NULL);
+		evicted[i] = i == (int) ws_tier_buffers[b] ? page : WS_NOWHERE;
+	ws_twotier_access(tiers, &(WsAccess)
+	{
+		.page = 900, .id = {1, 2, 3, 0, 900}, .evicted = evicted, .missed = BEHIND(b)
+	}, NULL);
 }
 
 /* A checkpoint writes what is dirty, and is seen to have done so. */
 static void
 test_checkpoint(void)
 {
-	static WsTierCounts counts;
-	WsTwoTier  *tiers = new_tiers(1000, 1, 400);
-	WsSweep    *sweep = holding_sweep(3);
 	uint32_t	held;
 
+	begin(1000, 400, 3);
 	for (uint32_t page = 1; page <= 3; page++)
 	{
-		look(tiers, page, 3, 1U << ws_tier_buffers[1], NULL);
+		look(tiers, page, 3, BEHIND(1), NULL);
 		ws_twotier_seen(tiers, sweep, page, true);
 	}
 	ok(ws_twotier_entry(tiers, tiers->page[3]) == 3 && ws_twotier_entry(tiers, tiers->page[3] + 1) == -1,
@@ -269,72 +250,57 @@ test_checkpoint(void)
 	ok(!holds(tiers, 0, WHOLE, 3), "one that is dirty all the time is not in any");
 	ws_twotier_checkpoint(tiers);
 	ok(holds(tiers, 0, 0, 3) && holds(tiers, WS_TIER_BUFFERS - 1, WHOLE, 3), "until the next checkpoint begins");
-	fill_cache(tiers, 0);
+	fill_cache(0);
 	ws_twotier_checkpoint(tiers);
 	ok(holds(tiers, 0, WHOLE, 3), "and is by then dirty again, and written again");
 	ws_twotier_seen(tiers, sweep, 1, true);
 	ws_twotier_forget(tiers, 1);
-	look(tiers, 1, 3, 1U << ws_tier_buffers[1], NULL);
+	look(tiers, 1, 3, BEHIND(1), NULL);
 	ws_twotier_checkpoint(tiers);
 	ws_twotier_seen(tiers, sweep, 1, false);
 	ok(!holds(tiers, 0, WHOLE, 1), "another page with its number is not dirty");
 	tiers->pages[tiers->page[1]].dirty = 1;
-	held = held_pages(tiers, 0, DOUBLE);
+	held = held_pages(0, DOUBLE);
 	ws_twotier_forget(tiers, 1);
 	ws_twotier_checkpoint(tiers);
-	is_int(held_pages(tiers, 0, DOUBLE), held, "nor is one that is gone written");
-	free(sweep);
-	free(tiers);
+	is_int(held_pages(0, DOUBLE), held, "nor is one that is gone written");
 }
 
 /* What a sweep evicts is written, if it is dirty, to the caches behind this sweep. */
 static void
 test_written(void)
 {
-	WsTwoTier  *tiers = new_tiers(1000, 1, 400);
-	WsSweep    *sweep = holding_sweep(3);
+	WsAccess access = {.page = 3, .id = {1, 2, 3, 0, 3}, .missed = BEHIND(0), .new = true};
 	uint16_t	evicted[WS_SWEEP_SIZES];
-	WsAccess access = {.page = 900, .id = {1, 2, 3, 0, 900}, .evicted = evicted};
 
-	evict_nothing(evicted);
+	begin(1000, 400, 3);
 	for (uint32_t page = 1; page <= 3; page++)
-		look(tiers, page, 3, 1U << ws_tier_buffers[1], NULL);
+		look(tiers, page, 3, BEHIND(1), NULL);
 	ws_twotier_seen(tiers, sweep, 1, true);
 	ws_twotier_seen(tiers, sweep, 2, false);
-	evicted[ws_tier_buffers[0]] = 1;
-	evicted[ws_tier_buffers[2]] = 2;
-	ws_twotier_access(tiers, &access, NULL);
+	for (int i = 0; i < WS_SWEEP_SIZES; i++)
+		evicted[i] = 1;
+	ws_twotier_access(tiers, &(WsAccess) {.page = 900, .evicted = evicted}, NULL);
 	ok(!holds(tiers, 0, WHOLE, 1), "a sweep that misses nothing evicts nothing");
-	access.missed = 1U << ws_tier_buffers[0] | 1U << ws_tier_buffers[2] | 1U << ws_tier_buffers[3];
-	ws_twotier_access(tiers, &access, NULL);
-	ok(holds(tiers, 0, 0, 1) && holds(tiers, 0, WHOLE, 1),
-	   "a dirty page that is evicted is written");
-	ok(!holds(tiers, 2, WHOLE, 1) && !holds(tiers, 3, WHOLE, 1),
-	   "not where it is not");
+	evict(0, 1);
+	evict(2, 2);
+	evict(3, WS_NOWHERE);
+	ok(holds(tiers, 0, 0, 1) && holds(tiers, 0, WHOLE, 1), "a dirty page that is evicted is written");
+	ok(!holds(tiers, 2, WHOLE, 1) && !holds(tiers, 3, WHOLE, 1), "not where it is not");
 	ok(!holds(tiers, 2, WHOLE, 2), "one that is not dirty is not");
 
 	/* one that is made is dirty, and one that is not simulated evicts, too */
-	access.page = 3;
-	access.id.block = 3;
-	access.new = true;
-	access.missed = 1U << ws_tier_buffers[0];
-	evicted[ws_tier_buffers[0]] = WS_NOWHERE;
 	ws_twotier_access(tiers, &access, NULL);
-	access.page = 901;
-	access.new = false;
+	ws_twotier_forget(tiers, 900);
 	tiers->shift = 1;
-	access.missed = 1U << ws_tier_buffers[4];
-	evicted[ws_tier_buffers[4]] = 3;
-	ws_twotier_access(tiers, &access, NULL);
+	evict(4, 3);
 	ok(holds(tiers, 4, WHOLE, 3), "a new page is dirty");
 	tiers->shift = 0;
-	fill_cache(tiers, 4);
+	fill_cache(4);
 	ws_sweep_empty(sweep, ws_tier_buffers[4]);
 	ws_twotier_seen(tiers, sweep, 3, true);
 	ok(!holds(tiers, 4, WHOLE, 3), "and is not written a second time when it is first seen to be");
-	is_int(tiers->page[901], UINT16_MAX, "and what evicts it need not be simulated");
-	free(sweep);
-	free(tiers);
+	is_int(tiers->page[900], UINT16_MAX, "and what evicts it need not be simulated");
 }
 
 /* The server still has a dirty page that smaller shared buffers have evicted. */
@@ -345,31 +311,22 @@ test_written_before(void)
 	{
 		SMALLER = WS_TIER_PRESENT - 1
 	};
-	WsTwoTier  *tiers = new_tiers(1000, 1, 400);
-	WsSweep    *sweep = holding_sweep(1);
-	uint16_t	evicted[WS_SWEEP_SIZES];
-	WsAccess access = {
-		.page = 900, .id = {1, 2, 3, 0, 900}, .evicted = evicted, .missed = 1U << ws_tier_buffers[SMALLER]
-	};
 
-	evict_nothing(evicted);
-	look(tiers, 1, 3, 1U << ws_tier_buffers[WS_TIER_PRESENT], NULL);
+	begin(1000, 400, 1);
+	look(tiers, 1, 3, BEHIND(WS_TIER_PRESENT), NULL);
 	ws_sweep_empty(sweep, ws_tier_buffers[SMALLER]);
 	ws_twotier_seen(tiers, sweep, 1, true);
 	ok(holds(tiers, SMALLER, WHOLE, 1) && !holds(tiers, SMALLER - 1, WHOLE, 1) && !holds(tiers, WS_TIER_PRESENT + 1, WHOLE, 1),
 	   "a page that was evicted before it is seen to be dirty was written");
-	fill_cache(tiers, SMALLER);
+	fill_cache(SMALLER);
 	ws_twotier_seen(tiers, sweep, 1, true);
 	ok(!holds(tiers, SMALLER, WHOLE, 1), "once");
-	evicted[ws_tier_buffers[SMALLER]] = 1;
-	ws_twotier_access(tiers, &access, NULL);
+	evict(SMALLER, 1);
 	ok(!holds(tiers, SMALLER, WHOLE, 1), "if it is read again, and goes, it is clean");
 	/* the present sweep has evicted it, and the server has not */
-	access.missed = 1U << ws_tier_buffers[WS_TIER_PRESENT];
-	evicted[ws_tier_buffers[WS_TIER_PRESENT]] = 1;
-	ws_twotier_access(tiers, &access, NULL);
+	evict(WS_TIER_PRESENT, 1);
 	ws_sweep_empty(sweep, ws_tier_buffers[WS_TIER_PRESENT]);
-	fill_cache(tiers, WS_TIER_PRESENT);
+	fill_cache(WS_TIER_PRESENT);
 	ws_twotier_seen(tiers, sweep, 1, true);
 	ok(!holds(tiers, SMALLER, WHOLE, 1), "also if the present sweep has evicted it since");
 	ok(!holds(tiers, WS_TIER_PRESENT, WHOLE, 1), "at the present size it is as dirty as it is in the server");
@@ -379,16 +336,12 @@ test_written_before(void)
 	ok(holds(tiers, SMALLER, WHOLE, 1), "one that was clean in between is written again");
 	/* a sweep was filled anew, without it */
 	tiers->pages[tiers->page[1]].dirty |= 1 << SMALLER;
-	fill_cache(tiers, SMALLER);
+	fill_cache(SMALLER);
 	ws_twotier_seen(tiers, sweep, 1, true);
 	ok(holds(tiers, SMALLER, WHOLE, 1), "as is one that has got lost");
 	ok(!holds(tiers, SMALLER - 1, WHOLE, 1), "but not at a size that has had it all the time");
-	access.missed = 1U << ws_tier_buffers[SMALLER - 1];
-	evicted[ws_tier_buffers[SMALLER - 1]] = 1;
-	ws_twotier_access(tiers, &access, NULL);
+	evict(SMALLER - 1, 1);
 	ok(holds(tiers, SMALLER - 1, WHOLE, 1), "before it goes there");
-	free(sweep);
-	free(tiers);
 }
 
 /* What the server evicts and writes is dirty for longer in larger shared buffers. */
@@ -399,72 +352,56 @@ test_written_later(void)
 	{
 		LARGER = WS_TIER_PRESENT + 1
 	};
-	WsTwoTier  *tiers = new_tiers(1000, 1, 400);
-	WsSweep    *sweep = holding_sweep(4);
-	uint16_t	evicted[WS_SWEEP_SIZES];
-	WsAccess access = {
-		.page = 900, .id = {1, 2, 3, 0, 900}, .evicted = evicted, .missed = 1U << ws_tier_buffers[WS_TIER_PRESENT]
-	};
 
-	evict_nothing(evicted);
+	begin(1000, 400, 4);
 	for (uint32_t page = 1; page <= 3; page++)
 	{
-		look(tiers, page, 3, 1U << ws_tier_buffers[1], NULL);
+		look(tiers, page, 3, BEHIND(1), NULL);
 		ws_twotier_seen(tiers, sweep, page, true);
 	}
-	evicted[ws_tier_buffers[WS_TIER_PRESENT]] = 1;
-	ws_twotier_access(tiers, &access, NULL);
+	evict(WS_TIER_PRESENT, 1);
 	ok(holds(tiers, WS_TIER_PRESENT, WHOLE, 1), "a dirty page that is evicted is in the page cache");
 	/* it is read again, and stays clean */
 	ws_twotier_seen(tiers, sweep, 1, false);
 	ok(!holds(tiers, LARGER, WHOLE, 1), "in larger shared buffers it is dirty as before");
-	access.missed = 1U << ws_tier_buffers[LARGER];
-	evicted[ws_tier_buffers[LARGER]] = 1;
-	ws_twotier_access(tiers, &access, NULL);
+	evict(LARGER, 1);
 	ok(holds(tiers, LARGER, WHOLE, 1), "and written when it goes there");
 
 	/* 2 goes before a checkpoint begins, and 3 when it is about to be written */
-	access.missed = 1U << ws_tier_buffers[WS_TIER_PRESENT];
-	evicted[ws_tier_buffers[WS_TIER_PRESENT]] = 2;
-	ws_twotier_access(tiers, &access, NULL);
+	evict(WS_TIER_PRESENT, 2);
 	ws_twotier_checkpoint(tiers);
 	ok(holds(tiers, LARGER, WHOLE, 2), "a checkpoint writes what larger ones have left");
 	ok(!holds(tiers, LARGER, WHOLE, 3), "but not yet what is dirty in the server, too");
-	evicted[ws_tier_buffers[WS_TIER_PRESENT]] = 3;
-	ws_twotier_access(tiers, &access, NULL);
+	evict(WS_TIER_PRESENT, 3);
 	ok(holds(tiers, WS_TIER_PRESENT, WHOLE, 3) && holds(tiers, LARGER, WHOLE, 3),
 	   "if that goes before, the checkpoint writes it elsewhere all the same");
-	fill_cache(tiers, LARGER);
+	fill_cache(LARGER);
 	ws_twotier_seen(tiers, sweep, 3, true);
-	ws_twotier_access(tiers, &access, NULL);
+	evict(WS_TIER_PRESENT, 3);
 	ok(!holds(tiers, LARGER, WHOLE, 3), "once");
 	ws_twotier_seen(tiers, sweep, 3, true);
 	ws_twotier_checkpoint(tiers);
 	ws_twotier_forget(tiers, 3);
-	look(tiers, 3, 3, 1U << ws_tier_buffers[1], NULL);
+	look(tiers, 3, 3, BEHIND(1), NULL);
 	ws_twotier_seen(tiers, sweep, 3, true);
-	ws_twotier_access(tiers, &access, NULL);
+	evict(WS_TIER_PRESENT, 3);
 	ok(!holds(tiers, LARGER, WHOLE, 3), "no checkpoint has begun since another page has its number");
-	free(sweep);
-	free(tiers);
 }
 
 /* The size that is followed becomes another one. */
 static void
 test_jump(void)
 {
-	static WsTierCounts counts;
-	WsTwoTier  *tiers = new_tiers(1000, 1, 400);
-	WsSweep    *sweep = holding_sweep(1);
-	const WsTierCounts *none = zeroed(1, sizeof(WsTierCounts));
-	int			nearest = 4;
+	const int	nearest = 4;
+	WsTierCounts before;
 
+	begin(1000, 400, 1);
 	/* the first 100 pages are read, and then others, behind each size its own */
 	for (uint32_t page = 0; page < 100; page++)
 		look(tiers, page, 3, ALL, &counts);
 	for (int b = 0; b < WS_TIER_BUFFERS; b++)
 		for (uint32_t page = 0; page < 50; page++)
-			look(tiers, 100 + 50 * (uint32_t) b + page, 3, 1U << ws_tier_buffers[b], &counts);
+			look(tiers, 100 + 50 * (uint32_t) b + page, 3, BEHIND(b), &counts);
 	tiers->pages[tiers->page[1]].dirty = (uint8_t) (1 << nearest);
 	tiers->pages[tiers->page[3]].dirty = 1 << WS_TIER_FOLLOWER | 1;
 	tiers->pages[tiers->page[2]].known = (uint8_t) ~(1 << nearest);
@@ -476,6 +413,7 @@ test_jump(void)
 	counts.ahead[WS_TIER_FOLLOWER][WHOLE] = 1;
 	/* by its ratio it is nearest to 4, and by the difference to 2 */
 	sweep->factor[WS_SWEEP_FOLLOWER] = 2.9;
+	before = counts;
 	ws_twotier_jump(tiers, sweep->factor);
 	ws_tier_counts_jump(&counts);
 	ok(holds(tiers, WS_TIER_FOLLOWER, DOUBLE, 100 + 50 * (uint32_t) nearest) && holds(tiers, WS_TIER_FOLLOWER, DOUBLE, 1) &&
@@ -484,29 +422,25 @@ test_jump(void)
 	   tiers->regions[1].cached[WS_TIER_FOLLOWER][HALF] == 0.5F, "and so is what was surveyed");
 	ok(tiers->pages[tiers->page[1]].dirty == (1 << nearest | 1 << WS_TIER_FOLLOWER) && tiers->pages[tiers->page[3]].dirty == 1,
 	   "what is dirty there is dirty here, and nothing else");
-	ok(memcmp(counts.asked[WS_TIER_FOLLOWER], none->asked[0], sizeof(none->asked[0])) == 0 &&
-	   memcmp(counts.waits[WS_TIER_FOLLOWER], none->waits[0], sizeof(none->waits[0])) == 0 &&
-	   memcmp(counts.needed[WS_TIER_FOLLOWER], none->needed[0], sizeof(none->needed[0])) == 0 &&
-	   memcmp(counts.ahead[WS_TIER_FOLLOWER], none->ahead[0], sizeof(none->ahead[0])) == 0 &&
-	   memcmp(counts.cold[WS_TIER_FOLLOWER], none->cold[0], sizeof(none->cold[0])) == 0 &&
-	   all(counts.asked[nearest]) == 150, "and nothing of before counts");
-	look(tiers, 2, 3, 1U << ws_tier_buffers[WS_TIER_FOLLOWER], &counts);
+	memset(before.asked[WS_TIER_FOLLOWER], 0, sizeof(before.asked[0]));
+	memset(before.waits[WS_TIER_FOLLOWER], 0, sizeof(before.waits[0]));
+	memset(before.needed[WS_TIER_FOLLOWER], 0, sizeof(before.needed[0]));
+	memset(before.ahead[WS_TIER_FOLLOWER], 0, sizeof(before.ahead[0]));
+	memset(before.cold[WS_TIER_FOLLOWER], 0, sizeof(before.cold[0]));
+	ok(memcmp(&counts, &before, sizeof(counts)) == 0, "and nothing of before counts, but elsewhere");
+	look(tiers, 2, 3, BEHIND(WS_TIER_FOLLOWER), &counts);
 	is_within(all(counts.asked[WS_TIER_FOLLOWER]), 0, 0, "nor the first miss of what the nearest has not missed");
-	look(tiers, 100 + 50 * (uint32_t) nearest, 3, 1U << ws_tier_buffers[WS_TIER_FOLLOWER], &counts);
+	look(tiers, 100 + 50 * (uint32_t) nearest, 3, BEHIND(WS_TIER_FOLLOWER), &counts);
 	ok(all(counts.asked[WS_TIER_FOLLOWER]) == 1 && counts.needed[WS_TIER_FOLLOWER][DOUBLE] == 0, "but one that finds what it has read");
-	free((void *) none);
-	free(sweep);
-	free(tiers);
 }
 
 /* A page that was used before it is simulated. */
 static void
 test_known_before(void)
 {
-	static WsTierCounts counts;
-	WsTwoTier  *tiers = new_tiers(1000, 1, 400);
-	WsAccess access = {.page = 7, .id = {1, 2, 3, 0, 7}, .missed = 1U << ws_tier_buffers[1], .known = true};
+	WsAccess access = {.page = 7, .id = {1, 2, 3, 0, 7}, .missed = BEHIND(1), .known = true};
 
+	begin(1000, 400, 0);
 	ws_twotier_access(tiers, &access, &counts);
 	ok(all(counts.asked[1]) == 0 && counts.needed[1][WHOLE] == 0 && all(counts.waits[1][WHOLE]) == 0,
 	   "whether such a page is cached is not known: its first miss does not count");
@@ -523,12 +457,11 @@ test_known_before(void)
 	ws_twotier_access(tiers, &access, &counts);
 	ok(all(counts.asked[1]) == 4 && counts.needed[1][WHOLE] == 1 && counts.needed[2][WHOLE] == 1,
 	   "that of a page that is new has to be read");
-	free(tiers);
 }
 
 /* Pages of WAL in a page cache, and others. */
 static void
-count_held(const WsTwoTier *tiers, int b, int c, uint32_t *wal, uint32_t *others)
+count_held(int b, int c, uint32_t *wal, uint32_t *others)
 {
 	*wal = *others = 0;
 	for (uint32_t page = 0; page < WS_TIER_PAGES + WS_TIER_WAL; page++)
@@ -536,56 +469,61 @@ count_held(const WsTwoTier *tiers, int b, int c, uint32_t *wal, uint32_t *others
 }
 
 static bool
-holds_wal(const WsTwoTier *tiers, int c, uint32_t wal_there, uint32_t others_there)
+holds_wal(int c, uint32_t wal_there, uint32_t others_there)
 {
 	uint32_t	wal;
 	uint32_t	others;
 
-	count_held(tiers, 2, c, &wal, &others);
+	count_held(2, c, &wal, &others);
 	return wal == wal_there && others == others_there;
+}
+
+/* Write so much WAL to files of so much, and say what one of the page caches has then. */
+static void
+write_wal(double bytes, double files, int c, uint32_t wal, uint32_t others, const char *name)
+{
+	ws_twotier_wal(tiers, bytes, files, 0);
+	ok(holds_wal(c, wal, others), "%s", name);
 }
 
 /* WAL is written over and over to the same files. */
 static void
 test_wal(void)
 {
-	WsTwoTier  *tiers = new_tiers(1000, 1, 400);
-	WsSweep    *sweep = empty_sweep(1000);
 	bool		everywhere = true;
 	uint32_t	wal;
 	uint32_t	others;
 
+	begin(1000, 400, 0);
 	for (uint32_t page = 0; page < 400; page++)
 		look(tiers, page, 3, ALL, NULL);
 	tiers->relations[0].blocks = 400;
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < 4; i++)
 		ws_twotier_wal(tiers, 0.25 * BLOCK, 50 * BLOCK, 0);
-	ok(holds_wal(tiers, WHOLE, 1, 399), "a page of WAL takes the place of another in a cache that is full");
+	write_wal(0.25 * BLOCK, 50 * BLOCK, WHOLE, 1, 399, "a page of WAL takes the place of another in a cache that is full");
 	is_within(ws_twotier_whole(tiers), 401.25 * BLOCK, 0.01 * BLOCK, "and belongs to what may be cached");
 	ok(!ws_pagecache_holds(tiers->cache[2][WHOLE], 0) && ws_pagecache_holds(tiers->cache[2][WHOLE], 1),
 	   "of the one not used for longest");
 	for (int b = 0; b < WS_TIER_BUFFERS; b++)
 		for (int c = 0; c < WS_TIER_CACHES; c++)
 		{
-			count_held(tiers, b, c, &wal, &others);
+			count_held(b, c, &wal, &others);
 			everywhere = everywhere && wal == 1;
 		}
 	ok(everywhere, "in all of them");
-	for (int i = 0; i < 9; i++)
+	for (int i = 0; i < 8; i++)
 		ws_twotier_wal(tiers, 10 * BLOCK, 50 * BLOCK, 0);
-	ok(holds_wal(tiers, WHOLE, 50, 350), "it takes no more than its files have");
+	write_wal(10 * BLOCK, 50 * BLOCK, WHOLE, 50, 350, "it takes no more than its files have");
 	is_within(ws_twotier_whole(tiers), 450 * BLOCK, 0, "nor is it counted for more");
-	ok(holds_wal(tiers, DOUBLE, 50, 400), "nor takes anything where there is room");
+	ok(holds_wal(DOUBLE, 50, 400), "nor takes anything where there is room");
 	ws_survey(tiers, sweep);
 	is_within(tiers->only[2][WHOLE], 350 / 400.0, 1e-6, "it is not part of what both caches hold");
-	ws_twotier_wal(tiers, 0, 30 * BLOCK, 0);
-	ok(holds_wal(tiers, WHOLE, 30, 350), "files that are gone have no pages");
+	write_wal(0, 30 * BLOCK, WHOLE, 30, 350, "files that are gone have no pages");
 
 	for (uint32_t page = 400; page < 800; page++)
 		look(tiers, page, 3, ALL, NULL);
-	ok(holds_wal(tiers, WHOLE, 0, 400), "it goes when others are read");
-	ws_twotier_wal(tiers, 3 * BLOCK, 30 * BLOCK, 0);
-	ok(holds_wal(tiers, WHOLE, 3, 397), "and comes back when it is written again");
+	ok(holds_wal(WHOLE, 0, 400), "it goes when others are read");
+	write_wal(3 * BLOCK, 30 * BLOCK, WHOLE, 3, 397, "and comes back when it is written again");
 	for (uint32_t page = 500; page < 600; page++)
 		look(tiers, page, 3, ALL, NULL);
 	for (uint32_t page = 0; page < 300; page++)
@@ -594,42 +532,30 @@ test_wal(void)
 	ws_twotier_wal(tiers, 30 * BLOCK, 30 * BLOCK, 0);
 	ok(wal > 30 && tiers->cache[2][WHOLE]->held[1] <= wal, "not active, though it went only just before");
 	ws_twotier_wal(tiers, 200 * BLOCK, 30 * BLOCK, 0);
-	ws_twotier_wal(tiers, BLOCK, 30 * BLOCK, 0);
-	ok(holds_wal(tiers, WHOLE, 30, 370), "however much is written at once");
+	write_wal(BLOCK, 30 * BLOCK, WHOLE, 30, 370, "however much is written at once");
 	memset(tiers->wal_owed, 0, sizeof(tiers->wal_owed));
 	for (uint32_t page = 0; page < 400; page++)
 		look(tiers, page, 3, ALL, NULL);
-	ws_twotier_wal(tiers, BLOCK, 30 * BLOCK, 0);
-	ok(holds_wal(tiers, WHOLE, 1, 399), "and no longer than until then");
-	ws_twotier_wal(tiers, 1e15, 1e12, 0);
-	ok(holds_wal(tiers, WS_TIER_CACHES - 1, WS_TIER_WAL, 800), "of very much, as much is simulated as can be");
+	write_wal(BLOCK, 30 * BLOCK, WHOLE, 1, 399, "and no longer than until then");
+	write_wal(1e15, 1e12, WS_TIER_CACHES - 1, WS_TIER_WAL, 800, "of very much, as much is simulated as can be");
 	resize(tiers, 1, 0.5, 400 * BLOCK);
 	/* each cache is half as large, and no page has a higher stratum */
-	ok(holds_wal(tiers, WS_TIER_CACHES - 1, WS_TIER_WAL / 2, 0), "of half of the pages, half of that");
-	free(tiers);
+	ok(holds_wal(WS_TIER_CACHES - 1, WS_TIER_WAL / 2, 0), "of half of the pages, half of that");
 
-	tiers = new_tiers(1000, 1, 400);
+	begin(1000, 400, 0);
 	ws_twotier_wal(tiers, 1000 * BLOCK, 200 * BLOCK, 0);
 	memset(tiers->wal_owed, 0, sizeof(tiers->wal_owed));
 	resize(tiers, 1, 0.5, 400 * BLOCK);
-	ws_twotier_wal(tiers, 0, 200 * BLOCK, 0);
-	ok(holds_wal(tiers, WHOLE, 100, 0), "nor do more go when it is written next");
+	write_wal(0, 200 * BLOCK, WHOLE, 100, 0, "nor do more go when it is written next");
 	free(tiers);
-
 	tiers = new_tiers(1000, 0.5, 400);
-	ws_twotier_wal(tiers, 10 * BLOCK, 40 * BLOCK, 0);
-	ok(holds_wal(tiers, WHOLE, 5, 0), "with every second page, one for two");
+	write_wal(10 * BLOCK, 40 * BLOCK, WHOLE, 5, 0, "with every second page, one for two");
 	look(tiers, 0, 3, ALL, NULL);
 	tiers->relations[0].blocks = 400;
 	is_within(ws_twotier_whole(tiers), 410 * BLOCK, 0.01 * BLOCK, "but all of it may be cached");
-	ws_twotier_wal(tiers, 100 * BLOCK, 5.2 * BLOCK, 0);
-	ok(holds_wal(tiers, WHOLE, 3, 1), "files have the nearest number of pages");
-	ws_twotier_wal(tiers, 100 * BLOCK, 4.8 * BLOCK, 0);
-	ok(holds_wal(tiers, WHOLE, 2, 1), "below, too");
-	ws_twotier_wal(tiers, 100 * BLOCK, 0.4 * BLOCK, 0);
-	ok(holds_wal(tiers, WHOLE, 1, 1), "at least one");
-	free(sweep);
-	free(tiers);
+	write_wal(100 * BLOCK, 5.2 * BLOCK, WHOLE, 3, 1, "files have the nearest number of pages");
+	write_wal(100 * BLOCK, 4.8 * BLOCK, WHOLE, 2, 1, "below, too");
+	write_wal(100 * BLOCK, 0.4 * BLOCK, WHOLE, 1, 1, "at least one");
 }
 
 /*
@@ -644,21 +570,20 @@ test_wal_and_bursts(void)
 		PAGES = 3000,
 		SECONDS = 4800
 	};
-	WsTwoTier  *tiers = new_tiers(PAGES, 1, 1000);
-	static WsTierCounts counts;
 	Zipf	   *zipf = zipf_new(PAGES, 0.8);
 	uint64_t	seed = seeded(6);
-	uint32_t	bursts_only = UINT32_C(1) << ws_tier_buffers[0];
+	uint32_t	bursts_only = BEHIND(0);
 	uint32_t	wal;
 	uint32_t	others;
 	bool		same = true;
 
+	begin(PAGES, 1000, 0);
 	for (int s = 0; s < 2 * SECONDS; s++)
 	{
 		if (s == SECONDS)
 			memset(&counts, 0, sizeof(counts));
 		for (int i = 0; i < 20; i++)
-			look(tiers, zipf_draw(zipf, &seed), 1, UINT32_C(1) << ws_tier_buffers[1] | (s % WS_BURSTS == 0 ? bursts_only : 0),
+			look(tiers, zipf_draw(zipf, &seed), 1, BEHIND(1) | (s % WS_BURSTS == 0 ? bursts_only : 0),
 				 &counts);
 		ws_twotier_wal(tiers, 1.25 * BLOCK, 500 * BLOCK, bursts_only);
 	}
@@ -667,15 +592,14 @@ test_wal_and_bursts(void)
 		same = same && fabs(all(counts.waits[0][c]) / all(counts.asked[0]) -
 							all(counts.waits[1][c]) / all(counts.asked[1])) < 5 * sqrt(0.25 / 6000);
 	ok(same, "WAL displaces as much where only the reads of bursts are seen");
-	count_held(tiers, 1, HALF, &wal, &others);
+	count_held(1, HALF, &wal, &others);
 	ok(wal > 20 && others > 300, "which is some");
 	zipf_free(zipf);
-	free(tiers);
 }
 
 /* Do the two pages of each relation, page and page + n, have an entry of their own? */
 static bool
-are_apart(const WsTwoTier *tiers, uint32_t n, uint32_t shift)
+are_apart(uint32_t n, uint32_t shift)
 {
 	static bool seen[WS_TIER_PAGES];
 
@@ -700,22 +624,20 @@ test_relations(void)
 	{
 		RELATIONS = 2000, PAGES = 2 * RELATIONS
 	};
-	static WsTierCounts counts;
-	WsTwoTier  *tiers = new_tiers(PAGES, 1, 10 * PAGES);
-	WsSweep    *sweep = empty_sweep(PAGES);
 	WsAccess access = {.page = 0, .id = {1, 2, 5, 1, 0}, .missed = ALL};
 	uint16_t	number;
 
+	begin(PAGES, 10 * PAGES, 0);
 	for (int i = 0; i < WS_READAHEAD_SHARES; i++)
 		tiers->readahead.blocks[i] = 3;
 	for (uint32_t page = 0; page < PAGES; page++)
-		look(tiers, page, page % RELATIONS, 1U << ws_tier_buffers[0], NULL);
-	ok(tiers->nrelations == RELATIONS && are_apart(tiers, RELATIONS, 0), "each relation has an entry");
+		look(tiers, page, page % RELATIONS, BEHIND(0), NULL);
+	ok(tiers->nrelations == RELATIONS && are_apart(RELATIONS, 0), "each relation has an entry");
 	is_within(ws_twotier_whole(tiers), PAGES * (double) BLOCK, 1, "so the size of all is known");
 	ws_survey(tiers, sweep);
 	is_int(tiers->nregions, RELATIONS, "each is a region");
 	for (uint32_t page = 0; page < PAGES; page++)
-		look(tiers, page, page % RELATIONS, 1U << ws_tier_buffers[2], &counts);
+		look(tiers, page, page % RELATIONS, BEHIND(2), &counts);
 	is_within(counts.ahead[2][WHOLE], 2 * counts.needed[2][WHOLE], 0, "and a miss of any reads ahead");
 
 	number = tiers->pages[tiers->page[7]].relation;
@@ -739,7 +661,7 @@ test_relations(void)
 		ws_twotier_forget(tiers, page * 7 % PAGES);
 		look(tiers, page * 7 % PAGES, page * 7 % PAGES % RELATIONS + 100000, ALL, NULL);
 	}
-	ok(are_apart(tiers, RELATIONS, 100000), "others take the places of all");
+	ok(are_apart(RELATIONS, 100000), "others take the places of all");
 	ok(tiers->nrelations <= WS_TIER_PAGES, "and there is no more than one for each page");
 	ws_twotier_access(tiers, &access, NULL);
 	number = tiers->pages[tiers->page[0]].relation;
@@ -751,8 +673,6 @@ test_relations(void)
 	ws_twotier_access(tiers, &access, NULL);
 	ok(tiers->pages[tiers->page[1]].relation != tiers->pages[tiers->page[2]].relation,
 	   "of another database there is another");
-	free(sweep);
-	free(tiers);
 }
 
 int
