@@ -11,15 +11,14 @@
 #include "summary.h"
 #include "yardstick.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define MB 0x1p20
 #define GB 0x1p30
 #define DAY 86400.0
 
-/* 64 MB, 128 would do, after six days */
+#define CONFIDENCE "Confidence MEDIUM: 6 days seen; surer after Tuesday 14:00\n"
+#define MEMORY_AND_TOP "Memory 24 GB: all that was used in 6 days, 1.1 GB, fits\nTop: accounts 150 MB, accounts_pkey 30 MB\n"
+
+/* 128 MB, 512 would do, after six days */
 static WsSummary
 usual(void)
 {
@@ -80,9 +79,7 @@ test_verdicts(void)
 	is_text(&s,
 			"GROW shared_buffers 128 MB -> 512 MB\n"
 			"Worth: reads take 6.1 % of query time, then 1.9 %\n"
-			"Confidence MEDIUM: 6 days seen; surer after Tuesday 14:00\n"
-			"Memory 24 GB: all that was used in 6 days, 1.1 GB, fits\n"
-			"Top: accounts 150 MB, accounts_pkey 30 MB\n"
+			CONFIDENCE MEMORY_AND_TOP
 			"Do: ALTER SYSTEM SET shared_buffers = '512MB';  then restart", "grow");
 	is_reason(&s, "Grow shared_buffers from 128 MB to 512 MB: reads take 6.1 % of query time, then 1.9 %. Based on 6 days.", "grow: the reason");
 	s.decision.other = 256 * MB;
@@ -109,9 +106,7 @@ test_verdicts(void)
 	is_text(&s,
 			"KEEP shared_buffers 512 MB (more would save nothing to speak of)\n"
 			"Worth: reads take 0.3 % of query time\n"
-			"Confidence MEDIUM: 6 days seen; surer after Tuesday 14:00\n"
-			"Memory 24 GB: all that was used in 6 days, 1.1 GB, fits\n"
-			"Top: accounts 150 MB, accounts_pkey 30 MB\n"
+			CONFIDENCE MEMORY_AND_TOP
 			"Do: nothing", "keep");
 	s.outgrown = "2026-12-12";
 	is_reason(&s, "Keep shared_buffers at 512 MB: reads take 0.3 % of query time; more would save nothing to speak of. "
@@ -143,9 +138,7 @@ test_verdicts(void)
 	is_text(&s,
 			"SHRINK shared_buffers 4.0 GB -> 728 MB\n"
 			"Worth: frees 3.3 GB; reads take 0.1 % of query time, then 0.4 %\n"
-			"Confidence MEDIUM: 6 days seen; surer after Tuesday 14:00\n"
-			"Memory 24 GB: all that was used in 6 days, 1.1 GB, fits\n"
-			"Top: accounts 150 MB, accounts_pkey 30 MB\n"
+			CONFIDENCE MEMORY_AND_TOP
 			"Do: nothing, or ALTER SYSTEM SET shared_buffers = '728MB';  then restart", "shrink");
 	is_reason(&s, "Shrink shared_buffers from 4.0 GB to 728 MB if something else needs the memory: it would free 3.3 GB; "
 			  "reads take 0.1 % of query time, then 0.4 %. Based on 6 days.", "shrink: the reason");
@@ -165,7 +158,7 @@ test_verdicts(void)
 	is_text(&s,
 			"EXCEEDS MEMORY: shared_buffers 128 MB -> 16 GB (40 GB would save 1.8 %)\n"
 			"Worth: reads take 6.1 % of query time, then 1.9 %\n"
-			"Confidence MEDIUM: 6 days seen; surer after Tuesday 14:00\n"
+			CONFIDENCE
 			"Memory 24 GB: in 6 days 60 GB were used; caches can have 22 GB\n"
 			"Top: accounts 150 MB, accounts_pkey 30 MB\n"
 			"Do: ALTER SYSTEM SET shared_buffers = '16384MB';  then restart", "exceeds memory");
@@ -190,8 +183,7 @@ test_not_yet(void)
 			"NOT KNOWN YET: shared_buffers 128 MB\n"
 			"Usual start until then: 6.0 GB, a quarter of memory (PostgreSQL manual)\n"
 			"Confidence LOW: 5 minutes seen\n"
-			"Memory 24 GB: all that was used in 6 days, 1.1 GB, fits\n"
-			"Top: accounts 150 MB, accounts_pkey 30 MB\n"
+			MEMORY_AND_TOP
 			"Do: ask again after Tuesday 14:00", "the first day");
 	is_reason(&s, "What shared_buffers should be is not known yet: 5 minutes seen. Ask again after Tuesday 14:00.", "the first day: the reason");
 	ok(ws_summary_size(&s) == 0 && isnan(ws_summary_saved(&s)), "the first day: nothing is suggested");
@@ -203,17 +195,14 @@ test_not_yet(void)
 			"FILLING: shared_buffers 128 MB, about 11 minutes left\n"
 			"Before that: grow shared_buffers 128 MB -> 512 MB\n"
 			"Confidence LOW: shared buffers are not full yet\n"
-			"Memory 24 GB: all that was used in 6 days, 1.1 GB, fits\n"
-			"Top: accounts 150 MB, accounts_pkey 30 MB\n"
+			MEMORY_AND_TOP
 			"Do: nothing", "after a restart");
 	s = usual();
 	s.decision.rising = true;
 	is_text(&s,
 			"STILL RISING: more than shared_buffers 128 MB would pay\n"
 			"Worth: reads take 6.1 % of query time\n"
-			"Confidence MEDIUM: 6 days seen; surer after Tuesday 14:00\n"
-			"Memory 24 GB: all that was used in 6 days, 1.1 GB, fits\n"
-			"Top: accounts 150 MB, accounts_pkey 30 MB\n"
+			CONFIDENCE MEMORY_AND_TOP
 			"Do: ask again in an hour", "rising");
 	s.decision.rising = false;
 	s.decision.verdict = WS_VERDICT_KEEP;
@@ -257,15 +246,18 @@ static void
 test_ways(void)
 {
 	WsSummary	s = usual();
+	static const char *const ways[] = {
+		[WS_SET_BY_COMMAND_LINE] = "Do: set shared_buffers=512MB where the server is started",
+		[WS_SET_BY_FILES] = "Do: set shared_buffers = '512MB' where the configuration is kept",
+		[WS_SET_BY_CLOUDNATIVEPG] = "Do: shared_buffers: 512MB in the Cluster (memory request too)",
+		[WS_SET_BY_PATRONI] = "Do: shared_buffers: 512MB (patronictl edit-config, or operator)"
+	};
 
-	s.set_by = WS_SET_BY_COMMAND_LINE;
-	is_line(&s, "Do: set shared_buffers=512MB where the server is started", "set on the command line");
-	s.set_by = WS_SET_BY_FILES;
-	is_line(&s, "Do: set shared_buffers = '512MB' where the configuration is kept", "ALTER SYSTEM is off");
-	s.set_by = WS_SET_BY_CLOUDNATIVEPG;
-	is_line(&s, "Do: shared_buffers: 512MB in the Cluster (memory request too)", "CloudNativePG");
-	s.set_by = WS_SET_BY_PATRONI;
-	is_line(&s, "Do: shared_buffers: 512MB (patronictl edit-config, or operator)", "Patroni");
+	for (int way = WS_SET_BY_COMMAND_LINE; way <= WS_SET_BY_PATRONI; way++)
+	{
+		s.set_by = (WsSetBy) way;
+		is_line(&s, ways[way], "set elsewhere");
+	}
 }
 
 static void
@@ -369,8 +361,6 @@ random_state(void)
 	s.withheld = random_below(&seed, 8) ? "" : any_of("it cannot be read", long_text);
 	s.known = s.status == WS_STATUS_OK || random_below(&seed, 2);
 	s.shared_buffers = fmax(any(MB, 100 * GB), 131072);
-	if (isnan(s.shared_buffers))
-		s.shared_buffers = 128 * MB;
 	d->verdict = (WsVerdict) (1 + random_below(&seed, 4));
 	d->size = d->verdict == WS_VERDICT_KEEP || random_below(&seed, 10) == 0 ? s.shared_buffers : any(MB, 100 * GB);
 	if (!(d->size > 0))
@@ -379,29 +369,21 @@ random_state(void)
 	d->present.week = any_share();
 	d->suggested.week = d->size == s.shared_buffers ? d->present.week : any_share();
 	d->other = random_below(&seed, 2) ? 0 : any(MB, 1000 * GB);
-	if (!(d->other > 0) || d->other == d->size)
-		d->other = 0;
-	d->other_share = d->other > 0 ? fabs(any_share()) : NAN;
+	d->other_share = d->other > 0 && d->other != d->size ? any_share() : NAN;
 	if (isnan(d->other_share))
 		d->other = 0;
 	d->timed = random_below(&seed, 5) != 0;
 	d->waiting = random_below(&seed, 5) ? d->waiting : 0;
 	d->rising = random_below(&seed, 6) == 0 && d->size > s.shared_buffers;
-	d->simulated = random_below(&seed, 4) ? any(MB, 1000 * GB) : INFINITY;
-	if (isnan(d->simulated))
-		d->simulated = INFINITY;
+	d->simulated = random_below(&seed, 4) ? fmax(any(MB, 1000 * GB), 0) : INFINITY;
 	s.confidence = (WsConfidence) random_below(&seed, 3);
 	s.ask_again = any_of("", "2026-12-01 14:00");
 	s.filling = random_below(&seed, 5) ? NAN : any(1, 1e6);
-	s.came = random_below(&seed, 5) ? NAN : any_share();
-	s.promised = isnan(s.came) ? NAN : fabs(any_share());
-	if (isnan(s.promised))
-		s.came = NAN;
+	s.promised = random_below(&seed, 5) ? NAN : any_share();
+	s.came = isnan(s.promised) ? NAN : any_share();
 	s.since = 100 + random_below(&seed, 86400);
 	s.set_by = (WsSetBy) random_below(&seed, 5);
 	s.memory = random_below(&seed, 5) ? fmax(any(64 * MB, 4000 * GB), 0) : 0;
-	if (isnan(s.memory))
-		s.memory = 0;
 	s.memory_reason = s.memory > 0 ? "" : any_of("it cannot be had", long_text);
 	s.used = any(1, 4000 * GB);
 	s.by_cgroup = random_below(&seed, 2);
@@ -420,7 +402,7 @@ occurs(const char *text, const char *what)
 	return n;
 }
 
-/* Sizes of shared_buffers that the text names: after an arrow, or with what they would save. */
+/* NULL, or which rule the text breaks */
 static const char *
 find_fault(const WsSummary *s, const char *text)
 {
