@@ -406,7 +406,7 @@ ws_twotier_access(WsTwoTier *tiers, const WsAccess *access, WsTierCounts *counts
 
 /* The page is dirty in the server. */
 static void
-see_dirty(WsTwoTier *tiers, const WsSweep *sweep, uint32_t page)
+see_dirty(WsTwoTier *tiers, const WsSweep *sweep, uint32_t page, uint32_t unseen)
 {
 	WsTierPage *p = &tiers->pages[page];
 
@@ -414,6 +414,8 @@ see_dirty(WsTwoTier *tiers, const WsSweep *sweep, uint32_t page)
 	{
 		if (b == WS_TIER_PRESENT || ws_sweep_holds_at(sweep, p->entry, ws_tier_buffers[b]))
 			p->dirty |= 1 << b;
+		else if (unseen >> ws_tier_buffers[b] & 1)
+			p->dirty &= ~(1 << b);
 		else if (p->clean || is_dirty(p, b))
 			/* it is not there any more */
 			clean_page(tiers, b, page);
@@ -421,14 +423,14 @@ see_dirty(WsTwoTier *tiers, const WsSweep *sweep, uint32_t page)
 }
 
 void
-ws_twotier_seen(WsTwoTier *tiers, const WsSweep *sweep, uint32_t entry, bool dirty)
+ws_twotier_seen(WsTwoTier *tiers, const WsSweep *sweep, uint32_t entry, bool dirty, uint32_t unseen)
 {
 	uint32_t	page = tiers->page[entry];
 
 	if (page == NO_PAGE)
 		return;
 	if (dirty)
-		see_dirty(tiers, sweep, page);
+		see_dirty(tiers, sweep, page, unseen);
 	else if (is_dirty(&tiers->pages[page], WS_TIER_PRESENT))
 		write_present(tiers, page);
 	tiers->pages[page].clean = !dirty;

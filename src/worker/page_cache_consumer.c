@@ -210,6 +210,7 @@ see_dirty(const WsSweep *sweep)
 	bool		resident[LOOKS];
 	bool		dirty[LOOKS];
 	XLogRecPtr	redo = GetRedoRecPtr();
+	uint32		unseen = ws_sweep_unseen(sweep, ws_shared_advance(), false);
 	int			n = 0;
 
 	for (uint32 page = 0; page < WS_TIER_PAGES; page++)
@@ -225,7 +226,7 @@ see_dirty(const WsSweep *sweep)
 			continue;
 		(void) ws_probe_resident(pages, n, resident, dirty);
 		while (n-- > 0)
-			ws_twotier_seen(sim->tiers, sweep, entries[n], dirty[n]);
+			ws_twotier_seen(sim->tiers, sweep, entries[n], dirty[n], unseen);
 		n = 0;
 	}
 	if (redo != sim->redo)

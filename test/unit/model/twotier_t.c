@@ -190,7 +190,7 @@ test_counts(void)
 	held = held_pages(0, WHOLE);
 	for (int i = 0; i < 3; i++)
 	{
-		ws_twotier_seen(tiers, sweep, 500, i == 0);
+		ws_twotier_seen(tiers, sweep, 500, i == 0, 0);
 		ws_twotier_checkpoint(tiers);
 	}
 	is_int(held_pages(0, WHOLE), held, "what is not simulated is not written");
@@ -229,35 +229,35 @@ test_checkpoint(void)
 	for (uint32_t page = 1; page <= 3; page++)
 	{
 		look(tiers, page, 3, BEHIND(1), NULL);
-		ws_twotier_seen(tiers, sweep, page, true);
+		ws_twotier_seen(tiers, sweep, page, true, 0);
 	}
 	ok(ws_twotier_entry(tiers, tiers->page[3]) == 3 && ws_twotier_entry(tiers, tiers->page[3] + 1) == -1,
 	   "a page that is simulated has an entry, and another one has none");
 	ok(!holds(tiers, 0, WHOLE, 1), "a page that becomes dirty is not written");
-	ws_twotier_seen(tiers, sweep, 2, false);
+	ws_twotier_seen(tiers, sweep, 2, false, 0);
 	ok(holds(tiers, WS_TIER_PRESENT, WHOLE, 2) && !holds(tiers, 0, WHOLE, 2) && !holds(tiers, WS_TIER_PRESENT + 1, WHOLE, 2),
 	   "the background writer writes one at the present size");
 	ws_twotier_checkpoint(tiers);
 	ok(holds(tiers, 0, WHOLE, 2) && holds(tiers, WS_TIER_BUFFERS - 1, WHOLE, 2), "and a checkpoint elsewhere");
 	ok(!holds(tiers, 0, WHOLE, 1), "not yet one that is dirty in the server");
-	ws_twotier_seen(tiers, sweep, 1, true);
+	ws_twotier_seen(tiers, sweep, 1, true, 0);
 	ok(!holds(tiers, 0, WHOLE, 1), "nor as long as it is");
-	ws_twotier_seen(tiers, sweep, 1, false);
+	ws_twotier_seen(tiers, sweep, 1, false, 0);
 	look(tiers, 1, 3, ALL, &counts);
 	ok(all(counts.waits[0][0]) == 0 && all(counts.waits[WS_TIER_BUFFERS - 1][WHOLE]) == 0,
 	   "one that is dirty no more is in all caches");
-	ws_twotier_seen(tiers, sweep, 3, true);
+	ws_twotier_seen(tiers, sweep, 3, true, 0);
 	ok(!holds(tiers, 0, WHOLE, 3), "one that is dirty all the time is not in any");
 	ws_twotier_checkpoint(tiers);
 	ok(holds(tiers, 0, 0, 3) && holds(tiers, WS_TIER_BUFFERS - 1, WHOLE, 3), "until the next checkpoint begins");
 	fill_cache(0);
 	ws_twotier_checkpoint(tiers);
 	ok(holds(tiers, 0, WHOLE, 3), "and is by then dirty again, and written again");
-	ws_twotier_seen(tiers, sweep, 1, true);
+	ws_twotier_seen(tiers, sweep, 1, true, 0);
 	ws_twotier_forget(tiers, 1);
 	look(tiers, 1, 3, BEHIND(1), NULL);
 	ws_twotier_checkpoint(tiers);
-	ws_twotier_seen(tiers, sweep, 1, false);
+	ws_twotier_seen(tiers, sweep, 1, false, 0);
 	ok(!holds(tiers, 0, WHOLE, 1), "another page with its number is not dirty");
 	tiers->pages[tiers->page[1]].dirty = 1;
 	held = held_pages(0, DOUBLE);
@@ -276,8 +276,8 @@ test_written(void)
 	begin(1000, 400, 3);
 	for (uint32_t page = 1; page <= 3; page++)
 		look(tiers, page, 3, BEHIND(1), NULL);
-	ws_twotier_seen(tiers, sweep, 1, true);
-	ws_twotier_seen(tiers, sweep, 2, false);
+	ws_twotier_seen(tiers, sweep, 1, true, 0);
+	ws_twotier_seen(tiers, sweep, 2, false, 0);
 	for (int i = 0; i < WS_SWEEP_SIZES; i++)
 		evicted[i] = 1;
 	ws_twotier_access(tiers, &(WsAccess) {.page = 900, .evicted = evicted}, NULL);
@@ -298,7 +298,7 @@ test_written(void)
 	tiers->shift = 0;
 	fill_cache(4);
 	ws_sweep_empty(sweep, ws_tier_buffers[4]);
-	ws_twotier_seen(tiers, sweep, 3, true);
+	ws_twotier_seen(tiers, sweep, 3, true, 0);
 	ok(!holds(tiers, 4, WHOLE, 3), "and is not written a second time when it is first seen to be");
 	is_int(tiers->page[900], UINT16_MAX, "and what evicts it need not be simulated");
 }
@@ -315,29 +315,33 @@ test_written_before(void)
 	begin(1000, 400, 1);
 	look(tiers, 1, 3, BEHIND(WS_TIER_PRESENT), NULL);
 	ws_sweep_empty(sweep, ws_tier_buffers[SMALLER]);
-	ws_twotier_seen(tiers, sweep, 1, true);
+	ws_twotier_seen(tiers, sweep, 1, true, 0);
 	ok(holds(tiers, SMALLER, WHOLE, 1) && !holds(tiers, SMALLER - 1, WHOLE, 1) && !holds(tiers, WS_TIER_PRESENT + 1, WHOLE, 1),
 	   "a page that was evicted before it is seen to be dirty was written");
 	fill_cache(SMALLER);
-	ws_twotier_seen(tiers, sweep, 1, true);
+	ws_twotier_seen(tiers, sweep, 1, true, 0);
 	ok(!holds(tiers, SMALLER, WHOLE, 1), "once");
+	/* as often as it is read */
+	ws_twotier_seen(tiers, sweep, 1, false, 0);
+	ws_twotier_seen(tiers, sweep, 1, true, BEHIND(SMALLER));
+	ok(!holds(tiers, SMALLER, WHOLE, 1), "and not outside a burst, if only these are seen");
 	evict(SMALLER, 1);
 	ok(!holds(tiers, SMALLER, WHOLE, 1), "if it is read again, and goes, it is clean");
 	/* the present sweep has evicted it, and the server has not */
 	evict(WS_TIER_PRESENT, 1);
 	ws_sweep_empty(sweep, ws_tier_buffers[WS_TIER_PRESENT]);
 	fill_cache(WS_TIER_PRESENT);
-	ws_twotier_seen(tiers, sweep, 1, true);
+	ws_twotier_seen(tiers, sweep, 1, true, 0);
 	ok(!holds(tiers, SMALLER, WHOLE, 1), "also if the present sweep has evicted it since");
 	ok(!holds(tiers, WS_TIER_PRESENT, WHOLE, 1), "at the present size it is as dirty as it is in the server");
-	ws_twotier_seen(tiers, sweep, 1, false);
+	ws_twotier_seen(tiers, sweep, 1, false, 0);
 	ok(holds(tiers, WS_TIER_PRESENT, WHOLE, 1), "and as clean");
-	ws_twotier_seen(tiers, sweep, 1, true);
+	ws_twotier_seen(tiers, sweep, 1, true, 0);
 	ok(holds(tiers, SMALLER, WHOLE, 1), "one that was clean in between is written again");
 	/* a sweep was filled anew, without it */
 	tiers->pages[tiers->page[1]].dirty |= 1 << SMALLER;
 	fill_cache(SMALLER);
-	ws_twotier_seen(tiers, sweep, 1, true);
+	ws_twotier_seen(tiers, sweep, 1, true, 0);
 	ok(holds(tiers, SMALLER, WHOLE, 1), "as is one that has got lost");
 	ok(!holds(tiers, SMALLER - 1, WHOLE, 1), "but not at a size that has had it all the time");
 	evict(SMALLER - 1, 1);
@@ -357,12 +361,12 @@ test_written_later(void)
 	for (uint32_t page = 1; page <= 3; page++)
 	{
 		look(tiers, page, 3, BEHIND(1), NULL);
-		ws_twotier_seen(tiers, sweep, page, true);
+		ws_twotier_seen(tiers, sweep, page, true, 0);
 	}
 	evict(WS_TIER_PRESENT, 1);
 	ok(holds(tiers, WS_TIER_PRESENT, WHOLE, 1), "a dirty page that is evicted is in the page cache");
 	/* it is read again, and stays clean */
-	ws_twotier_seen(tiers, sweep, 1, false);
+	ws_twotier_seen(tiers, sweep, 1, false, 0);
 	ok(!holds(tiers, LARGER, WHOLE, 1), "in larger shared buffers it is dirty as before");
 	evict(LARGER, 1);
 	ok(holds(tiers, LARGER, WHOLE, 1), "and written when it goes there");
@@ -376,14 +380,14 @@ test_written_later(void)
 	ok(holds(tiers, WS_TIER_PRESENT, WHOLE, 3) && holds(tiers, LARGER, WHOLE, 3),
 	   "if that goes before, the checkpoint writes it elsewhere all the same");
 	fill_cache(LARGER);
-	ws_twotier_seen(tiers, sweep, 3, true);
+	ws_twotier_seen(tiers, sweep, 3, true, 0);
 	evict(WS_TIER_PRESENT, 3);
 	ok(!holds(tiers, LARGER, WHOLE, 3), "once");
-	ws_twotier_seen(tiers, sweep, 3, true);
+	ws_twotier_seen(tiers, sweep, 3, true, 0);
 	ws_twotier_checkpoint(tiers);
 	ws_twotier_forget(tiers, 3);
 	look(tiers, 3, 3, BEHIND(1), NULL);
-	ws_twotier_seen(tiers, sweep, 3, true);
+	ws_twotier_seen(tiers, sweep, 3, true, 0);
 	evict(WS_TIER_PRESENT, 3);
 	ok(!holds(tiers, LARGER, WHOLE, 3), "no checkpoint has begun since another page has its number");
 }
@@ -678,7 +682,7 @@ test_relations(void)
 int
 main(void)
 {
-	plan(106);
+	plan(107);
 	test_checkpoint();
 	test_written();
 	test_written_before();
