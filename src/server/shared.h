@@ -153,7 +153,7 @@ ws_shared_known(uint32 tick)
 
 /*
  * Set who reads the clock: only the worker while it ticks, and otherwise every
- * lookup whose cell is not marked, the begin of a statement that reads tables,
+ * lookup whose cell is not marked, the start of a statement that reads tables,
  * and the end of each transaction.  In both cases a process reads the clock
  * when a page enters shared buffers, and now and then for a page of a sampled
  * register, because the worker may hang.

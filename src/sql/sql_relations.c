@@ -134,27 +134,6 @@ get_period(FunctionCallInfo fcinfo)
 }
 
 /*
- * Move the pages that clients used in a period to the front of n; returns how
- * many these are.
- */
-static int
-select_used(WsSample *samples, int n, uint32 now, uint32 ticks, uint32 floor)
-{
-	int			used = 0;
-
-	for (int i = 0; i < n; i++)
-	{
-		WsSample	sample = samples[i];
-
-		if (!ws_tick_within(sample.last, now, ticks, floor))
-			continue;
-		samples[i] = samples[used];
-		samples[used++] = sample;
-	}
-	return used;
-}
-
-/*
  * Divide the sampled pages that clients used in a period into parts.  Reads are
  * also of pages that were used before, and of strata that were sampled then.
  */
@@ -183,12 +162,11 @@ divide(const FmgrInfo *function, uint32 ticks, Parts *parts)
 	ws_estimate_alive(&parts->set, ws_sampler_alive(sampler, now, ticks, floor, parts->shift));
 	LWLockRelease(ws_shared->sample_lock);
 
-	parts->pages = select_used(samples, n, now, ticks, floor);
-	resident = palloc0(Max(n, 1) * sizeof(bool));
-	for (int i = 0; i < parts->pages; i += RESIDENT_STEP)
+	resident = palloc(Max(n, 1) * sizeof(bool));
+	for (int i = 0; i < n; i += RESIDENT_STEP)
 	{
 		CHECK_FOR_INTERRUPTS();
-		(void) ws_probe_resident(&samples[i], Min(parts->pages - i, RESIDENT_STEP), &resident[i], NULL);
+		(void) ws_probe_resident(&samples[i], Min(n - i, RESIDENT_STEP), &resident[i], NULL);
 	}
 	/* first each page is a part, then neighbours of one relation are joined */
 	part = parts->part = palloc0(Max(n, 1) * sizeof(Part));
@@ -196,12 +174,13 @@ divide(const FmgrInfo *function, uint32 ticks, Parts *parts)
 	{
 		CHECK_FOR_INTERRUPTS();
 		part[i].whose = samples[i].page;
-		part[i].pages = i < parts->pages;
+		part[i].pages = ws_tick_within(samples[i].last, now, ticks, floor);
+		parts->pages += part[i].pages;
 		part[i].reused = ws_sample_reused(&samples[i], now, ticks, floor);
-		part[i].resident = resident[i];
+		part[i].resident = part[i].pages > 0 && resident[i];
 		if (ws_hash_stratum(samples[i].hash, sampler->log2m) >= read_shift)
 			part[i].reads = ldexp(samples[i].reads, (int) read_shift);
-		part[i].forks[samples[i].page.fork] = i < parts->pages;
+		part[i].forks[samples[i].page.fork] = part[i].pages > 0;
 		part[i].limit = PG_INT64_MAX;
 	}
 	qsort(part, n, sizeof(Part), by_relation);

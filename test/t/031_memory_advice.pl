@@ -241,24 +241,12 @@ unlike(slurp_file($node->logfile, $offset), qr/WARNING|ERROR|LOG:  working_set|N
 # ---- a server that reads little: of a smaller size enough to predict it, of the present one too little
 $node->append_conf('postgresql.conf', "shared_buffers = '4MB'");
 $clock->lend(sub { $node->restart });
-$node->safe_psql('postgres', q{
-	CREATE TABLE pages AS SELECT g AS id, repeat('x', 1000) AS filler FROM generate_series(1, 112000) g;
-	ALTER TABLE pages ADD PRIMARY KEY (id);
-	VACUUM (FREEZE, ANALYZE) pages;
-	CHECKPOINT});
+make_pages($node, 112000);
 # most of a few pages that the present size nearly holds, and the others of all, which no size does
 sub look_up_some
 {
 	my ($times) = @_;
-	$node->safe_psql('postgres', qq{
-		SET enable_seqscan = off;
-		SET enable_bitmapscan = off;
-		SET enable_hashjoin = off;
-		SET enable_mergejoin = off;
-		SELECT sum(length(filler))
-		  FROM (SELECT 1 + floor(CASE WHEN random() < 0.9 THEN 4500 ELSE 112000 END * random())::int AS key FROM generate_series(1, $times) OFFSET 0) AS wanted,
-		       LATERAL (SELECT filler FROM pages WHERE id = key) AS p});
-	return;
+	return look_up_pages($node, $times, '(CASE WHEN random() < 0.9 THEN 4500 ELSE 112000 END)');
 }
 for my $seconds (61, 10)
 {

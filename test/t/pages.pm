@@ -12,9 +12,10 @@ our @EXPORT = qw(make_pages look_up_pages make_id_of wait_for_worker);
 
 sub make_pages
 {
-	my ($node) = @_;
-	$node->safe_psql('postgres', q{
-		CREATE TABLE pages AS SELECT g AS id, repeat('x', 1000) AS filler FROM generate_series(1, 21000) g;
+	my ($node, $rows) = @_;
+	$rows //= 21000;
+	$node->safe_psql('postgres', qq{
+		CREATE TABLE pages AS SELECT g AS id, repeat('x', 1000) AS filler FROM generate_series(1, $rows) g;
 		ALTER TABLE pages ADD PRIMARY KEY (id);
 		VACUUM (FREEZE, ANALYZE) pages;
 		CHECKPOINT;
@@ -26,14 +27,16 @@ sub make_pages
 # of which the worker samples less.
 sub look_up_pages
 {
-	my ($node) = @_;
-	$node->safe_psql('postgres', q{
+	my ($node, $number, $rows) = @_;
+	$number //= 2000;
+	$rows //= 21000;
+	$node->safe_psql('postgres', qq{
 		SET enable_seqscan = off;
 		SET enable_bitmapscan = off;
 		SET enable_hashjoin = off;
 		SET enable_mergejoin = off;
 		SELECT sum(length(filler))
-		  FROM (SELECT 1 + floor(21000 * random())::int AS key FROM generate_series(1, 2000) OFFSET 0) AS wanted,
+		  FROM (SELECT 1 + floor($rows * random())::int AS key FROM generate_series(1, $number) OFFSET 0) AS wanted,
 		       LATERAL (SELECT filler FROM pages WHERE id = key) AS p});
 	return;
 }
