@@ -168,8 +168,8 @@ extern void ws_twotier_access(WsTwoTier *tiers, const WsAccess *access, WsTierCo
  * checkpoint writes it at all sizes, either when it is clean in the server or
  * evicted by the present sweep, or before the next checkpoint begins.
  *
- * unseen: sizes that see no reads now (sweep.h).  So that their page caches have
- * as many writes for each read as others, they see no eviction either.
+ * unseen: sizes that see no reads now (sweep.h).  So that their page caches
+ * have as many writes for each read as others, they see no eviction either.
  */
 extern void ws_twotier_seen(WsTwoTier *tiers, const WsSweep *sweep, uint32_t page, bool dirty,
 							uint32_t unseen);

@@ -14,7 +14,7 @@ sql($node, q{
 sql($node, 'SELECT working_set_reset()');
 sql($node, q{
 	SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;
-	SET min_parallel_table_scan_size = 0; SET parallel_leader_participation = off;
+	SET min_parallel_table_scan_size = 0; SET cpu_tuple_cost = 1; SET parallel_leader_participation = off;
 	SELECT sum(length(filler)) FROM pages});
 uses($node, 'SELECT sum(length(filler)) FROM pages', 'parallel workers have their leader\'s query', q{rolname IS NOT NULL});
 

@@ -61,7 +61,7 @@ wait_for($node, 'sample_rate > 0 FROM working_set_info', 'it takes no sample');
 # its place stays its own: a parallel query does without, and a new worker gets it
 my $worker = info($node, 'worker_pid');
 is($node->safe_psql('postgres', q{
-	SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+	SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET cpu_tuple_cost = 1;
 	SELECT count(filler) FROM first}), '2000', 'a query that wants workers goes on without');
 kill 'TERM', $worker;
 wait_for($node, "worker_pid <> $worker FROM working_set_info", 'the worker was not replaced');
